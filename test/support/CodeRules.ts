@@ -1,0 +1,130 @@
+/** How code is cut, named and kept in its place: sizes, names, SQL, time, chance, state, tests. */
+import { fileName, isEntry, isSource, isSql, matches, perFile, type Rule, templatesOf } from "./Rule.ts"
+
+const SIZE_LIMIT = 250
+const SIZE_END = 400
+/** Files above SIZE_LIMIT, each with the reason why it is better whole. */
+const LARGE: Readonly<Record<string, string>> = {
+  "packages/domain/test/jobs/JobLifecycle.test.ts": "one state machine, one suite",
+  "packages/server/test/inference/Chat.test.ts": "one endpoint, one suite"
+}
+
+const BANNED: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
+  [/\bas any\b/g, "name the type, or decode with Schema"],
+  [/@ts-(ignore|expect-error|nocheck)/g, "make the types true"],
+  [/\bconsole\.(log|error|warn|info|debug|table|trace|dir)\b/g, "Effect.log, or the Console service in the CLI"],
+  [/\bDate\.now\b|\bnew Date\(\)|\bperformance\.timeOrigin\b/g, "Clock.currentTimeMillis"],
+  [/\bMath\.random\b|\brandomUUID\(/g, "Crypto of effect for ids, a keyed draw from the seed for chance"],
+  [/\bprocess\.env\b/g, "a field of ServerConfig"],
+  [/\bset(Timeout|Interval)\(/g, "Effect.sleep or Schedule"]
+]
+/** Files that must do what is banned elsewhere, each with its reason. */
+const ALLOWED: Readonly<Record<string, string>> = {}
+
+const FROM_THE_DATABASE = /\b(now|gen_random_uuid|clock_timestamp|random|uuidv7)\(\)|\bcurrent_(timestamp|date)\b/gi
+
+export const codeRules: ReadonlyArray<Rule> = [
+  {
+    title: "files stay small",
+    instead: `split by role; above ${SIZE_LIMIT} lines a file needs a reason in test/support/CodeRules.ts, ${SIZE_END} is the end`,
+    find: (sources) =>
+      sources.flatMap(({ path, lines }) =>
+        lines > SIZE_END || (lines > SIZE_LIMIT && LARGE[path] === undefined) ? [`${path}: ${lines} lines`] : []
+      ),
+    breaks: ["packages/api/src/A.ts", "\n".repeat(SIZE_LIMIT + 1) + "x"]
+  },
+  {
+    title: "every module says what it answers",
+    instead: "open the file with a comment of 1 to 12 lines: its question, what it refuses, the invariant it keeps",
+    find: perFile(
+      (source) => !fileName(source).endsWith(".test.ts"),
+      ({ text }) => {
+        const head = /^(?:#!.*\n)?\/\*\*[\s\S]*?\*\//.exec(text)?.[0]
+        return head === undefined
+          ? ["no opening comment"]
+          : head.split("\n").length > 14
+            ? ["its opening comment is too long"]
+            : []
+      }
+    ),
+    breaks: ["packages/api/src/A.ts", "export const a = 1"]
+  },
+  {
+    title: "names say the thing",
+    instead:
+      "name the file after its main export and role (Job, JobStore, Jobs, JobReconciler); folders are lowercase nouns",
+    find: perFile(isSource, (source) => [
+      ...(/(Service|Manager|Impl|Live|Utils?|Helpers?|Common|Types)\.ts$/.test(source.path)
+        ? ["the name says nothing"]
+        : []),
+      ...(/^([A-Z]\w*|main|\d{4}_\w+)\.ts$/.test(fileName(source)) ? [] : ["not PascalCase"]),
+      ...(/\/[A-Z][^/]*\//.test(source.path) || /\/(utils?|helpers?|common|types|services)\//i.test(source.path)
+        ? ["its folder is no noun"]
+        : []),
+      ...matches(source, /\bclass \w*(Service|Manager|Impl|Utils|Helper)\b/g)
+    ]),
+    breaks: ["packages/server/src/jobs/JobUtils.ts", "/** x */"]
+  },
+  {
+    title: "no barrel files",
+    instead: "import the file itself; `exports` of each package reaches every file",
+    find: perFile(
+      ({ path }) => path.startsWith("packages/"),
+      (source) => [...(fileName(source) === "index.ts" ? ["index.ts"] : []), ...matches(source, /^export \* .*$/gm)]
+    ),
+    breaks: ["packages/domain/src/jobs/Job.ts", 'export * from "./JobErrors.ts"']
+  },
+  {
+    title: "SQL is in stores and migrations alone",
+    instead: "give a *Store.ts a method that says what is wanted",
+    find: perFile(
+      (source) => isSource(source) && !isSql(source) && source.path !== "packages/server/src/database/Database.ts",
+      (source) => [
+        ...matches(source, /\b\w*[sS]ql(<[^`]{0,300}>)?`[^`]{0,40}/g),
+        ...matches(source, /\bsql\.unsafe\(/g),
+        ...matches(
+          source,
+          /[`"]\s*(select .* from|insert into|update \w+ set|delete from|truncate|lock table) [^`"]{0,40}/gi
+        )
+      ]
+    ),
+    breaks: ["packages/domain/src/jobs/Jobs.ts", "const rows = yield* sql`select 1`"]
+  },
+  {
+    title: "SQL takes time, ids and chance as parameters",
+    instead: "pass $now from Clock and ids from Crypto, so that a simulated run repeats",
+    find: perFile(
+      (source) => isSource(source) && isSql(source),
+      (source) => templatesOf(source).match(FROM_THE_DATABASE) ?? []
+    ),
+    breaks: ["packages/domain/src/jobs/JobStore.ts", "sql`update jobs set ended_at = now()`"]
+  },
+  {
+    title: "time, chance, environment and terminal enter at the edges",
+    instead: "use what the finding names in brackets; a file that can't is listed in ALLOWED with its reason",
+    find: perFile(
+      (source) => isSource(source) && !isEntry(source) && ALLOWED[source.path] === undefined,
+      (source) =>
+        BANNED.flatMap(([pattern, instead]) => matches(source, pattern).map((found) => `${found} (${instead})`))
+    ),
+    breaks: ["packages/server/src/jobs/A.ts", "const now = Date.now()"]
+  },
+  {
+    title: "no state outside services",
+    instead: "keep it in a Ref or in the service's own scope: module state outlives a simulated crash",
+    find: perFile(
+      (source) => isSource(source) && !isEntry(source),
+      (source) => matches(source, /^(export )?let .*$/gm)
+    ),
+    breaks: ["packages/domain/src/jobs/Jobs.ts", "let cache = 1"]
+  },
+  {
+    title: "no test is switched off or alone",
+    instead: "repair it or delete it",
+    find: perFile(
+      ({ path }) => path.endsWith(".test.ts"),
+      (source) => matches(source, /\b(it|test|describe)(\.\w+)*\.(only|skip|todo|fails)\(/g)
+    ),
+    breaks: ["packages/domain/test/jobs/Job.test.ts", 'it.effect.only("x", () => y)']
+  }
+]

@@ -1,0 +1,159 @@
+/** Who may import whom: packages, capabilities, the outside world, and what a client must never load. */
+import { isSource, perFile, type Rule } from "./Rule.ts"
+import { loadedFrom } from "./Sources.ts"
+
+export const importRules: ReadonlyArray<Rule> = [
+  {
+    title: "packages import each other in one direction",
+    instead: "move what both need down into domain, or hand it in through a port",
+    find: perFile(isSource, (source) =>
+      source.imports.flatMap(({ specifier, file }) => {
+        const target = /^packages\/([a-z]+)\//.exec(file ?? "")?.[1]
+        const fine = target === undefined || target === source.home || PACKAGES[source.home]?.includes(target) === true
+        return fine ? [] : [`imports ${specifier}`]
+      })
+    ),
+    breaks: ["packages/domain/src/jobs/A.ts", 'import { x } from "@sluice/server/Server"']
+  },
+  {
+    title: "a package is entered through its exports",
+    instead: "import `@sluice/package/path/File`, not a relative path into another package",
+    find: perFile(isSource, (source) =>
+      source.imports.flatMap(({ specifier, file }) =>
+        specifier.startsWith(".") && file?.startsWith(`packages/${source.home}/src/`) !== true
+          ? [`imports ${specifier}`]
+          : []
+      )
+    ),
+    breaks: ["packages/api/src/A.ts", 'import { x } from "../../domain/src/jobs/Job.ts"']
+  },
+  {
+    title: "domain, api and simulator know no vendor and no node:*",
+    instead: "define a port (an interface) here and adapt it in packages/server",
+    find: perFile(
+      (source) => isSource(source) && OUTSIDE[source.home] !== undefined,
+      (source) =>
+        source.imports.flatMap(({ specifier, file }) =>
+          file !== undefined || OUTSIDE[source.home]?.test(specifier) === true ? [] : [`imports ${specifier}`]
+        )
+    ),
+    breaks: ["packages/domain/src/jobs/A.ts", 'import { readFileSync } from "node:fs"']
+  },
+  {
+    title: "only the server's composition and its simulation folder name the simulator",
+    instead: "ask for the port; packages/server/src/Server.ts chooses who answers",
+    find: perFile(
+      (source) =>
+        isSource(source) &&
+        source.home === "server" &&
+        !/^packages\/server\/src\/(Server\.ts$|simulation\/)/.test(source.path),
+      (source) =>
+        source.imports.flatMap(({ specifier }) =>
+          specifier.startsWith("@sluice/simulator") ? [`imports ${specifier}`] : []
+        )
+    ),
+    breaks: ["packages/server/src/jobs/A.ts", 'import { World } from "@sluice/simulator/world/World"']
+  },
+  {
+    title: "capabilities of domain depend downwards",
+    instead: "let the lower one answer, or signal through a row, and let the higher one ask (ARCHITECTURE.md, the map)",
+    find: perFile(isSource, (source) => {
+      const own = capabilityOf(source.path)
+      if (own === undefined) return []
+      if (RANKS[own] === undefined) return [`capability ${own} has no rank: give it one in test/support/ImportRules.ts`]
+      return source.imports.flatMap(({ specifier, file }) => {
+        const other =
+          file?.startsWith("packages/domain/src/") === true ? (capabilityOf(file) ?? "the composition root") : own
+        const fine = other === own || (RANKS[other] ?? 9) <= (RANKS[own] ?? 0)
+        return fine && !(own === "inference" && other === "jobs") && !(own === "jobs" && other === "inference")
+          ? []
+          : [`${own} imports ${specifier}`]
+      })
+    }),
+    breaks: ["packages/domain/src/billing/A.ts", 'import type { Job } from "../jobs/Job.ts"']
+  },
+  {
+    title: "no capabilities of domain need each other's code",
+    instead: "move the shared rule to the lower one; a type alone may be imported with `import type`",
+    find: (sources) => {
+      const uses = new Map<string, Map<string, string>>()
+      for (const source of sources) {
+        const own = capabilityOf(source.path)
+        for (const { file, typeOnly } of source.imports) {
+          const other = capabilityOf(file ?? "")
+          if (typeOnly || own === undefined || other === undefined || own === other) continue
+          uses.set(own, (uses.get(own) ?? new Map()).set(other, source.path))
+        }
+      }
+      const reach = (from: string, seen = new Set<string>()): Set<string> => {
+        for (const next of uses.get(from)?.keys() ?? []) if (!seen.has(next)) reach(next, seen.add(next))
+        return seen
+      }
+      return [...uses].flatMap(([own, others]) =>
+        [...others].flatMap(([other, path]) => (reach(other).has(own) ? [`${path}: ${own} -> ${other} -> ${own}`] : []))
+      )
+    },
+    breaks: [
+      "packages/domain/src/storage/A.ts",
+      'import { a } from "../machines/A.ts"\n//@file packages/domain/src/machines/A.ts\nimport { b } from "../storage/A.ts"'
+    ]
+  },
+  {
+    title: "what api loads is safe for a client",
+    instead: "import data, errors and pure rules of domain; use `import type` for a service's shape",
+    find: (sources) => {
+      const byPath = new Map(sources.map((source) => [source.path, source]))
+      return sources
+        .filter((source) => isSource(source) && source.home === "api")
+        .flatMap((source) =>
+          [...loadedFrom(source, byPath)].flatMap(([file, by]) => {
+            const loaded = byPath.get(file)
+            const outside = loaded?.imports.find(
+              ({ specifier, typeOnly }) => !typeOnly && /^(node:|effect\/sql|@effect\/)/.test(specifier)
+            )
+            if (SERVER_SIDE.test(file)) return [`${source.path}: loads ${file} (through ${by})`]
+            return outside === undefined ? [] : [`${source.path}: loads ${file}, which needs ${outside.specifier}`]
+          })
+        )
+    },
+    breaks: [
+      "packages/api/src/A.ts",
+      'import { a } from "@sluice/domain/jobs/A"\n//@file packages/domain/src/jobs/A.ts\nimport { SqlClient } from "effect/sql"'
+    ]
+  }
+]
+
+/** Who may import whom: `domain <- api <- cli`, `domain <- simulator`, all of them `<- server <- test, bench`. */
+const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: [],
+  api: ["domain"],
+  simulator: ["domain"],
+  server: ["domain", "api", "simulator"],
+  cli: ["api", "server"]
+}
+/** What a package may use of the world; those not named here may use what their package.json lists. */
+const OUTSIDE: Readonly<Record<string, RegExp>> = {
+  domain: /^(effect(\/.*)?|@effect\/sql-pg)$/,
+  api: /^effect(\/.*)?$/,
+  simulator: /^(effect(\/.*)?|@effect\/sql-pg|just-bash)$/
+}
+
+/** Inside domain: an import goes to the same rank or a lower one, never to a sibling of `jobs` and back. */
+const RANKS: Readonly<Record<string, number>> = {
+  database: 0,
+  events: 0,
+  idempotency: 0,
+  limits: 0,
+  access: 1,
+  environments: 1,
+  billing: 1,
+  machines: 2,
+  storage: 2,
+  jobs: 3,
+  inference: 3,
+  schedules: 4
+}
+const capabilityOf = (path: string) => /^packages\/domain\/src\/([a-z]+)\//.exec(path)?.[1]
+
+/** The domain files whose code a client must never load. */
+const SERVER_SIDE = /(Store|Reconciler|Migrations|Sweep)\.ts$|\/migrations\//
