@@ -1,0 +1,56 @@
+/**
+ * The control plane as one layer: machines, jobs and money over a database, a machine provider and a seal.
+ *
+ * It starts nothing by itself: `Reconcilers.layer` runs the loops, and in virtual time `Reconcilers.tick` stands for them.
+ */
+import { Layer } from "effect"
+import { Billing } from "./billing/Billing.ts"
+import { Budgets } from "./billing/Budgets.ts"
+import { BudgetStore } from "./billing/BudgetStore.ts"
+import { HoldStore } from "./billing/HoldStore.ts"
+import { LedgerStore } from "./billing/LedgerStore.ts"
+import { Signals } from "./database/Signals.ts"
+import { JobAdmissionStore } from "./jobs/JobAdmissionStore.ts"
+import { JobListStore } from "./jobs/JobListStore.ts"
+import { JobLogs } from "./jobs/JobLogs.ts"
+import { JobReconciler } from "./jobs/JobReconciler.ts"
+import { Jobs } from "./jobs/Jobs.ts"
+import { JobStore } from "./jobs/JobStore.ts"
+import { Instances } from "./jobs/Instances.ts"
+import { MachineListStore } from "./machines/MachineListStore.ts"
+import { MachineReconciler } from "./machines/MachineReconciler.ts"
+import { Machines } from "./machines/Machines.ts"
+import { MachineSecrets } from "./machines/MachineSecrets.ts"
+import { MachineSteps } from "./machines/MachineSteps.ts"
+import { MachineStore } from "./machines/MachineStore.ts"
+import { MachineSweep } from "./machines/MachineSweep.ts"
+import { Outputs } from "./machines/Outputs.ts"
+import { OutputStore } from "./machines/OutputStore.ts"
+
+const stores = Layer.mergeAll(
+  BudgetStore.layer,
+  HoldStore.layer,
+  JobAdmissionStore.layer,
+  JobListStore.layer,
+  JobStore.layer,
+  LedgerStore.layer,
+  MachineListStore.layer,
+  MachineSecrets.layer,
+  MachineStore.layer,
+  OutputStore.layer,
+  Signals.layer
+)
+
+const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, MachineSweep.layer).pipe(
+  Layer.provideMerge(MachineSteps.layer),
+  Layer.provideMerge(Outputs.layer)
+)
+
+/** Needs the database clients, `Replica`, `Seal`, `MachineProvider` and `Crypto`. */
+export const layer = JobLogs.layer.pipe(
+  Layer.provideMerge(Instances.layer),
+  Layer.provideMerge(Jobs.layer),
+  Layer.provideMerge(Layer.mergeAll(JobReconciler.layer, Budgets.layer, Billing.layer)),
+  Layer.provideMerge(machines),
+  Layer.provideMerge(stores)
+)

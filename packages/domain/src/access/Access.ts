@@ -1,0 +1,84 @@
+/**
+ * Who asks: a bearer key and a chosen environment become a `Principal`. Unknown, inactive and deleted keys are one error.
+ *
+ * What was found is trusted for less than a second, so a key that is switched off fails on every replica within one; what
+ * was not found is never remembered. A malformed key is refused before any look-up.
+ */
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { EnvironmentNotFound } from "../environments/Environment.ts"
+import { KeyInvalid } from "./AccessErrors.ts"
+import { AccessStore, TOUCH_AFTER_MS } from "./AccessStore.ts"
+import { isWellFormed } from "./ApiKey.ts"
+import { KeyHash } from "./KeyHash.ts"
+import type { Principal } from "./Principal.ts"
+import { allScopes } from "./Principal.ts"
+
+/** How long a look-up is trusted (decisions: a deactivated key fails on every replica within 1 s). */
+const TRUSTED_FOR = Duration.millis(900)
+const MAX_PRINCIPALS = 10_000
+
+export class Access extends Context.Service<
+  Access,
+  {
+    /** `environment`: an id or a name; undefined for the key's own default. */
+    readonly authenticate: (
+      bearer: string | undefined,
+      environment: string | undefined
+    ) => Effect.Effect<Principal, KeyInvalid | EnvironmentNotFound>
+    /** Forgets what was looked up: on this replica a change of a key counts at once. */
+    readonly forget: Effect.Effect<void>
+  }
+>()("@sluice/domain/access/Access") {
+  static readonly layerNoDeps = Layer.effect(
+    Access,
+    Effect.gen(function* () {
+      const store = yield* AccessStore
+      const { hash } = yield* KeyHash
+      const scope = yield* Effect.scope
+
+      const lookup = Effect.fnUntraced(function* (cacheKey: string) {
+        const environment = cacheKey.length > HASH_LENGTH ? cacheKey.slice(HASH_LENGTH) : undefined
+        const row = yield* store.find(cacheKey.slice(0, HASH_LENGTH), environment)
+        if (row === undefined) return yield* new KeyInvalid()
+        if (row.environmentId === null || row.environmentName === null) {
+          return yield* new EnvironmentNotFound({ environment: environment ?? "" })
+        }
+        const now = yield* Clock.currentTimeMillis
+        if (row.lastUsedAt === null || now - row.lastUsedAt.getTime() >= TOUCH_AFTER_MS) {
+          yield* Effect.forkIn(store.touch(row.keyId, new Date(now)), scope)
+        }
+        const principal: Principal = {
+          workspaceId: row.workspaceId,
+          keyId: row.keyId,
+          scopes: row.scopes ?? allScopes,
+          environmentId: row.environmentId,
+          environmentName: row.environmentName,
+          rateLimitRpm: row.rateLimitRpm
+        }
+        return principal
+      })
+      const cache = yield* Cache.makeWith(lookup, {
+        capacity: MAX_PRINCIPALS,
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? TRUSTED_FOR : Duration.zero)
+      })
+
+      return Access.of({
+        authenticate: (bearer, environment) => {
+          if (bearer === undefined || !isWellFormed(bearer)) return Effect.fail(new KeyInvalid())
+          if (environment === undefined) return Cache.get(cache, hash(bearer))
+          // An unknown key must look the same whatever environment it names, so a name that can't exist is still looked up.
+          return Cache.get(cache, hash(bearer) + (isNameable(environment) ? environment : UNNAMEABLE))
+        },
+        forget: Cache.invalidateAll(cache)
+      })
+    })
+  )
+
+  static readonly layer = Access.layerNoDeps.pipe(Layer.provide(AccessStore.layer))
+}
+
+const HASH_LENGTH = 64
+/** Longer than any name: no environment is called so. */
+const UNNAMEABLE = "-".repeat(100)
+const isNameable = (text: string) =>
+  text.length > 0 && text.length <= 63 && !/\p{Cc}/u.test(text) && text.isWellFormed()

@@ -1,0 +1,128 @@
+/** The SQL of API keys. What is looked up by hash needs no workspace; everything else names it. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PageRequest } from "../database/Page.ts"
+import type { ApiKey } from "./ApiKey.ts"
+import type { Scope } from "./Principal.ts"
+
+/** An active key together with the environment that a request with it selects. */
+export interface AccessRow {
+  readonly keyId: string
+  readonly workspaceId: string
+  readonly scopes: ReadonlyArray<Scope> | null
+  readonly rateLimitRpm: number
+  readonly lastUsedAt: Date | null
+  /** Null: the workspace has no such environment. */
+  readonly environmentId: string | null
+  readonly environmentName: string | null
+}
+
+export interface NewKey {
+  readonly id: string
+  readonly workspaceId: string
+  readonly name: string
+  readonly prefix: string
+  /** Lowercase hex. */
+  readonly hash: string
+  readonly scopes: ReadonlyArray<Scope> | null
+  readonly environmentId: string | null
+  readonly rateLimitRpm: number
+}
+
+export interface KeyChange {
+  readonly name: string | undefined
+  readonly status: "active" | "inactive" | undefined
+  readonly rateLimitRpm: number | undefined
+}
+
+/** A key used again within this time is not written as used again. */
+export const TOUCH_AFTER_MS = 60_000
+
+export class AccessStore extends Context.Service<
+  AccessStore,
+  {
+    /** `environment`: an id or a name; undefined for the key's own, else the default one. */
+    readonly find: (hash: string, environment: string | undefined) => Effect.Effect<AccessRow | undefined>
+    /** Notes the use of a key, at most once a minute over all replicas. */
+    readonly touch: (keyId: string, now: Date) => Effect.Effect<void>
+    /** A key whose id exists is given a new secret: its first one was never handed out. */
+    readonly insert: (key: NewKey, now: Date) => Effect.Effect<ApiKey>
+    readonly list: (
+      workspaceId: string,
+      page: PageRequest
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<ApiKey>; readonly total: number }>
+    readonly update: (workspaceId: string, id: string, change: KeyChange) => Effect.Effect<ApiKey | undefined>
+    /** Whether there was one. */
+    readonly remove: (workspaceId: string, id: string) => Effect.Effect<boolean>
+    readonly environmentExists: (workspaceId: string, id: string) => Effect.Effect<boolean>
+  }
+>()("@sluice/domain/access/AccessStore") {
+  static readonly layer = Layer.effect(
+    AccessStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql`id, name, prefix, status, scopes, environment_id as "environmentId",
+        rate_limit_rpm as "rateLimitRpm", last_used_at as "lastUsedAt", created_at as "createdAt"`
+
+      return AccessStore.of({
+        find: (hash, environment) =>
+          sql<AccessRow>`select k.id as "keyId", k.workspace_id as "workspaceId", k.scopes, k.rate_limit_rpm as "rateLimitRpm",
+              k.last_used_at as "lastUsedAt", e.id as "environmentId", e.name as "environmentName"
+            from api_keys k left join environments e on e.workspace_id = k.workspace_id and
+              case when ${environment ?? null}::text is not null then e.id::text = ${environment ?? null} or e.name = ${environment ?? null}
+                when k.environment_id is not null then e.id = k.environment_id else e.is_default end
+            where k.hash = decode(${hash}, 'hex') and k.status = 'active'
+            order by (e.id::text = ${environment ?? null}) desc nulls last limit 1`.pipe(
+            Effect.map((rows) => rows[0]),
+            Effect.orDie
+          ),
+        touch: (keyId, now) =>
+          sql`update api_keys set last_used_at = ${now}::timestamptz where id = ${keyId} and
+            (last_used_at is null or last_used_at <= ${new Date(now.getTime() - TOUCH_AFTER_MS)}::timestamptz)`.pipe(
+            Effect.orDie,
+            Effect.asVoid
+          ),
+        insert: (key, now) =>
+          sql<ApiKey>`insert into api_keys as k
+              (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)
+            values (${key.id}, ${key.workspaceId}, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',
+              ${key.scopes === null ? null : JSON.stringify(key.scopes)}::json, ${key.environmentId}::uuid, ${key.rateLimitRpm}, ${now}::timestamptz)
+            on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
+              where k.workspace_id = excluded.workspace_id
+            returning ${columns}`.pipe(
+            Effect.flatMap((rows) =>
+              rows[0] === undefined ? Effect.die("a key's id belongs to another workspace") : Effect.succeed(rows[0])
+            ),
+            Effect.orDie
+          ),
+        list: Effect.fnUntraced(function* (workspaceId, page) {
+          const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`
+          const rows = yield* sql<ApiKey>`select ${columns} from api_keys
+            where workspace_id = ${workspaceId} and ${after} order by id desc limit ${page.limit + 1}`
+          const [count] = yield* sql<{
+            total: bigint
+          }>`select count(*) as total from api_keys where workspace_id = ${workspaceId}`
+          return { rows, total: Number(count?.total ?? 0n) }
+        }, Effect.orDie),
+        update: (workspaceId, id, change) =>
+          sql<ApiKey>`update api_keys set name = coalesce(${change.name ?? null}::text, name),
+              status = coalesce(${change.status ?? null}::text, status),
+              rate_limit_rpm = coalesce(${change.rateLimitRpm ?? null}::int4, rate_limit_rpm)
+            where workspace_id = ${workspaceId} and id = ${id} returning ${columns}`.pipe(
+            Effect.map((rows) => rows[0]),
+            Effect.orDie
+          ),
+        remove: (workspaceId, id) =>
+          sql`delete from api_keys where workspace_id = ${workspaceId} and id = ${id} returning id`.pipe(
+            Effect.map((rows) => rows.length > 0),
+            Effect.orDie
+          ),
+        environmentExists: (workspaceId, id) =>
+          sql`select id from environments where workspace_id = ${workspaceId} and id = ${id}`.pipe(
+            Effect.map((rows) => rows.length > 0),
+            Effect.orDie
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,112 @@
+/**
+ * The keys of a workspace: list, create, switch on and off, delete. A key is shown in full once, in the answer that
+ * creates it; no key can make one that may do more than itself.
+ */
+import type { PlatformError } from "effect"
+import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
+import type { Page, PageRequest } from "../database/Page.ts"
+import { pageOf } from "../database/Page.ts"
+import { EnvironmentNotFound } from "../environments/Environment.ts"
+import { Access } from "./Access.ts"
+import { ApiKeyNotFound, ScopeMissing } from "./AccessErrors.ts"
+import type { KeyChange } from "./AccessStore.ts"
+import { AccessStore } from "./AccessStore.ts"
+import type { ApiKey } from "./ApiKey.ts"
+import { DEFAULT_RATE_LIMIT_RPM, fromRandom, prefixOf, RANDOM_BYTES } from "./ApiKey.ts"
+import { KeyHash } from "./KeyHash.ts"
+import type { Principal, Scope } from "./Principal.ts"
+import { allScopes } from "./Principal.ts"
+
+export interface KeyRequest {
+  readonly name: string
+  /** Null: all that the creating key has. */
+  readonly scopes: ReadonlyArray<Scope> | null
+  readonly environmentId: string | null
+  readonly rateLimitRpm: number | undefined
+}
+
+export interface CreatedKey {
+  readonly apiKey: ApiKey
+  readonly key: Redacted.Redacted
+}
+
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<ApiKey>>
+    /** `attemptId`: the id of an earlier run of the same request, which then handed out no key. */
+    readonly create: (
+      principal: Principal,
+      request: KeyRequest,
+      attemptId: string | undefined
+    ) => Effect.Effect<CreatedKey, ScopeMissing | EnvironmentNotFound>
+    readonly update: (principal: Principal, id: string, change: KeyChange) => Effect.Effect<ApiKey, ApiKeyNotFound>
+    readonly remove: (principal: Principal, id: string) => Effect.Effect<void, ApiKeyNotFound>
+  }
+>()("@sluice/domain/access/ApiKeys") {
+  static readonly layerNoDeps = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const store = yield* AccessStore
+      const access = yield* Access
+      const crypto = yield* Crypto.Crypto
+      const { hash } = yield* KeyHash
+
+      return ApiKeys.of({
+        list: Effect.fn("ApiKeys.list")(function* (principal, page) {
+          const { rows, total } = yield* store.list(principal.workspaceId, page)
+          return pageOf(rows, page, total)
+        }),
+        create: Effect.fn("ApiKeys.create")(function* (principal, request, attemptId) {
+          const beyond = request.scopes?.find((scope) => !principal.scopes.includes(scope))
+          if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
+          const environmentId = request.environmentId
+          if (environmentId !== null && !(yield* store.environmentExists(principal.workspaceId, environmentId))) {
+            return yield* new EnvironmentNotFound({ environment: environmentId })
+          }
+          const key = yield* makeKey(crypto)
+          const text = Redacted.value(key)
+          const limited = principal.scopes.length < allScopes.length
+          const apiKey = yield* store.insert(
+            {
+              id: attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7())),
+              workspaceId: principal.workspaceId,
+              name: request.name,
+              prefix: prefixOf(text),
+              hash: hash(text),
+              scopes: request.scopes ?? (limited ? principal.scopes : null),
+              environmentId,
+              rateLimitRpm: request.rateLimitRpm ?? DEFAULT_RATE_LIMIT_RPM
+            },
+            new Date(yield* Clock.currentTimeMillis)
+          )
+          return { apiKey, key }
+        }),
+        update: Effect.fn("ApiKeys.update")(function* (principal, id, change) {
+          const apiKey = yield* store.update(principal.workspaceId, id, change)
+          yield* access.forget
+          return apiKey ?? (yield* new ApiKeyNotFound({ id }))
+        }),
+        remove: Effect.fn("ApiKeys.remove")(function* (principal, id) {
+          const removed = yield* store.remove(principal.workspaceId, id)
+          yield* access.forget
+          if (!removed) return yield* new ApiKeyNotFound({ id })
+        })
+      })
+    })
+  )
+
+  static readonly layer = ApiKeys.layerNoDeps.pipe(Layer.provide(AccessStore.layer))
+}
+
+/** A new key of 178 random bits. */
+export const makeKey = (crypto: Crypto.Crypto): Effect.Effect<Redacted.Redacted> => {
+  const attempt: Effect.Effect<Redacted.Redacted, PlatformError.PlatformError> = Effect.flatMap(
+    crypto.randomBytes(RANDOM_BYTES),
+    (bytes) => {
+      const key = fromRandom(bytes)
+      return key === undefined ? attempt : Effect.succeed(Redacted.make(key))
+    }
+  )
+  return Effect.orDie(attempt)
+}

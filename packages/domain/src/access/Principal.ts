@@ -1,0 +1,23 @@
+/** Who asks: the key's workspace, environment and rights. Every handler works for one principal (decisions: Tenancy). */
+import { Context } from "effect"
+
+export const scopeNames = ["inference", "jobs", "instances", "storage", "environments", "billing", "keys"] as const
+export type ScopeName = (typeof scopeNames)[number]
+export type Scope = `${ScopeName}:${"read" | "write"}`
+
+export const allScopes: ReadonlyArray<Scope> = scopeNames.flatMap((name) => [`${name}:read`, `${name}:write`] as const)
+
+export interface Principal {
+  readonly workspaceId: string
+  readonly keyId: string
+  readonly scopes: ReadonlyArray<Scope>
+  /** The environment this request works in, already resolved and checked against the workspace. */
+  readonly environmentId: string
+  readonly environmentName: string
+  /** Requests a minute on the inference surface. */
+  readonly rateLimitRpm: number
+}
+
+export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
+  "@sluice/domain/access/CurrentPrincipal"
+) {}

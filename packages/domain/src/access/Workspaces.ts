@@ -1,0 +1,88 @@
+/**
+ * Workspaces, for operators and for the first start. A workspace is made with its environment `default` and its account;
+ * two processes that start at once make one, and one key (decisions: Running it, Tenancy).
+ */
+import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
+import { monthOf } from "../billing/Ledger.ts"
+import { WorkspaceNameTaken, WorkspaceNotFound } from "./AccessErrors.ts"
+import { AccessStore } from "./AccessStore.ts"
+import { DEFAULT_RATE_LIMIT_RPM, prefixOf } from "./ApiKey.ts"
+import { makeKey } from "./ApiKeys.ts"
+import { KeyHash } from "./KeyHash.ts"
+import { WorkspaceStore } from "./WorkspaceStore.ts"
+
+export const DEFAULT_WORKSPACE = "default"
+
+export interface Bootstrap {
+  readonly workspaceId: string
+  /** The key that was made now, to be shown once; undefined when the workspace has keys already. */
+  readonly key: Redacted.Redacted | undefined
+  /** A first key was asked for, but it is not one of this workspace, which has others. */
+  readonly keyIgnored: boolean
+}
+
+export class Workspaces extends Context.Service<
+  Workspaces,
+  {
+    /** The new workspace's id. */
+    readonly create: (name: string) => Effect.Effect<string, WorkspaceNameTaken>
+    readonly find: (name: string) => Effect.Effect<string, WorkspaceNotFound>
+    /** A key with all scopes; `key` is a given one, else one is made. */
+    readonly createKey: (workspaceId: string, name: string, key?: Redacted.Redacted) => Effect.Effect<Redacted.Redacted>
+    /** Makes workspace `default` and its first key where they are missing; again, it changes nothing. */
+    readonly bootstrap: (firstKey: Redacted.Redacted | undefined) => Effect.Effect<Bootstrap>
+  }
+>()("@sluice/domain/access/Workspaces") {
+  static readonly layerNoDeps = Layer.effect(
+    Workspaces,
+    Effect.gen(function* () {
+      const store = yield* WorkspaceStore
+      const keys = yield* AccessStore
+      const crypto = yield* Crypto.Crypto
+      const { hash } = yield* KeyHash
+      const newId = Effect.orDie(crypto.randomUUIDv7())
+
+      const insert = Effect.fnUntraced(function* (name: string) {
+        const now = yield* Clock.currentTimeMillis
+        const ids = { workspaceId: yield* newId, environmentId: yield* newId }
+        return (yield* store.insert(ids, name, new Date(now), monthOf(now))) ? ids.workspaceId : undefined
+      })
+      const find = Effect.fnUntraced(function* (name: string) {
+        return (yield* store.find(name)) ?? (yield* new WorkspaceNotFound({ name }))
+      })
+      const createKey = Effect.fnUntraced(function* (workspaceId: string, name: string, given?: Redacted.Redacted) {
+        const key = given ?? (yield* makeKey(crypto))
+        const text = Redacted.value(key)
+        const rights = { scopes: null, environmentId: null, rateLimitRpm: DEFAULT_RATE_LIMIT_RPM }
+        const id = yield* newId
+        const now = new Date(yield* Clock.currentTimeMillis)
+        yield* keys.insert({ id, workspaceId, name, prefix: prefixOf(text), hash: hash(text), ...rights }, now)
+        return key
+      })
+
+      return Workspaces.of({
+        create: Effect.fn("Workspaces.create")(function* (name) {
+          return (yield* insert(name)) ?? (yield* new WorkspaceNameTaken({ name }))
+        }),
+        find: Effect.fn("Workspaces.find")(find),
+        createKey: Effect.fn("Workspaces.createKey")(createKey),
+        bootstrap: Effect.fn("Workspaces.bootstrap")(function* (firstKey) {
+          const made = yield* insert(DEFAULT_WORKSPACE)
+          const workspaceId = made ?? (yield* Effect.orDie(find(DEFAULT_WORKSPACE)))
+          return yield* store.transaction(
+            Effect.gen(function* () {
+              if (!(yield* store.lockAndHasKeys(workspaceId))) {
+                return { workspaceId, key: yield* createKey(workspaceId, "default", firstKey), keyIgnored: false }
+              }
+              const known =
+                firstKey === undefined || (yield* store.isKeyOf(workspaceId, hash(Redacted.value(firstKey))))
+              return { workspaceId, key: undefined, keyIgnored: !known }
+            })
+          )
+        })
+      })
+    })
+  )
+
+  static readonly layer = Workspaces.layerNoDeps.pipe(Layer.provide([WorkspaceStore.layer, AccessStore.layer]))
+}

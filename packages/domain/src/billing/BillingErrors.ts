@@ -1,0 +1,13 @@
+/** Why money says no. */
+import { Schema } from "effect"
+
+/** The environment's monthly budget is spent (interface: POST /jobs, checked before anything else). */
+export class BudgetReached extends Schema.TaggedError<BudgetReached>()("BudgetReached", {
+  environmentName: Schema.String
+}) {}
+
+/** The balance less what is held does not cover what is asked for. Amounts in nano-USD. */
+export class CreditInsufficient extends Schema.TaggedError<CreditInsufficient>()("CreditInsufficient", {
+  required: Schema.BigInt,
+  available: Schema.BigInt
+}) {}

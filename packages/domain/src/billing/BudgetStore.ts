@@ -1,0 +1,127 @@
+/**
+ * Budgets of environments: what is spent, what runs, and the moment at which the two reach the budget.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { BatchSql, RelaxedSql } from "../database/Clients.ts"
+import { Replica } from "../database/Replica.ts"
+import { monthOf, monthStart } from "./Ledger.ts"
+import type { NanoUsd } from "./Money.ts"
+
+/** An environment with a budget, claimed, with all that counts against the budget of the present month. */
+export interface ClaimedBudget {
+  readonly id: string
+  readonly budget: NanoUsd
+  /** Settled in this UTC month. */
+  readonly spent: NanoUsd
+  readonly fence: bigint
+  readonly events: bigint
+  readonly running: ReadonlyArray<{ readonly price: NanoUsd; readonly since: number }>
+}
+
+interface Row {
+  readonly id: string
+  readonly budget: bigint
+  readonly spent: bigint
+  readonly fence: bigint
+  readonly events: bigint
+  readonly running: ReadonlyArray<{ readonly price: string; readonly since: string }> | null
+}
+
+const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+  where id = any(array(select id from environments where monthly_budget is not null and wake_at <= $3
+    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
+  select c.id, c.monthly_budget as budget, case when c.month = $5::date then c.month_spent else 0 end as spent, c.fence, c.events,
+    (select json_agg(json_build_object('price', m.price::text, 'since', greatest(m.running_at, $6::timestamptz)))
+      from machines m join jobs j on j.id = m.job_id where m.workspace_id = c.workspace_id and m.environment_id = c.id
+      and m.running_at is not null and m.stopped_at is null) as running
+  from c`
+
+/** At the budget: marks the month and asks every job of the environment to stop; its machine in the same statement. */
+const REACHED = `with e as (update environments set budget_reached_on = $4::date, lease_by = null, lease_until = null,
+    wake_at = case when events <> $5::int8 then $3::timestamptz else $6::timestamptz end
+  where id = $1 and lease_by = $2 and fence = $7::int8 returning id
+  ), due as materialized (select j.id, j.machine_id from jobs j join e on e.id = j.environment_id
+    where j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') and j.stop_reason is null order by j.id for update of j
+  ), j as (update jobs set events = events + 1, stop_reason = 'budget_reached', stop_at = $3::timestamptz,
+    wake_at = case when lease_until > $3::timestamptz then wake_at else least(wake_at, $3::timestamptz) end
+    where id = any(array(select id from due)))
+  update machines set stop_requested_at = coalesce(stop_requested_at, $3::timestamptz),
+    status = case when status = 'running' then 'stopping' else status end, events = events + 1,
+    wake_at = case when lease_until > $3::timestamptz then wake_at else least(wake_at, $3::timestamptz) end
+  where id = any(array(select machine_id from due)) and status not in ('stopped', 'failed')`
+
+const LATER = `update environments set budget_reached_on = null, lease_by = null, lease_until = null,
+    wake_at = case when events <> $4::int8 then $3::timestamptz else $5::timestamptz end
+  where id = $1 and lease_by = $2 and fence = $6::int8`
+
+export class BudgetStore extends Context.Service<
+  BudgetStore,
+  {
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedBudget>>
+    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    /** The budget is reached: no further job or request this month, and those that run are asked to stop. */
+    readonly reached: (budget: ClaimedBudget, wakeAt: number) => Effect.Effect<void>
+    readonly later: (budget: ClaimedBudget, wakeAt: number) => Effect.Effect<void>
+  }
+>()("@sluice/domain/billing/BudgetStore") {
+  static readonly layer = Layer.effect(
+    BudgetStore,
+    Effect.gen(function* () {
+      const batch = yield* BatchSql
+      const relaxed = yield* RelaxedSql
+      const replica = yield* Replica
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+
+      const claim = Effect.fnUntraced(function* (limit: number) {
+        const at = now()
+        const rows = yield* relaxed.unsafe<Row>(CLAIM, [
+          replica.id,
+          new Date(at + replica.leaseMs),
+          new Date(at),
+          limit,
+          monthOf(at),
+          new Date(monthStart(at))
+        ])
+        return rows.map((row) => ({
+          ...row,
+          running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
+        }))
+      }, Effect.orDie)
+
+      const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        yield* relaxed.unsafe(
+          `update environments set lease_until = $1, wake_at = $1 where lease_by = $2
+             and id = any(array(select value::uuid from json_array_elements_text($3::json)))`,
+          [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)]
+        )
+      }, Effect.orDie)
+
+      const reached = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {
+        const at = now()
+        yield* batch.unsafe(REACHED, [
+          budget.id,
+          replica.id,
+          new Date(at),
+          monthOf(at),
+          budget.events,
+          new Date(wakeAt),
+          budget.fence
+        ])
+      }, Effect.orDie)
+
+      const later = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {
+        yield* relaxed.unsafe(LATER, [
+          budget.id,
+          replica.id,
+          new Date(now()),
+          budget.events,
+          new Date(wakeAt),
+          budget.fence
+        ])
+      }, Effect.orDie)
+
+      return BudgetStore.of({ claim, renew, reached, later })
+    })
+  )
+}

@@ -1,0 +1,67 @@
+/**
+ * Stops what an environment runs at the very moment at which its monthly budget is reached (decisions: Jobs, budget).
+ *
+ * Wakes when machines begin or cease to cost, when something is settled, when the budget changes, and at the moment that
+ * the burn rate makes known ahead. Running it twice is harmless: a job that was asked to stop is not asked again.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import * as Reconciler from "../database/Reconciler.ts"
+import { Signals } from "../database/Signals.ts"
+import { BudgetStore, type ClaimedBudget } from "./BudgetStore.ts"
+import { nextMonth } from "./Ledger.ts"
+import type { NanoUsd } from "./Money.ts"
+import { costOf, paysForMs } from "./Money.ts"
+
+export const TOPIC = "budgets"
+const SLOTS = 16
+
+/**
+ * When `spent` plus what runs reaches `budget` (ms): `now` when it has, `Infinity` when nothing runs. `since` of a machine is
+ * its start, or the start of the month where that is later.
+ */
+export const reachedAt = (budget: Pick<ClaimedBudget, "budget" | "spent" | "running">, now: number): number => {
+  const accrued = budget.running.reduce((sum, { price, since }) => sum + costOf(price, now - since), 0n)
+  const left: NanoUsd = budget.budget - budget.spent - accrued
+  if (left <= 0n) return now
+  const rate = budget.running.reduce((sum, { price }) => sum + price, 0n)
+  return rate === 0n ? Number.POSITIVE_INFINITY : now + Math.max(1, paysForMs(rate, left))
+}
+
+export class Budgets extends Context.Service<
+  Budgets,
+  { readonly tick: Effect.Effect<number>; readonly run: Effect.Effect<never> }
+>()("@sluice/domain/billing/Budgets") {
+  static readonly layer = Layer.effect(
+    Budgets,
+    Effect.gen(function* () {
+      const store = yield* BudgetStore
+      const signals = yield* Signals
+      const clock = yield* Clock.Clock
+
+      const step = Effect.fnUntraced(function* (budget: ClaimedBudget) {
+        const now = clock.currentTimeMillisUnsafe()
+        const at = reachedAt(budget, now)
+        const month = nextMonth(now)
+        if (at <= now) {
+          yield* store.reached(budget, month)
+          signals.emit("jobs")
+          signals.emit("machines")
+          return
+        }
+        const wakeAt = Math.min(at, month)
+        yield* store.later(budget, wakeAt)
+        reconciler.alarm(wakeAt)
+      })
+
+      const reconciler: Reconciler.Reconciler<ClaimedBudget> = yield* Reconciler.make<ClaimedBudget>({
+        name: "budgets",
+        slots: SLOTS,
+        claim: store.claim,
+        renew: store.renew,
+        step
+      })
+      yield* signals.listen(TOPIC, reconciler.signal)
+      return Budgets.of({ tick: reconciler.tick, run: reconciler.run })
+    })
+  )
+}

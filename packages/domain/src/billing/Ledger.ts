@@ -1,0 +1,32 @@
+/**
+ * The words of the double-entry ledger. Every transaction's entries sum to zero; a workspace's account is its workspace's
+ * id and never goes below what is held; the operator's own accounts have fixed ids and no cached balance (they would be the
+ * one row that everybody waits for): what they hold is the sum of their entries.
+ */
+import type { NanoUsd } from "./Money.ts"
+
+/** What customers paid for: machines and inference. */
+export const REVENUE_ACCOUNT = "00000000-0000-7000-8000-000000000001"
+/** Where credit comes from. */
+export const FUNDING_ACCOUNT = "00000000-0000-7000-8000-000000000002"
+/** What the operator bears: costs between the moment the money ended and the machine's confirmed stop. */
+export const WRITE_OFF_ACCOUNT = "00000000-0000-7000-8000-000000000003"
+
+/** Set-up time that is held on top of a job's maximum runtime (decisions: Jobs). */
+export const SETUP_ALLOWANCE_MINUTES = 15
+
+/** How a final cost is paid: what the hold covers by the customer, the rest by the operator. No part is lost. */
+export const split = (cost: NanoUsd, hold: NanoUsd): { readonly charged: NanoUsd; readonly writtenOff: NanoUsd } =>
+  cost <= hold ? { charged: cost, writtenOff: 0n } : { charged: hold, writtenOff: cost - hold }
+
+/** First day of a UTC month as `YYYY-MM-01`: the key under which an environment counts what it spent. */
+export const monthOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 7)}-01`
+
+/** When the UTC month of `ms` began. */
+export const monthStart = (ms: number): number => Date.parse(`${monthOf(ms)}T00:00:00.000Z`)
+
+/** When the next UTC month begins. */
+export const nextMonth = (ms: number): number => {
+  const date = new Date(ms)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+}

@@ -1,0 +1,134 @@
+/** Credit, balances, transactions, usage: the ledger as its owner reads it. */
+import { Clock, Context, Crypto, Effect, Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import type { NanoUsd } from "./Money.ts"
+import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import type { Balance, Transaction, UsageSummary } from "./Billing.ts"
+import { FUNDING_ACCOUNT } from "./Ledger.ts"
+import { paysForMs } from "./Money.ts"
+
+interface TransactionRow {
+  readonly id: string
+  readonly kind: Transaction["kind"]
+  readonly amount: bigint
+  readonly balance_after: bigint
+  readonly description: string
+  readonly resource_type: string | null
+  readonly resource_id: string | null
+  readonly created_at: Date
+}
+
+/** $1 transaction, $2 account, $3 amount, $4 reference, $5 now. The transaction's id is made of the reference: once is enough. */
+const CREDIT = `with a as materialized (select id, balance from accounts where id = $2 for update
+  ), t as (insert into txns (id, kind, description, resource_type, resource_id, created_at)
+    select $1, 'credit', 'Credit', 'credit', $4, $5::timestamptz from a on conflict (id) do nothing returning id
+  ), e as (insert into entries (txn_id, account_id, amount, balance_after)
+    select t.id, a.id, $3::int8, a.balance + $3::int8 from t, a union all select t.id, '${FUNDING_ACCOUNT}'::uuid, -($3::int8), null from t)
+  update accounts set balance = accounts.balance + $3::int8 from t where accounts.id = $2`
+
+const BALANCE = `select a.balance, a.held, coalesce((select sum(m.price) from machines m where m.workspace_id = a.id and m.running_at is not null
+    and m.stopped_at is null), 0)::int8 as rate,
+  coalesce((select sum(floor(m.price * extract(epoch from ($2::timestamptz - m.running_at)) / 3600)) from machines m where m.workspace_id = a.id
+    and m.running_at is not null and m.stopped_at is null), 0)::int8 as accrued from accounts a where a.id = $1`
+
+export class LedgerStore extends Context.Service<
+  LedgerStore,
+  {
+    readonly credit: (accountId: string, amount: NanoUsd, reference: string) => Effect.Effect<void>
+    readonly balance: (accountId: string) => Effect.Effect<Balance>
+    readonly transactions: (accountId: string, page: PageRequest) => Effect.Effect<Page<Transaction>>
+    readonly usage: (workspaceId: string, from: Date, before: Date) => Effect.Effect<UsageSummary>
+  }
+>()("@sluice/domain/billing/LedgerStore") {
+  static readonly layer = Layer.effect(
+    LedgerStore,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const crypto = yield* Crypto.Crypto
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+
+      const credit = Effect.fnUntraced(function* (accountId: string, amount: NanoUsd, reference: string) {
+        const digest = yield* crypto.digest("SHA-256", new TextEncoder().encode(`credit/${accountId}/${reference}`))
+        yield* sql.unsafe(CREDIT, [uuidOf(digest), accountId, amount, reference, new Date(now())])
+      }, Effect.orDie)
+
+      const balance = Effect.fnUntraced(function* (accountId: string) {
+        const at = now()
+        const rows = yield* sql.unsafe<{
+          readonly balance: bigint
+          readonly held: bigint
+          readonly rate: bigint
+          readonly accrued: bigint
+        }>(BALANCE, [accountId, new Date(at)])
+        const row = rows[0] ?? { balance: 0n, held: 0n, rate: 0n, accrued: 0n }
+        const left = row.balance - row.accrued
+        return {
+          balance: row.balance,
+          held: row.held,
+          accruingPerHour: row.rate,
+          runsOutAt: row.rate === 0n ? null : new Date(at + Math.min(paysForMs(row.rate, left), FAR_MS))
+        }
+      }, Effect.orDie)
+
+      const transactions = Effect.fnUntraced(function* (accountId: string, page: PageRequest) {
+        const [rows, counts] = yield* Effect.all([
+          sql.unsafe<TransactionRow>(
+            `select t.id, t.kind, n.amount, n.balance_after, t.description, t.resource_type, t.resource_id, t.created_at
+               from entries n join txns t on t.id = n.txn_id where n.account_id = $1
+               and ($2::uuid is null or n.seq < (select seq from entries where txn_id = $2 and account_id = $1)) order by n.seq desc limit $3`,
+            [accountId, page.after ?? null, page.limit + 1]
+          ),
+          sql.unsafe<{ readonly total: bigint }>(`select count(*) as total from entries where account_id = $1`, [
+            accountId
+          ])
+        ])
+        const items = rows.map((row) => ({
+          id: row.id,
+          kind: row.kind,
+          amount: row.amount,
+          balanceAfter: row.balance_after,
+          description: row.description,
+          resourceType: row.resource_type,
+          resourceId: row.resource_id,
+          createdAt: row.created_at
+        }))
+        return pageOf<Transaction>(items, page, Number(counts[0]?.total ?? 0n))
+      }, Effect.orDie)
+
+      const usage = Effect.fnUntraced(function* (workspaceId: string, from: Date, before: Date) {
+        const rows = yield* sql.unsafe<{
+          readonly requests: bigint
+          readonly tokens_in: bigint
+          readonly tokens_out: bigint
+          readonly cost: bigint
+        }>(
+          `select count(*) as requests, coalesce(sum(tokens_in), 0)::int8 as tokens_in, coalesce(sum(tokens_out), 0)::int8 as tokens_out,
+             coalesce(sum(cost), 0)::int8 as cost from usage where workspace_id = $1 and at >= $2 and at < $3`,
+          [workspaceId, from, before]
+        )
+        const row = rows[0]
+        return {
+          requests: Number(row?.requests ?? 0n),
+          promptTokens: Number(row?.tokens_in ?? 0n),
+          completionTokens: Number(row?.tokens_out ?? 0n),
+          cost: row?.cost ?? 0n
+        }
+      }, Effect.orDie)
+
+      return LedgerStore.of({ credit, balance, transactions, usage })
+    })
+  )
+}
+
+/** A UUID (version 8: custom) made of the first bytes of a digest. */
+const uuidOf = (digest: Uint8Array): string => {
+  const bytes = digest.slice(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
+}
+
+/** A thousand years: what runs out later does not run out. */
+const FAR_MS = 31_556_952_000_000

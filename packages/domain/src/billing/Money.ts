@@ -1,0 +1,40 @@
+/**
+ * Money: integer nano-USD (`bigint`) inside, USD numbers with at most nine decimals on the wire.
+ * No float ever enters a sum; a balance reaches 9.2 billion USD, the range of int8.
+ */
+
+/** Integer nano-USD: 1 USD = 1_000_000_000n. */
+export type NanoUsd = bigint
+
+export const NANO_PER_USD = 1_000_000_000n
+const MS_PER_HOUR = 3_600_000n
+
+/** A USD number of the wire, rounded to the nearest nano-USD. */
+export const fromUsd = (usd: number): NanoUsd => {
+  const text = usd.toFixed(9)
+  const negative = text.startsWith("-")
+  const [whole = "0", fraction = ""] = text.replace("-", "").split(".")
+  const nano = BigInt(whole) * NANO_PER_USD + BigInt(fraction.padEnd(9, "0"))
+  return negative ? -nano : nano
+}
+
+/** The USD number that stands for an amount on the wire; exact to the nano-dollar up to 15 digits. */
+export const toUsd = (nano: NanoUsd): number => {
+  const absolute = nano < 0n ? -nano : nano
+  const value = Number(`${absolute / NANO_PER_USD}.${(absolute % NANO_PER_USD).toString().padStart(9, "0")}`)
+  return nano < 0n ? -value : value
+}
+
+/** What a machine costs that ran for `ms` milliseconds at `perHour` nano-USD an hour, rounded down to the nano-USD. */
+export const costOf = (perHour: NanoUsd, ms: number): NanoUsd =>
+  ms <= 0 ? 0n : (perHour * BigInt(Math.floor(ms))) / MS_PER_HOUR
+
+/** For how many whole milliseconds `amount` pays at `perHour`: the first moment at which the cost passes it lies after. */
+export const paysForMs = (perHour: NanoUsd, amount: NanoUsd): number =>
+  perHour <= 0n ? Number.MAX_SAFE_INTEGER : amount <= 0n ? 0 : Number((amount * MS_PER_HOUR) / perHour)
+
+/** `12.34 USD` with as many decimals as matter, for people. */
+export const format = (nano: NanoUsd): string => {
+  const usd = toUsd(nano)
+  return `${Math.abs(usd) >= 1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)} USD`
+}

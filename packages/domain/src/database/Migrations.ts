@@ -1,0 +1,12 @@
+/**
+ * The schema's history as a static record: no file system, works from any folder. All pending ones run in one transaction.
+ * Ids only grow; a migration that has shipped never changes.
+ */
+import { Migrator } from "effect/sql"
+import m0001 from "./migrations/0001_init.ts"
+import m0002 from "./migrations/0002_inference.ts"
+
+export const loader = Migrator.fromRecord({ "0001_init": m0001, "0002_inference": m0002 })
+
+/** Brings the database to the newest schema. */
+export const migrate = Migrator.make({})({ loader })

@@ -1,0 +1,146 @@
+/**
+ * The loop of every reconciler: claim due rows, step each, sleep until something is due.
+ *
+ * It takes no input: a signal only wakes it, and what a step does depends on its stored row alone. It wakes by signal, by
+ * the earliest alarm that a commit set, and by a poll. Claims are leases with a fence, renewed while a step runs; a step
+ * that dies leaves its row to whoever claims it when the lease has run out.
+ */
+import { Cause, Clock, Effect, Latch, Schedule } from "effect"
+import { Replica } from "./Replica.ts"
+
+export interface Reconciler<Row> {
+  /** There is work now. */
+  readonly signal: () => void
+  /** There will be work at this time (ms). */
+  readonly alarm: (at: number) => void
+  /** Steps all that is due, and what becomes due by it, until nothing is; answers how many steps. For virtual time. */
+  readonly tick: Effect.Effect<number>
+  /** Does something to a row that is claimed already, renewing the claim meanwhile. Never fails: a fault is logged. */
+  readonly holding: (row: Row, step: Effect.Effect<void>) => Effect.Effect<void>
+  /** Runs for ever. */
+  readonly run: Effect.Effect<never>
+}
+
+export interface Options<Row> {
+  readonly name: string
+  /** Steps at once. */
+  readonly slots: number
+  readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Row>>
+  readonly step: (row: Row) => Effect.Effect<void>
+  /** Extends the leases of rows in step. */
+  readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+export const make = Effect.fnUntraced(function* <Row extends { readonly id: string }>(options: Options<Row>) {
+  const replica = yield* Replica
+  const clock = yield* Clock.Clock
+  const latch = Latch.makeUnsafe(false)
+  const alarms = makeAlarms()
+  const held = new Set<string>()
+  let stepping = 0
+
+  const stepped = () => {
+    stepping--
+    latch.openUnsafe()
+  }
+
+  const holding = (row: Row, step: Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      held.add(row.id)
+      return step
+    }).pipe(
+      Effect.catchCauseIf(isFault, (cause) => Effect.logError(`${options.name} ${row.id}: step failed`, cause)),
+      Effect.ignoreCause,
+      Effect.ensuring(Effect.sync(() => void held.delete(row.id)))
+    )
+
+  const guarded = (row: Row) => holding(row, options.step(row))
+
+  const claim = (limit: number) =>
+    options
+      .claim(limit)
+      .pipe(
+        Effect.catchCauseIf(isFault, (cause) =>
+          Effect.as(Effect.logError(`${options.name}: claim failed`, cause), [] as ReadonlyArray<Row>)
+        )
+      )
+
+  const turn = Effect.gen(function* () {
+    yield* latch.close
+    const before = clock.currentTimeMillisUnsafe()
+    const free = options.slots - stepping
+    const rows = free > 0 ? yield* claim(free) : []
+    for (const row of rows) {
+      stepping++
+      yield* Effect.forkScoped(Effect.ensuring(guarded(row), Effect.sync(stepped)))
+    }
+    // Full batches mean that more may be due; otherwise wait for news, the next alarm or the poll.
+    if (rows.length > 0 && rows.length === free) return
+    // An alarm that rang during the claim still counts: the claim did not see its row.
+    const until = alarms.next(before) - clock.currentTimeMillisUnsafe()
+    const wait = Math.max(0, Math.min(until, replica.pollMs))
+    yield* Effect.timeoutOption(latch.await, wait)
+  })
+
+  const renew = Effect.suspend(() => (held.size === 0 ? Effect.void : options.renew([...held]))).pipe(
+    Effect.catchCause((cause) => Effect.logError(`${options.name}: renewal failed`, cause)),
+    Effect.repeat(Schedule.spaced(replica.leaseMs / 3))
+  )
+
+  const tick = Effect.gen(function* () {
+    let steps = 0
+    for (;;) {
+      const rows = yield* claim(options.slots)
+      if (rows.length === 0) return steps
+      steps += rows.length
+      yield* Effect.forEach(rows, guarded, { concurrency: "unbounded", discard: true })
+    }
+  })
+
+  const run = Effect.scoped(
+    Effect.gen(function* () {
+      yield* Effect.forkScoped(renew)
+      return yield* Effect.forever(turn)
+    })
+  )
+
+  const reconciler: Reconciler<Row> = { signal: () => latch.openUnsafe(), alarm: alarms.add, tick, holding, run }
+  return reconciler
+})
+
+const isFault = <E>(cause: Cause.Cause<E>) => !Cause.hasInterruptsOnly(cause)
+
+/** At most this many alarms are remembered; the poll finds what was forgotten. */
+const MAX_ALARMS = 100_000
+
+/** A binary heap of times. */
+const makeAlarms = () => {
+  const heap: Array<number> = []
+  const swap = (i: number, j: number) => {
+    const kept = heap[i]!
+    heap[i] = heap[j]!
+    heap[j] = kept
+  }
+  const pop = () => {
+    const last = heap.pop()!
+    if (heap.length === 0) return
+    heap[0] = last
+    for (let i = 0, child = 1; child < heap.length; i = child, child = 2 * i + 1) {
+      if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child++
+      if (heap[i]! <= heap[child]!) return
+      swap(i, child)
+    }
+  }
+  return {
+    add: (at: number) => {
+      if (heap.length >= MAX_ALARMS) return
+      heap.push(at)
+      for (let i = heap.length - 1; i > 0 && heap[(i - 1) >> 1]! > heap[i]!; i = (i - 1) >> 1) swap(i, (i - 1) >> 1)
+    },
+    /** The earliest alarm after `now`; those before it have rung. */
+    next: (now: number): number => {
+      while (heap.length > 0 && heap[0]! <= now) pop()
+      return heap[0] ?? Number.POSITIVE_INFINITY
+    }
+  }
+}

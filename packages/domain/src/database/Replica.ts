@@ -1,0 +1,28 @@
+/**
+ * Who this process is among those that share the database, and how long its claims last.
+ *
+ * The id is new at each start, so that a claim of a dead predecessor is never taken for one's own. Times are those of the
+ * service's clock: on a clock that runs faster they are longer, so that a real second of silence is the same either way.
+ */
+import { Context, Crypto, Effect, Layer } from "effect"
+
+export class Replica extends Context.Service<
+  Replica,
+  {
+    readonly id: string
+    /** A claim not renewed for this long may be taken by another replica. Renewed at a third of it. */
+    readonly leaseMs: number
+    /** How often a reconciler looks without having been woken. */
+    readonly pollMs: number
+  }
+>()("@sluice/domain/database/Replica") {
+  static readonly layer = (options: { readonly speed: number }) =>
+    Layer.effect(
+      Replica,
+      Effect.gen(function* () {
+        const crypto = yield* Crypto.Crypto
+        const id = yield* Effect.orDie(crypto.randomUUIDv4())
+        return Replica.of({ id, leaseMs: 6_000 * options.speed, pollMs: 1_000 * options.speed })
+      })
+    )
+}

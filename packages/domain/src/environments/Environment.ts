@@ -1,0 +1,23 @@
+/** An environment: what groups jobs, machines and volumes, with its own monthly budget (decisions: Tenancy, Environments). */
+import { Schema } from "effect"
+import type { NanoUsd } from "../billing/Money.ts"
+
+export interface Environment {
+  readonly id: string
+  readonly name: string
+  readonly isDefault: boolean
+  /** Null: no limit. */
+  readonly monthlyBudget: NanoUsd | null
+  /** Spent in the current UTC month. */
+  readonly monthSpent: NanoUsd
+  /** Start of the next UTC month. */
+  readonly budgetResetsAt: Date
+  readonly createdAt: Date
+}
+
+/** The environment that every workspace has from its start. */
+export const DEFAULT_ENVIRONMENT = "default"
+
+export class EnvironmentNotFound extends Schema.TaggedError<EnvironmentNotFound>()("EnvironmentNotFound", {
+  environment: Schema.String
+}) {}

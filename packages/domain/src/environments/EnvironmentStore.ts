@@ -1,0 +1,67 @@
+/** The SQL of environments. Every statement names the workspace: another's environment is as good as none. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { NanoUsd } from "../billing/Money.ts"
+import type { PageRequest } from "../database/Page.ts"
+
+export interface EnvironmentRow {
+  readonly id: string
+  readonly name: string
+  readonly isDefault: boolean
+  readonly monthlyBudget: NanoUsd | null
+  readonly monthSpent: NanoUsd
+  readonly createdAt: Date
+}
+
+export class EnvironmentStore extends Context.Service<
+  EnvironmentStore,
+  {
+    /** `month`: first day of the current UTC month; what another month spent counts as 0. */
+    readonly get: (workspaceId: string, id: string, month: string) => Effect.Effect<EnvironmentRow | undefined>
+    /** Up to `limit + 1` rows, newest first, and how many there are. */
+    readonly list: (
+      workspaceId: string,
+      page: PageRequest,
+      month: string
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<EnvironmentRow>; readonly total: number }>
+    /** Sets the budget and wakes who watches it; undefined when there is no such environment. */
+    readonly setBudget: (
+      workspaceId: string,
+      id: string,
+      budget: NanoUsd | null,
+      now: Date,
+      month: string
+    ) => Effect.Effect<EnvironmentRow | undefined>
+  }
+>()("@sluice/domain/environments/EnvironmentStore") {
+  static readonly layer = Layer.effect(
+    EnvironmentStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = (month: string) => sql`id, name, is_default as "isDefault", monthly_budget as "monthlyBudget",
+        case when month = ${month}::date then month_spent else 0 end as "monthSpent", created_at as "createdAt"`
+      const first = Effect.map((rows: ReadonlyArray<EnvironmentRow>) => rows[0])
+
+      return EnvironmentStore.of({
+        get: (workspaceId, id, month) =>
+          sql<EnvironmentRow>`select ${columns(month)} from environments where workspace_id = ${workspaceId} and id = ${id}`.pipe(
+            first,
+            Effect.orDie
+          ),
+        list: Effect.fnUntraced(function* (workspaceId, page, month) {
+          const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`
+          const rows = yield* sql<EnvironmentRow>`select ${columns(month)} from environments
+            where workspace_id = ${workspaceId} and ${after} order by id desc limit ${page.limit + 1}`
+          const [count] = yield* sql<{
+            total: bigint
+          }>`select count(*) as total from environments where workspace_id = ${workspaceId}`
+          return { rows, total: Number(count?.total ?? 0n) }
+        }, Effect.orDie),
+        setBudget: (workspaceId, id, budget, now, month) =>
+          sql<EnvironmentRow>`update environments
+            set monthly_budget = ${budget}::int8, wake_at = least(wake_at, ${now}::timestamptz), events = events + 1
+            where workspace_id = ${workspaceId} and id = ${id} returning ${columns(month)}`.pipe(first, Effect.orDie)
+      })
+    })
+  )
+}

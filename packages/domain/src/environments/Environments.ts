@@ -1,0 +1,64 @@
+/**
+ * The environments of a workspace and their monthly budgets. It never says what may run: the budget is enforced where
+ * money is spent, and a changed one only wakes who watches it.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { monthOf } from "../billing/Ledger.ts"
+import type { Page, PageRequest } from "../database/Page.ts"
+import { pageOf } from "../database/Page.ts"
+import type { Environment } from "./Environment.ts"
+import { EnvironmentNotFound } from "./Environment.ts"
+import type { EnvironmentRow } from "./EnvironmentStore.ts"
+import { EnvironmentStore } from "./EnvironmentStore.ts"
+
+export class Environments extends Context.Service<
+  Environments,
+  {
+    readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Environment>>
+    readonly get: (principal: Principal, id: string) => Effect.Effect<Environment, EnvironmentNotFound>
+    /** Null clears the budget. */
+    readonly setBudget: (
+      principal: Principal,
+      id: string,
+      budget: NanoUsd | null
+    ) => Effect.Effect<Environment, EnvironmentNotFound>
+  }
+>()("@sluice/domain/environments/Environments") {
+  static readonly layerNoDeps = Layer.effect(
+    Environments,
+    Effect.gen(function* () {
+      const store = yield* EnvironmentStore
+      const found = (id: string, now: number) => (row: EnvironmentRow | undefined) =>
+        row === undefined
+          ? Effect.fail(new EnvironmentNotFound({ environment: id }))
+          : Effect.succeed({ ...row, budgetResetsAt: nextMonth(now) })
+
+      return Environments.of({
+        list: Effect.fn("Environments.list")(function* (principal, page) {
+          const now = yield* Clock.currentTimeMillis
+          const { rows, total } = yield* store.list(principal.workspaceId, page, monthOf(now))
+          const all = rows.map((row) => ({ ...row, budgetResetsAt: nextMonth(now) }))
+          return pageOf(all, page, total)
+        }),
+        get: Effect.fn("Environments.get")(function* (principal, id) {
+          const now = yield* Clock.currentTimeMillis
+          return yield* Effect.flatMap(store.get(principal.workspaceId, id, monthOf(now)), found(id, now))
+        }),
+        setBudget: Effect.fn("Environments.setBudget")(function* (principal, id, budget) {
+          const now = yield* Clock.currentTimeMillis
+          const row = yield* store.setBudget(principal.workspaceId, id, budget, new Date(now), monthOf(now))
+          return yield* found(id, now)(row)
+        })
+      })
+    })
+  )
+
+  static readonly layer = Environments.layerNoDeps.pipe(Layer.provide(EnvironmentStore.layer))
+}
+
+const nextMonth = (now: number): Date => {
+  const date = new Date(now)
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1))
+}

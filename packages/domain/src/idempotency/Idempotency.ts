@@ -1,0 +1,114 @@
+/**
+ * The same request once: the first answer to a key is kept sealed for 24 hours and given again (decisions: Infrastructure
+ * surface, Idempotency-Key). It knows nothing of routes: a request is a hash, an answer is a text.
+ *
+ * A run that never ended (the process died) is run again after its lease, with the same `attemptId`, under which it creates
+ * the same rows. A run goes on when its caller has gone, so that a retry finds its answer.
+ */
+import { Clock, Context, Crypto, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { Seal } from "../database/Seal.ts"
+import type { Claim } from "./IdempotencyStore.ts"
+import { IdempotencyStore } from "./IdempotencyStore.ts"
+
+export const MAX_IDEMPOTENCY_KEY = 255
+const LEASE_MS = 60_000
+const LIFE_MS = 24 * 60 * 60_000
+const SWEEP_EVERY = Duration.hours(1)
+const SWEEP_ROWS = 10_000
+
+/** The key was used for another request. */
+export class IdempotencyMismatch extends Schema.TaggedError<IdempotencyMismatch>()("IdempotencyMismatch", {}) {}
+
+/** The first request with this key has no answer yet. */
+export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgress>()("IdempotencyInProgress", {}) {}
+
+/** The id that an attempt's resource gets; undefined without an Idempotency-Key. */
+export const AttemptId = Context.Reference<string | undefined>("@sluice/domain/idempotency/AttemptId", {
+  defaultValue: () => undefined
+})
+
+export interface KeyedRequest {
+  readonly workspaceId: string
+  /** 1 to MAX_IDEMPOTENCY_KEY characters, given by the caller. */
+  readonly key: string
+  /** SHA-256 of all that makes the request what it is, lowercase hex. */
+  readonly requestHash: string
+}
+
+export interface Answer {
+  readonly text: string
+  /** False: nothing was decided for good, the next request with this key runs anew. */
+  readonly final: boolean
+}
+
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    /** Runs the request, or gives the text of its first answer with `replayed`. */
+    readonly once: <E, R>(
+      request: KeyedRequest,
+      run: Effect.Effect<Answer, E, R>
+    ) => Effect.Effect<
+      { readonly text: string; readonly replayed: boolean },
+      E | IdempotencyMismatch | IdempotencyInProgress,
+      R
+    >
+  }
+>()("@sluice/domain/idempotency/Idempotency") {
+  static readonly layerNoDeps = Layer.effect(
+    Idempotency,
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const seal = yield* Seal
+      const crypto = yield* Crypto.Crypto
+      yield* Effect.forkScoped(sweeping(store))
+
+      const first = <E, R>(claim: Claim, attemptId: string, run: Effect.Effect<Answer, E, R>) =>
+        run.pipe(
+          Effect.provideService(AttemptId, attemptId),
+          Effect.tapCause(() => store.release(claim)),
+          Effect.tap((answer) =>
+            answer.final
+              ? store.finish(claim, seal.seal(Redacted.make(answer.text), aad(claim.workspaceId, claim.key)))
+              : store.release(claim)
+          ),
+          Effect.map((answer) => ({ text: answer.text, replayed: false })),
+          Effect.uninterruptible
+        )
+      const again = Effect.fnUntraced(function* (request: KeyedRequest) {
+        const held = yield* store.held(request.workspaceId, request.key)
+        if (held !== undefined && held.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
+        if (held === undefined || held.response === null) return yield* new IdempotencyInProgress()
+        const text = yield* Effect.orDie(seal.open(held.response, aad(request.workspaceId, request.key)))
+        return { text: Redacted.value(text), replayed: true }
+      })
+
+      return Idempotency.of({
+        once: Effect.fnUntraced(function* (request, run) {
+          const now = yield* Clock.currentTimeMillis
+          const claim: Claim = {
+            ...request,
+            attemptId: yield* Effect.orDie(crypto.randomUUIDv7()),
+            now: new Date(now),
+            lockedUntil: new Date(now + LEASE_MS),
+            expiredBefore: new Date(now - LIFE_MS)
+          }
+          const attemptId = yield* store.claim(claim)
+          return yield* attemptId === undefined ? again(request) : first(claim, attemptId, run)
+        })
+      })
+    })
+  )
+
+  static readonly layer = Idempotency.layerNoDeps.pipe(Layer.provide(IdempotencyStore.layer))
+}
+
+const aad = (workspaceId: string, key: string) => `idempotency_keys:response:${workspaceId}:${key}`
+
+const sweeping = (store: IdempotencyStore["Service"]) =>
+  Clock.currentTimeMillis.pipe(
+    Effect.flatMap((now) => store.sweep(new Date(now - LIFE_MS), SWEEP_ROWS)),
+    Effect.repeat({ while: (deleted) => deleted === SWEEP_ROWS }),
+    Effect.catchCause((cause) => Effect.logWarning("idempotency keys were not swept", cause)),
+    Effect.repeat(Schedule.spaced(SWEEP_EVERY))
+  )

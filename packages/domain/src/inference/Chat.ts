@@ -1,0 +1,170 @@
+/**
+ * A question to a model as the service works with it: every default filled in, every rule of the request table checked.
+ * Refuses the first thing that is wrong, with the path of the field, before anything is reserved or counted.
+ */
+import { Exit, Result, Schema, SchemaIssue } from "effect"
+import { ChatBody, type MessageBody } from "./ChatBody.ts"
+import { ChatInvalid } from "./InferenceErrors.ts"
+
+export type Role = MessageBody["role"]
+
+export interface ChatImage {
+  /** A `data:` URL. */
+  readonly url: string
+  readonly lowDetail: boolean
+}
+
+export interface ChatMessage {
+  readonly role: Role
+  /** All text of the message; parts are joined with line ends. */
+  readonly text: string
+  readonly images: ReadonlyArray<ChatImage>
+  readonly name: string | undefined
+  /** Calls that an assistant made before, as JSON; they are part of the prompt. */
+  readonly toolCalls: string | undefined
+}
+
+export type ResponseFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json_object" }
+  | { readonly type: "json_schema"; readonly schema: Readonly<Record<string, unknown>> }
+
+export interface ChatRequest {
+  readonly model: string
+  readonly messages: ReadonlyArray<ChatMessage>
+  /** The most tokens of each choice; undefined: as many as model and context allow. */
+  readonly maxTokens: number | undefined
+  readonly temperature: number
+  readonly topP: number
+  readonly stop: ReadonlyArray<string>
+  readonly frequencyPenalty: number
+  readonly presencePenalty: number
+  readonly choices: number
+  readonly stream: boolean
+  readonly includeUsage: boolean
+  readonly seed: number | undefined
+  readonly tools: ReadonlyArray<Readonly<Record<string, unknown>>>
+  /** A named tool is `named`. */
+  readonly toolChoice: "none" | "auto" | "required" | "named"
+  readonly responseFormat: ResponseFormat
+  readonly logprobs: boolean
+}
+
+/** How deep a body may nest and how many values it may have: checking and rendering it must stay short. */
+const MAX_DEPTH = 64
+const MAX_VALUES = 100_000
+/** Message texts of issues are cut here: they may repeat what the caller sent. */
+const MAX_MESSAGE = 300
+
+/** Checks a parsed JSON body. */
+export const decodeChat = (body: unknown): Result.Result<ChatRequest, ChatInvalid> => {
+  if (valuesLeft(body, MAX_DEPTH, MAX_VALUES) < 0) {
+    return invalid(null, `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`)
+  }
+  const exit = decode(body)
+  return Exit.isSuccess(exit) ? normalise(exit.value) : Result.fail(invalidFrom(exit))
+}
+
+const decode = Schema.decodeUnknownExit(ChatBody)
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const invalid = (param: string | null, message: string) =>
+  Result.fail(new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null }))
+
+const invalidFrom = (exit: Exit.Exit<ChatBody, Schema.SchemaError>): ChatInvalid => {
+  const error = Exit.findErrorOption(exit)
+  const issues = error._tag === "Some" ? issuesOf(error.value.issue).issues : []
+  // Of the alternatives of a union, the one that went deepest is the one that was meant.
+  const depth = Math.max(0, ...issues.map((issue) => pathOf(issue).length))
+  const deepest = issues.filter((issue) => pathOf(issue).length === depth)
+  const param = deepest[0] === undefined || depth === 0 ? null : pathOf(deepest[0]).join(".")
+  const text = [...new Set(deepest.map((issue) => issue.message))].join(" or ")
+  const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
+  return new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
+}
+
+const pathOf = (issue: { readonly path?: ReadonlyArray<unknown> | undefined }): ReadonlyArray<string> =>
+  (issue.path ?? []).map((key) => String(key))
+
+const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
+  const messages: Array<ChatMessage> = []
+  for (const [index, message] of body.messages.entries()) {
+    const one = normaliseMessage(message, `messages.${index}`)
+    if (Result.isFailure(one)) return Result.fail(one.failure)
+    messages.push(one.success)
+  }
+  const format = formatOf(body)
+  if (Result.isFailure(format)) return Result.fail(format.failure)
+  const choice = body.tool_choice ?? "auto"
+  const stops = body.stop ?? []
+  return Result.succeed({
+    model: body.model,
+    messages,
+    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    temperature: body.temperature ?? 0.7,
+    topP: body.top_p ?? 1,
+    stop: (typeof stops === "string" ? [stops] : stops).filter((stop) => stop !== ""),
+    frequencyPenalty: body.frequency_penalty ?? 0,
+    presencePenalty: body.presence_penalty ?? 0,
+    choices: body.n ?? 1,
+    stream: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+    seed: body.seed ?? undefined,
+    tools: body.tools ?? [],
+    toolChoice: typeof choice === "string" ? choice : "named",
+    responseFormat: format.success,
+    logprobs: body.logprobs ?? false
+  })
+}
+
+const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, ChatInvalid> => {
+  const content = message.content ?? null
+  const toolCalls = message.tool_calls ?? []
+  if (content === null && (message.role !== "assistant" || toolCalls.length === 0)) {
+    return invalid(
+      `${path}.content`,
+      `Invalid value for '${path}.content': a message of role ${message.role} needs content`
+    )
+  }
+  const texts: Array<string> = []
+  const images: Array<ChatImage> = []
+  for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
+    if (part.type === "text") texts.push(part.text)
+    else if (part.type === "refusal") texts.push(part.refusal)
+    else if (!/^data:image\/[a-z0-9.+-]+;base64,/i.test(part.image_url.url.slice(0, 64))) {
+      const param = `${path}.content.${index}.image_url.url`
+      return invalid(
+        param,
+        `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...)`
+      )
+    } else images.push({ url: part.image_url.url, lowDetail: part.image_url.detail === "low" })
+  }
+  return Result.succeed({
+    role: message.role,
+    text: typeof content === "string" ? content : texts.join("\n"),
+    images,
+    name: message.name ?? undefined,
+    toolCalls: toolCalls.length === 0 ? undefined : JSON.stringify(toolCalls)
+  })
+}
+
+const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ChatInvalid> => {
+  const format = body.response_format ?? { type: "text" as const }
+  if (format.type !== "json_schema") return Result.succeed({ type: format.type })
+  const schema = format.json_schema?.schema ?? undefined
+  if (schema !== undefined) return Result.succeed({ type: "json_schema", schema })
+  const param = "response_format.json_schema.schema"
+  return invalid(param, `Invalid value for '${param}': type json_schema needs a JSON schema`)
+}
+
+/** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */
+const valuesLeft = (value: unknown, depth: number, budget: number): number => {
+  if (typeof value !== "object" || value === null) return budget - 1
+  if (depth === 0) return -1
+  let left = budget - 1
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    left = valuesLeft(inner, depth - 1, left)
+    if (left < 0) return left
+  }
+  return left
+}

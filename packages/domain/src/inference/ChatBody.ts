@@ -1,0 +1,89 @@
+/**
+ * The body of POST /chat/completions as callers send it (interface: POST /chat/completions; decisions: Inference surface).
+ * Unknown fields are ignored; `null` for an optional field counts as absent, because stock clients send it.
+ */
+import { Schema } from "effect"
+
+export const MAX_CHOICES = 8
+export const MAX_STOPS = 4
+export const MAX_TOOLS = 256
+
+/** Integers of any size: what is too large is clamped where it is used, not refused here. */
+const WholeNumber = Schema.Finite.check(
+  Schema.makeFilter((n: number) => Number.isInteger(n), { expected: "an integer" })
+)
+const between = (minimum: number, maximum: number) =>
+  Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}` }))
+const atLeastOne = WholeNumber.check(Schema.isGreaterThanOrEqualTo(1, { expected: "an integer of at least 1" }))
+const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
+
+const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
+const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
+const ImagePart = Schema.Struct({
+  type: Schema.Literal("image_url"),
+  image_url: Schema.Struct({ url: Schema.String, detail: opt(Schema.Literals(["auto", "low", "high"])) })
+})
+
+const ToolCall = Schema.Struct({
+  id: Schema.String,
+  type: opt(Schema.String),
+  function: opt(Schema.Struct({ name: Schema.String, arguments: Schema.String }))
+})
+
+export const MessageBody = Schema.Struct({
+  role: Schema.Literals(["system", "developer", "user", "assistant", "tool"]),
+  content: opt(Schema.Union([Schema.String, Schema.Array(Schema.Union([TextPart, ImagePart, RefusalPart]))])),
+  name: opt(Schema.String),
+  tool_calls: opt(Schema.Array(ToolCall)),
+  tool_call_id: opt(Schema.String)
+})
+
+const NamedTool = Schema.Struct({ type: Schema.String, function: opt(Schema.Struct({ name: Schema.String })) })
+
+export const ChatBody = Schema.Struct({
+  model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
+  messages: Schema.Array(MessageBody).check(Schema.isMinLength(1, { expected: "at least one message" })),
+  max_tokens: opt(atLeastOne),
+  max_completion_tokens: opt(atLeastOne),
+  temperature: opt(between(0, 2)),
+  top_p: opt(between(0, 1)),
+  stop: opt(
+    Schema.Union([
+      Schema.String,
+      Schema.Array(Schema.String).check(
+        Schema.isMaxLength(MAX_STOPS, { expected: `at most ${MAX_STOPS} stop sequences` })
+      )
+    ])
+  ),
+  frequency_penalty: opt(between(-2, 2)),
+  presence_penalty: opt(between(-2, 2)),
+  stream: opt(Schema.Boolean),
+  stream_options: opt(Schema.Struct({ include_usage: opt(Schema.Boolean) })),
+  n: opt(
+    WholeNumber.check(
+      Schema.isBetween({ minimum: 1, maximum: MAX_CHOICES }, { expected: `an integer from 1 to ${MAX_CHOICES}` })
+    )
+  ),
+  seed: opt(WholeNumber),
+  user: opt(Schema.String),
+  tools: opt(Schema.Array(AnyObject).check(Schema.isMaxLength(MAX_TOOLS, { expected: `at most ${MAX_TOOLS} tools` }))),
+  tool_choice: opt(Schema.Union([Schema.Literals(["none", "auto", "required"]), NamedTool])),
+  parallel_tool_calls: opt(Schema.Boolean),
+  response_format: opt(
+    Schema.Struct({
+      type: Schema.Literals(["text", "json_object", "json_schema"]),
+      json_schema: opt(Schema.Struct({ name: opt(Schema.String), schema: opt(AnyObject), strict: opt(Schema.Boolean) }))
+    })
+  ),
+  logprobs: opt(Schema.Boolean),
+  top_logprobs: opt(
+    WholeNumber.check(Schema.isBetween({ minimum: 0, maximum: 20 }, { expected: "an integer from 0 to 20" }))
+  ),
+  reasoning_effort: opt(Schema.String),
+  metadata: opt(AnyObject),
+  store: opt(Schema.Boolean)
+})
+
+export type ChatBody = typeof ChatBody.Type
+export type MessageBody = typeof MessageBody.Type

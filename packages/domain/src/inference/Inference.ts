@@ -1,0 +1,231 @@
+/**
+ * Answers chats: one path for streamed and buffered answers, from the checked request to the settled charge.
+ *
+ * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
+ * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
+ */
+import { Clock, Context, Crypto, Effect, Exit, Layer, Stream } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { Replica } from "../database/Replica.ts"
+import type { ChatRequest } from "./Chat.ts"
+import { promptOverhead, promptText } from "./ChatPrompt.ts"
+import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
+import { Metering } from "./Metering.ts"
+import { type ChatEvent, type FinishReason, type Model, ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
+import { Production } from "./Production.ts"
+import { tokenCost } from "./TokenCost.ts"
+import { Tokens } from "./Tokens.ts"
+
+/** The longest that one answer may take, in polls of the replica: 20 minutes. Shorter than a hold lives (Metering.ts). */
+export const ANSWER_LIMIT_POLLS = 1_200
+
+/** What is known of an answer before its first word. */
+export interface AnswerHead {
+  readonly id: string
+  /** Unix seconds. */
+  readonly created: number
+  readonly model: string
+}
+
+export interface AnswerUsage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly cost: NanoUsd
+}
+
+export interface Answer {
+  readonly head: AnswerHead
+  readonly choices: ReadonlyArray<{ readonly text: string; readonly reason: FinishReason }>
+  readonly usage: AnswerUsage
+}
+
+/** Hands produced events on; the model waits until it returns. */
+export type Emit<E> = (head: AnswerHead, events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
+
+export type ChatError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
+
+export class Inference extends Context.Service<
+  Inference,
+  {
+    readonly models: ReadonlyArray<Model>
+    readonly model: (id: string) => Effect.Effect<Model, ModelNotFound>
+    /** `emit` undefined: nothing is handed on before the end, and a failed answer costs nothing. */
+    readonly chat: <E = never>(
+      principal: Principal,
+      requestId: string,
+      request: ChatRequest,
+      emit?: Emit<E> | undefined
+    ) => Effect.Effect<Answer, ChatError | E>
+  }
+>()("@sluice/domain/inference/Inference") {
+  static readonly layerNoDeps = Layer.effect(
+    Inference,
+    Effect.gen(function* () {
+      const provider = yield* ModelProvider
+      const metering = yield* Metering
+      const tokens = yield* Tokens
+      const crypto = yield* Crypto.Crypto
+      const answerLimitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+      const catalog = new Map(provider.models.map((model) => [model.id, model]))
+
+      const model = (id: string): Effect.Effect<Model, ModelNotFound> => {
+        const found = catalog.get(id)
+        return found === undefined ? Effect.fail(new ModelNotFound({ model: id })) : Effect.succeed(found)
+      }
+
+      /** The request as this model can serve it, with its prompt counted. */
+      const admit = (request: ChatRequest) =>
+        Effect.flatMap(model(request.model), (found) => {
+          const refusal = refusalOf(found, request) ?? provider.refuses?.(found, request)
+          if (refusal !== undefined) return Effect.fail(new ChatInvalid({ ...refusal, code: null }))
+          return Effect.flatMap(tokens.count(promptText(request)), (counted) => fit(found, request, counted))
+        })
+
+      /** The billed usage of what was produced. */
+      const usageOf = (task: Task, production: Production): Effect.Effect<AnswerUsage> => {
+        const { reported } = production
+        const counts =
+          reported !== undefined
+            ? Effect.succeed(reported)
+            : Effect.map(countAll(tokens.count, production.texts, task.allowed), (completion) => ({
+                prompt: task.promptTokens,
+                completion
+              }))
+        return Effect.map(counts, ({ prompt, completion }) => ({
+          promptTokens: prompt,
+          completionTokens: completion,
+          cost: tokenCost(task.model, prompt, completion)
+        }))
+      }
+
+      const settle = (charge: Charging, task: Task, production: Production) =>
+        Effect.flatMap(usageOf(task, production), (usage) =>
+          Effect.as(
+            metering.settle({
+              ...charge,
+              model: task.model.id,
+              tokens: { prompt: usage.promptTokens, completion: usage.completionTokens },
+              cost: usage.cost
+            }),
+            usage
+          )
+        )
+
+      const release = (charge: Charging, task: Task) =>
+        metering.settle({ ...charge, model: task.model.id, tokens: null, cost: 0n })
+
+      const produce = <E>(head: AnswerHead, task: Task, production: Production, emit: Emit<E> | undefined) =>
+        Effect.suspend(() => {
+          production.started = true
+          return Stream.runForEachArray(
+            provider.chat(task.model, task.request),
+            (events): Effect.Effect<void, E | UpstreamFailed> => {
+              production.add(events)
+              if (production.excessive) return Effect.fail(BROKEN)
+              if (emit === undefined) return Effect.void
+              production.delivered = true
+              return emit(head, events)
+            }
+          )
+        }).pipe(
+          Effect.flatMap(() => (production.complete ? Effect.void : Effect.fail(BROKEN))),
+          Effect.timeoutOrElse({
+            duration: answerLimitMs,
+            orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
+          })
+        )
+
+      const run = <E>(charge: Charging, task: Task, head: AnswerHead, emit: Emit<E> | undefined) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(
+            metering.reserve(charge, tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices)),
+            () => {
+              const production = new Production(task.request.choices, task.allowed)
+              return Effect.flatMap(Effect.exit(restore(produce(head, task, production, emit))), (exit) => {
+                if (Exit.isSuccess(exit)) {
+                  return Effect.map(settle(charge, task, production), (usage) => answerOf(head, production, usage))
+                }
+                // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
+                const owed = production.delivered || (production.started && Exit.hasInterrupts(exit))
+                return Effect.andThen(
+                  owed ? settle(charge, task, production) : release(charge, task),
+                  Effect.failCause(exit.cause)
+                )
+              })
+            }
+          )
+        )
+
+      const chat = <E = never>(
+        principal: Principal,
+        requestId: string,
+        request: ChatRequest,
+        emit?: Emit<E> | undefined
+      ) =>
+        Effect.flatMap(admit(request), (task) =>
+          Effect.flatMap(Effect.orDie(crypto.randomUUIDv7()), (id) =>
+            Clock.clockWith((clock) => {
+              const created = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
+              const head = { id: `chatcmpl-${id}`, created, model: task.model.id }
+              return run({ id, principal, requestId }, task, head, emit)
+            })
+          )
+        )
+
+      return { models: provider.models, model, chat }
+    })
+  )
+
+  static readonly layer = Inference.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}
+
+/** An answer that is cut short, or does not end where it must. */
+const BROKEN = new UpstreamFailed({ reason: "broken" })
+
+/** A request that fits its model. */
+interface Task {
+  readonly model: Model
+  readonly request: ChatRequest
+  readonly promptTokens: number
+  /** Tokens that each choice may have. */
+  readonly allowed: number
+}
+
+interface Charging {
+  readonly id: string
+  readonly principal: Principal
+  readonly requestId: string
+}
+
+const refusalOf = (model: Model, request: ChatRequest) => {
+  const index = model.vision ? -1 : request.messages.findIndex((message) => message.images.length > 0)
+  return index < 0
+    ? undefined
+    : { param: `messages.${index}.content`, message: `The model ${model.id} does not take images` }
+}
+
+/** Clamps the answer to the model and to what the context leaves. */
+const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<Task, ChatInvalid> => {
+  const promptTokens = counted + promptOverhead(request)
+  const left = model.contextLength - promptTokens
+  if (left < 1) {
+    const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have ${promptTokens}; shorten them`
+    return Effect.fail(new ChatInvalid({ message, param: "messages", code: "context_length_exceeded" }))
+  }
+  const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)
+  return Effect.succeed({ model, request: { ...request, maxTokens: allowed }, promptTokens, allowed })
+}
+
+/** A choice is never billed above what it was allowed: a text cut within a word can count a token more than it was. */
+const countAll = (count: (text: string) => Effect.Effect<number>, texts: ReadonlyArray<string>, allowed: number) =>
+  texts.length === 1
+    ? Effect.map(count(texts[0]!), (tokens) => Math.min(tokens, allowed))
+    : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))
+
+const answerOf = (head: AnswerHead, production: Production, usage: AnswerUsage): Answer => ({
+  head,
+  choices: production.texts.map((text, index) => ({ text, reason: production.reasons[index] ?? "stop" })),
+  usage
+})

@@ -1,0 +1,17 @@
+/**
+ * Why a question to a model is not answered. Money's refusals are in `billing/BillingErrors.ts`, a world that fails is
+ * `UpstreamFailed` of `ModelProvider.ts`; statuses and bodies are the contract's business.
+ */
+import { Schema } from "effect"
+
+/** The request is wrong. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
+export class ChatInvalid extends Schema.TaggedError<ChatInvalid>()("ChatInvalid", {
+  message: Schema.String,
+  param: Schema.NullOr(Schema.String),
+  code: Schema.NullOr(Schema.String)
+}) {}
+
+export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { model: Schema.String }) {}
+
+/** The caller reads its stream so slowly that it was dropped. What was produced is charged. */
+export class ClientStalled extends Schema.TaggedError<ClientStalled>()("ClientStalled", {}) {}

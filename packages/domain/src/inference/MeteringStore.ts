@@ -1,0 +1,191 @@
+/**
+ * One statement that reserves and settles many requests, each with its own outcome, as if they had come one after the
+ * other in the order of the batch.
+ *
+ * Locks are taken in the order of the whole service: accounts by id, environments by id, then holds. `admit` walks each
+ * account's rows: what does not fit leaves the sum where it is. A row that was done before is `done` and changes nothing.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
+import { monthOf, REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { BatchSql } from "../database/Clients.ts"
+
+export interface MeterRow {
+  readonly settle: boolean
+  readonly id: string
+  readonly accountId: string
+  readonly environmentId: string
+  readonly keyId: string
+  /** To hold, or the cost to settle. */
+  readonly amount: NanoUsd
+  readonly model: string
+  readonly requestId: string
+  /** Null on reservations, and where nothing was delivered: no usage is counted then. */
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+}
+
+export interface MeterOutcome {
+  readonly refused: "budget_reached" | "insufficient_credits" | null
+  /** What the account could still hold when this row's turn came. */
+  readonly available: NanoUsd
+}
+
+export class MeteringStore extends Context.Service<
+  MeteringStore,
+  {
+    /** One outcome per row, in order. `now`, `expiresAt`: Unix milliseconds. */
+    readonly flush: (
+      rows: ReadonlyArray<MeterRow>,
+      now: number,
+      expiresAt: number
+    ) => Effect.Effect<ReadonlyArray<MeterOutcome>, SqlError.SqlError>
+    /** Releases up to `limit` expired holds and forgets as many that were resolved long ago; how many it touched. */
+    readonly sweep: (now: number, forgetBefore: number, limit: number) => Effect.Effect<number>
+  }
+>()("@sluice/domain/inference/MeteringStore") {
+  static readonly layer = Layer.effect(
+    MeteringStore,
+    Effect.gen(function* () {
+      const sql = yield* BatchSql
+
+      const flush = (rows: ReadonlyArray<MeterRow>, now: number, expiresAt: number) =>
+        Effect.map(
+          sql.unsafe<OutcomeRow>(METER, [
+            JSON.stringify(rows.map(wireRow)),
+            new Date(now),
+            monthOf(now),
+            new Date(expiresAt)
+          ]),
+          outcomesOf
+        )
+
+      const sweep = Effect.fn("MeteringStore.sweep")(function* (now: number, forgetBefore: number, limit: number) {
+        const released = yield* sql.unsafe<{ readonly id: string }>(RELEASE_EXPIRED, [new Date(now), limit])
+        const forgotten = yield* sql.unsafe<{ readonly id: string }>(FORGET, [new Date(forgetBefore), limit])
+        return released.length + forgotten.length
+      }, Effect.orDie)
+
+      return { flush, sweep }
+    })
+  )
+}
+
+interface OutcomeRow {
+  readonly refused: string | null
+  readonly available: bigint | null
+}
+
+const outcomesOf = (rows: ReadonlyArray<OutcomeRow>): ReadonlyArray<MeterOutcome> =>
+  rows.map(({ refused, available }) => ({
+    refused: refused === "budget_reached" || refused === "insufficient_credits" ? refused : null,
+    available: available ?? 0n
+  }))
+
+/** Only what the row's kind needs: what is left out is null in the statement. */
+const wireRow = (row: MeterRow, index: number) => {
+  const common = {
+    ord: index,
+    settle: row.settle,
+    id: row.id,
+    account_id: row.accountId,
+    environment_id: row.environmentId,
+    amount: row.amount.toString()
+  }
+  if (!row.settle) return common
+  return {
+    ...common,
+    key_id: row.keyId,
+    model: row.model,
+    request_id: row.requestId,
+    tokens_in: row.tokensIn,
+    tokens_out: row.tokensOut
+  }
+}
+
+/** $1 rows as JSON, $2 now, $3 first day of the month, $4 when new holds expire. */
+const METER = `
+with input as materialized (
+  select * from json_to_recordset($1::json) as r(ord int4, settle boolean, id uuid, account_id uuid, environment_id uuid,
+    key_id uuid, amount int8, model text, request_id text, tokens_in int4, tokens_out int4)
+), acc as materialized (
+  select id, balance, balance - held as available from accounts
+  where id = any(array(select account_id from input)) order by id for no key update
+), env as materialized (
+  select id, monthly_budget, case when month < $3::date then 0 else month_spent end as spent from environments
+  where id = any(array(select environment_id from input)) and (select count(*) from acc) >= 0 order by id for no key update
+), known as materialized (
+  select id, amount, state from holds
+  where id = any(array(select id from input)) and (select count(*) from env) >= 0 order by id for no key update
+), judged as materialized (
+  select i.*, acc.balance, coalesce(acc.available, 0) as available, known.amount as hold,
+    case when i.settle then greatest(i.amount - known.amount, 0) else i.amount end as need,
+    case when i.settle and known.state is distinct from 'open' then 'done'
+      when not i.settle and known.id is not null then 'done'
+      when not i.settle and env.spent >= env.monthly_budget then 'budget_reached'
+      when acc.id is null then 'insufficient_credits' end as refused
+  from input i left join acc on acc.id = i.account_id left join env on env.id = i.environment_id left join known on known.id = i.id
+), summed as materialized (
+  select j.*, admit(case when refused is null then need end, available)
+    over (partition by account_id order by ord rows unbounded preceding) as spent from judged j
+), decided as materialized (
+  select s.*, lag(spent, 1, 0::int8) over (partition by account_id order by ord) as before from summed s
+), admitted as materialized (
+  select d.*, refused is null and (need = 0 or spent > before) as fits from decided d
+), settled as materialized (
+  select s.*, sum(charge) over (partition by account_id order by ord rows unbounded preceding)::int8 as running from (
+    select a.*, case when fits then amount else hold end as charge from admitted a where settle and refused is null) s
+), h as (
+  insert into holds (id, account_id, amount, expires_at) select id, account_id, amount, $4::timestamptz from admitted where not settle and fits
+), g as (
+  update holds set state = 'settled' from settled s where holds.id = s.id and holds.id = any(array(select id from input))
+), u as (
+  insert into usage (id, workspace_id, environment_id, key_id, model, tokens_in, tokens_out, cost, at)
+  select id, account_id, environment_id, key_id, model, tokens_in, tokens_out, charge, $2::timestamptz from settled where tokens_in is not null
+), t as (
+  insert into txns (id, kind, description, resource_type, resource_id, created_at)
+  select id, 'inference', 'Chat with ' || model, 'request', request_id, $2::timestamptz from settled where amount > 0
+), e as (
+  insert into entries (txn_id, account_id, amount, balance_after)
+  select txn_id, account_id, amount, balance_after from (
+    select ord, 1 as side, id as txn_id, account_id, -charge as amount, balance - running as balance_after from settled where charge > 0
+    union all select ord, 2, id, '${REVENUE_ACCOUNT}'::uuid, amount, null::int8 from settled where amount > 0
+    union all select ord, 3, id, '${WRITE_OFF_ACCOUNT}'::uuid, charge - amount, null::int8 from settled where amount > charge) sides
+  order by ord, side
+), m as (
+  update environments e set month = greatest(e.month, $3::date),
+    month_spent = case when e.month < $3::date then 0 else e.month_spent end + x.total,
+    wake_at = case when e.monthly_budget is null then e.wake_at else least(e.wake_at, $2::timestamptz) end,
+    events = e.events + case when e.monthly_budget is null then 0 else 1 end
+  from (select environment_id, sum(charge)::int8 as total from settled where charge > 0 group by environment_id) x
+  where e.id = x.environment_id and e.id = any(array(select environment_id from input))
+), b as (
+  update accounts a set balance = a.balance - x.charge, held = a.held + x.held
+  from (select account_id, sum(charge)::int8 as charge, sum(held)::int8 as held from (
+    select account_id, 0::int8 as charge, amount as held from admitted where not settle and fits
+    union all select account_id, charge, -hold from settled) both_kinds group by account_id) x
+  where a.id = x.account_id and a.id = any(array(select account_id from input))
+)
+select case when not settle and refused is null and not fits then 'insufficient_credits' else refused end as refused,
+  available - before as available from admitted order by ord`
+
+/** $1 now, $2 limit. Accounts are locked before holds, as everywhere. */
+const RELEASE_EXPIRED = `
+with expired as materialized (
+  select id, account_id from holds where expires_at <= $1::timestamptz and state = 'open' order by expires_at limit $2::int4
+), acc as materialized (
+  select id from accounts where id = any(array(select account_id from expired)) order by id for no key update
+), h as (
+  update holds set state = 'released' where id = any(array(select id from expired)) and (select count(*) from acc) >= 0
+    and state = 'open' returning id, account_id, amount
+), b as (
+  update accounts a set held = a.held - x.amount from (select account_id, sum(amount)::int8 as amount from h group by account_id) x
+  where a.id = x.account_id
+)
+select id from h`
+
+/** $1 expired before, $2 limit. */
+const FORGET = `
+delete from holds where id = any(array(
+  select id from holds where expires_at <= $1::timestamptz and state <> 'open' order by expires_at limit $2::int4)) returning id`

@@ -1,0 +1,65 @@
+/** What a job and its machine look like at the moment they are recorded: known without asking the database again. */
+import type { ClaimedMachine } from "../machines/MachineRow.ts"
+import type { Job, JobSpec } from "./Job.ts"
+import type { Admission } from "./JobAdmissionStore.ts"
+
+/** The variables that every job's machine sees (decisions: Jobs). */
+export const serviceVariables = (
+  jobId: string,
+  name: string,
+  environmentName: string,
+  spec: JobSpec
+): Readonly<Record<string, string>> => ({
+  SERVICE_JOB_ID: jobId,
+  SERVICE_JOB_NAME: name,
+  SERVICE_ENVIRONMENT: environmentName,
+  SERVICE_GPU_TYPE: spec.gpuType,
+  SERVICE_GPU_COUNT: String(spec.gpuCount)
+})
+
+/** The machine as it was recorded at `at`: claimed, its launch asked for. */
+export const claimedOf = (draft: Admission, at: number): ClaimedMachine => ({
+  id: draft.machineId,
+  workspaceId: draft.workspaceId,
+  jobId: draft.jobId,
+  volumeId: draft.volumeId ?? null,
+  spec: draft.machineSpec,
+  sealed: draft.sealed,
+  facts: {
+    status: "wanted",
+    requestedAt: at,
+    runningAt: null,
+    commandStartedAt: null,
+    exit: null,
+    stopRequestedAt: null,
+    stoppedAt: null,
+    absentSince: null,
+    failure: null
+  },
+  outputBytes: 0,
+  fence: 1n,
+  events: 0n
+})
+
+/** The job as it was recorded at `at`: queued. */
+export const queuedJob = (draft: Admission, at: number): Job => ({
+  id: draft.jobId,
+  name: draft.name,
+  status: "queued",
+  spec: draft.spec,
+  volumeId: draft.volumeId ?? null,
+  labels: draft.labels,
+  machineId: draft.machineId,
+  machineExists: false,
+  environmentId: draft.environmentId,
+  price: draft.price,
+  createdAt: new Date(at),
+  startedAt: null,
+  endedAt: null,
+  cancelRequestedAt: null,
+  exitCode: null,
+  error: null,
+  statusReason: null,
+  cost: null,
+  outputBytes: 0
+})

@@ -1,0 +1,24 @@
+/** Why a job is not taken, not found or not cancelled. Statuses on the wire are given in `api` alone. */
+import { Schema } from "effect"
+
+/** Everything that is wrong with a request, all at once. `path` is dotted, `message` says what would be right. */
+export class RequestInvalid extends Schema.TaggedError<RequestInvalid>()("RequestInvalid", {
+  issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+}) {}
+
+export class JobNotFound extends Schema.TaggedError<JobNotFound>()("JobNotFound", { id: Schema.String }) {}
+
+/** The job ended already, otherwise than asked for. */
+export class JobEnded extends Schema.TaggedError<JobEnded>()("JobEnded", {
+  id: Schema.String,
+  status: Schema.String
+}) {}
+
+/** The machine of a job that was recorded could not be launched: the job is `failed`. */
+export class LaunchFailed extends Schema.TaggedError<LaunchFailed>()("LaunchFailed", {
+  jobId: Schema.String,
+  reason: Schema.String
+}) {}
+
+/** No machine can be asked for at present; nothing was recorded. */
+export class MachinesUnavailable extends Schema.TaggedError<MachinesUnavailable>()("MachinesUnavailable", {}) {}

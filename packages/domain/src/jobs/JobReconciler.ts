@@ -1,0 +1,97 @@
+/**
+ * Brings every job to what its machine, its limits and its money say (`JobLifecycle`).
+ *
+ * Wakes when its machine or a caller changed something, at the next moment that is known ahead (deadline, end of the money,
+ * ceiling), and by poll. Calls no provider: running it twice decides the same, and only one claim commits.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { monthStart, SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
+import { HoldStore } from "../billing/HoldStore.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { costOf } from "../billing/Money.ts"
+import * as Reconciler from "../database/Reconciler.ts"
+import { Signals } from "../database/Signals.ts"
+import { isTerminal } from "./Job.ts"
+import { type Decision, decide } from "./JobLifecycle.ts"
+import { type JobRow, machineOf, stateOf, termsOf } from "./JobRow.ts"
+import { JobStore } from "./JobStore.ts"
+
+const SLOTS = 128
+/** An end of the money is put off by as much set-up time as a job is granted anyway. */
+const EXTENSION_MS = SETUP_ALLOWANCE_MINUTES * 60_000
+
+export const TOPIC = "jobs"
+/** Emitted when this job changed. */
+export const topicOf = (jobId: string) => `job:${jobId}`
+
+export class JobReconciler extends Context.Service<
+  JobReconciler,
+  { readonly tick: Effect.Effect<number>; readonly run: Effect.Effect<never> }
+>()("@sluice/domain/jobs/JobReconciler") {
+  static readonly layer = Layer.effect(
+    JobReconciler,
+    Effect.gen(function* () {
+      const store = yield* JobStore
+      const holds = yield* HoldStore
+      const signals = yield* Signals
+      const clock = yield* Clock.Clock
+
+      /** Decides, and where the money held ends, holds more first, as far as there is any. */
+      const decideWithFunds = Effect.fnUntraced(function* (row: JobRow, now: number) {
+        const machine = machineOf(row)
+        const terms = termsOf(row)
+        const hold = row.hold ?? 0n
+        const first = decide(stateOf(row), machine, terms, { hold, exhausted: false }, now)
+        if (first.settle !== null && first.settle > hold && row.hold !== null) {
+          const raised = yield* holds.extend(row.id, first.settle)
+          return { decision: first, hold: raised }
+        }
+        if (!first.needsFunds || machine.runningAt === null) return { decision: first, hold }
+        const target = costOf(terms.price, now - machine.runningAt + EXTENSION_MS)
+        const raised = yield* holds.extend(row.id, target)
+        const again = decide(stateOf(row), machine, terms, { hold: raised, exhausted: raised <= hold }, now)
+        return { decision: again, hold: raised }
+      })
+
+      const step = Effect.fnUntraced(function* (row: JobRow) {
+        const now = clock.currentTimeMillisUnsafe()
+        const { decision, hold } = yield* decideWithFunds(row, now)
+        const { committed, wakeAt } = yield* store.commit({
+          row: { ...row, hold },
+          state: decision.state,
+          stopMachine: decision.stopMachine,
+          settle: decision.settle,
+          monthCost: monthCostOf(row, decision, now),
+          wakeAt: decision.wakeAt
+        })
+        if (!committed) return
+        if (!isTerminal(decision.state.status)) reconciler.alarm(wakeAt)
+        if (decision.stopMachine) signals.emit("machines")
+        if (runsSince(row) !== undefined) signals.emit("budgets")
+        signals.emit(topicOf(row.id))
+      })
+
+      const reconciler: Reconciler.Reconciler<JobRow> = yield* Reconciler.make<JobRow>({
+        name: "jobs",
+        slots: SLOTS,
+        claim: store.claim,
+        renew: store.renew,
+        step
+      })
+      yield* signals.listen(TOPIC, reconciler.signal)
+      return JobReconciler.of({ tick: reconciler.tick, run: reconciler.run })
+    })
+  )
+}
+
+const runsSince = (row: JobRow): number | undefined => machineOf(row).runningAt ?? undefined
+
+/** The part of the final cost that the machine ran up in the UTC month of `now`. */
+const monthCostOf = (row: JobRow, decision: Decision, now: number): NanoUsd => {
+  const since = runsSince(row)
+  if (decision.settle === null || since === undefined) return 0n
+  const month = monthStart(now)
+  if (since >= month) return decision.settle
+  const before = costOf(row.price, month - since)
+  return decision.settle > before ? decision.settle - before : 0n
+}

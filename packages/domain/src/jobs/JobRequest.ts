@@ -1,0 +1,173 @@
+/**
+ * The body of POST /jobs: its shape, its limits, and everything that is wrong with one, all at once (interface: POST /jobs;
+ * decisions: Jobs). The one validator for a job, a quote, a rerun and a schedule's job. Pure: what the world offers comes in
+ * as `Offer`. Rules that span several values are in `JobRules`, so that they speak beside a wrong type elsewhere.
+ */
+import type { Redacted } from "effect"
+import { Cause, Exit, Redacted as Redact, Result, Schema, SchemaIssue } from "effect"
+import type { NanoUsd } from "../billing/Money.ts"
+import { fromUsd } from "../billing/Money.ts"
+import * as LaunchScript from "../machines/LaunchScript.ts"
+import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
+import type { JobSpec } from "./Job.ts"
+import { envIssues, type Issue, labelIssues, type Offer, offerIssues } from "./JobRules.ts"
+
+export const MAX_COMMAND_BYTES = 65_536
+export const MAX_RUNTIME_MINUTES = 1_440
+export const DEFAULT_CAPACITY_WAIT_MINUTES = 30
+export const MAX_GPU_COUNT = 8
+export const MAX_NAME_CHARACTERS = 63
+const MAX_IMAGE_CHARACTERS = 255
+/** Issues of one answer at most. */
+const MAX_ISSUES = 250
+/** 9.2 billion USD would overflow int8; nobody means more than this. */
+const MAX_COST_USD = 1_000_000
+
+/** UTF-8 bytes of a text. */
+const bytes = LaunchScript.byteLength
+
+const say = (message: string) => ({ message })
+const text = (what: string) => Schema.String.annotate(say(what)).annotateKey({ messageMissingKey: "is required" })
+const integer = (minimum: number, maximum: number) => {
+  const message = say(`must be an integer from ${minimum} to ${maximum}`)
+  return Schema.Finite.annotate(message)
+    .check(Schema.isInt(message))
+    .check(Schema.isBetween({ minimum, maximum }, message))
+    .annotateKey({ messageMissingKey: "is required" })
+}
+/** Characters as people count them, not UTF-16 units. */
+const atMost = (characters: number) =>
+  Schema.isMaxCodePoints(characters, say(`must be at most ${characters} characters long`))
+/** No control characters, so that it can stand in a line of text. */
+const printable = Schema.makeFilter((value: string) =>
+  /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? "must not contain control characters" : undefined
+)
+/** PostgreSQL text cannot hold NUL, and neither can an argument or a variable. */
+const noNul = Schema.makeFilter((value: string) => (value.includes("\0") ? "must not contain NUL" : undefined))
+const wellFormed = Schema.makeFilter((value: string) =>
+  value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
+)
+
+const commandRule = Schema.makeFilter((value: string) =>
+  value.length === 0
+    ? "must not be empty"
+    : bytes(value) > MAX_COMMAND_BYTES
+      ? `must be at most ${MAX_COMMAND_BYTES} bytes; put a longer script in a file on a volume and run that file`
+      : undefined
+)
+
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** The wire shape. A field that may be left out may also be null. */
+export const JobRequestBody = Schema.Struct({
+  command: text("must be a string").check(commandRule, noNul, wellFormed),
+  gpu_type: text("must be a string: a gpu_type of GET /instances/types"),
+  max_runtime_minutes: integer(1, MAX_RUNTIME_MINUTES),
+  gpu_count: optional(integer(1, MAX_GPU_COUNT)),
+  template: optional(text("must be a string: an id of GET /templates")),
+  image: optional(
+    text("must be a string").check(
+      Schema.isPattern(/^[\w][\w./:@-]*$/, say("must be a container image reference, like python:3.12")),
+      atMost(MAX_IMAGE_CHARACTERS)
+    )
+  ),
+  env: optional(Schema.Record(Schema.String, Schema.String.annotate(say("must be a string")))),
+  storage_id: optional(text("must be a string: a volume's id").check(Schema.isUUID(undefined, say("must be a UUID")))),
+  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), printable, wellFormed)),
+  region: optional(text("must be a string: a region's id")),
+  capacity_wait_minutes: optional(integer(1, MAX_RUNTIME_MINUTES)),
+  max_cost_usd: optional(
+    Schema.Finite.annotate(say("must be a number of USD")).check(
+      Schema.isBetween(
+        { minimum: 0.000000001, maximum: MAX_COST_USD },
+        say(`must be above 0 and at most ${MAX_COST_USD}`)
+      )
+    )
+  ),
+  labels: optional(Schema.Record(Schema.String, Schema.String.annotate(say("must be a string"))))
+})
+
+export interface JobRequest {
+  readonly spec: JobSpec
+  readonly name: string | undefined
+  readonly volumeId: string | undefined
+  readonly env: ReadonlyMap<string, Redacted.Redacted<string>>
+  readonly labels: Readonly<Record<string, string>> | null
+  /** Nano-USD an hour for the whole machine. */
+  readonly price: NanoUsd
+  readonly launchScriptBytes: number
+}
+
+const decodeBody = Schema.decodeUnknownExit(JobRequestBody, { errors: "all", onExcessProperty: "error" })
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const shapeIssues = (cause: Cause.Cause<Schema.SchemaError>): ReadonlyArray<Issue> => {
+  const failure = Cause.findError(cause)
+  if (Result.isFailure(failure)) return [{ path: "", message: "must be a JSON object" }]
+  return formatIssues(failure.success.issue)
+    .issues.slice(0, MAX_ISSUES)
+    .map((issue) => ({
+      path: (issue.path ?? []).map((key) => String(key)).join("."),
+      message: issue.message === "Expected no excess property" ? "is not a field of this request" : lower(issue.message)
+    }))
+}
+
+const lower = (message: string) => (message.startsWith("Expected ") ? `must be: ${message.slice(9)}` : message)
+
+const scriptOf = (body: Readonly<Record<string, unknown>>): LaunchScript.LaunchScript | undefined =>
+  typeof body.command !== "string" || body.command.length > MAX_COMMAND_BYTES
+    ? undefined
+    : {
+        command: body.command,
+        envKeys: typeof body.env === "object" && body.env !== null ? Object.keys(body.env) : [],
+        image: typeof body.image === "string" ? body.image : undefined,
+        gpuCount: typeof body.gpu_count === "number" ? body.gpu_count : 1
+      }
+
+/** The request that a body asks for, or everything that is wrong with it. */
+export const decode = (input: unknown, offer: Offer): Result.Result<JobRequest, ReadonlyArray<Issue>> => {
+  const raw: Readonly<Record<string, unknown>> =
+    typeof input === "object" && input !== null && !Array.isArray(input)
+      ? Object.fromEntries(Object.entries(input))
+      : {}
+  const exit = decodeBody(input)
+  const issues = [
+    ...(Exit.isFailure(exit) ? shapeIssues(exit.cause) : []),
+    ...envIssues(raw.env),
+    ...labelIssues(raw.labels),
+    ...offerIssues(raw, offer)
+  ]
+  const script = scriptOf(raw)
+  const launchScriptBytes = script === undefined ? 0 : LaunchScript.sizeOf(script)
+  if (script !== undefined && launchScriptBytes > LaunchScript.LAUNCH_SCRIPT_LIMIT_BYTES) {
+    issues.push({
+      path: "command",
+      message:
+        `must fit the machine's launch script: ${LaunchScript.commandRoom(script)} bytes fit here, it has ` +
+        `${bytes(script.command)}; put the script in a file on a volume (or in the image) and run that file`
+    })
+  }
+  if (issues.length > 0 || Exit.isFailure(exit)) return Result.fail(issues)
+  const body = exit.value
+  const gpuCount = body.gpu_count ?? 1
+  return Result.succeed({
+    spec: {
+      command: body.command,
+      gpuType: body.gpu_type,
+      gpuCount,
+      template: body.template ?? DEFAULT_TEMPLATE,
+      image: body.image ?? null,
+      envKeys: Object.keys(body.env ?? {}),
+      maxRuntimeMinutes: body.max_runtime_minutes,
+      capacityWaitMinutes: body.capacity_wait_minutes ?? DEFAULT_CAPACITY_WAIT_MINUTES,
+      maxCostNanoUsd: body.max_cost_usd == null ? null : fromUsd(body.max_cost_usd).toString(),
+      region: body.region ?? null
+    },
+    name: body.name == null || body.name === "" ? undefined : body.name,
+    volumeId: body.storage_id ?? undefined,
+    env: new Map(Object.entries(body.env ?? {}).map(([key, value]) => [key, Redact.make(value)])),
+    labels: body.labels ?? null,
+    price: (offer.priceOf(body.gpu_type) ?? 0n) * BigInt(gpuCount),
+    launchScriptBytes
+  })
+}

@@ -1,0 +1,119 @@
+/** A job's row as the database gives it, with what its machine and its hold say. */
+import type { NanoUsd } from "../billing/Money.ts"
+import type { MachineFacts } from "../machines/MachineLifecycle.ts"
+import type { MachineRow } from "../machines/MachineRow.ts"
+import { factsOf } from "../machines/MachineRow.ts"
+import { type Job, type JobSpec, type JobStatus, type StatusReason, isTerminal } from "./Job.ts"
+import { costAt, type JobState, type JobTerms } from "./JobLifecycle.ts"
+
+const MINUTE_MS = 60_000
+
+export interface JobRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly environment_id: string
+  readonly machine_id: string
+  readonly name: string
+  readonly status: JobStatus
+  readonly spec: JobSpec
+  readonly price: bigint
+  readonly volume_id: string | null
+  readonly labels: Readonly<Record<string, string>> | null
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly ended_at: Date | null
+  readonly cancel_requested_at: Date | null
+  readonly stop_reason: StatusReason | null
+  readonly stop_at: Date | null
+  readonly exit_code: number | null
+  readonly error: string | null
+  readonly status_reason: StatusReason | null
+  readonly cost: bigint | null
+  readonly fence: bigint
+  readonly events: bigint
+  /** Columns of the machine, as `json`: times are texts. */
+  readonly machine: MachineJson
+  readonly hold: bigint | null
+}
+
+type Texts<T> = {
+  readonly [K in keyof T]: T[K] extends Date | null ? string | null : T[K] extends bigint ? number : T[K]
+}
+type MachineJson = Texts<
+  Pick<
+    MachineRow,
+    | "status"
+    | "requested_at"
+    | "running_at"
+    | "command_started_at"
+    | "command_exited_at"
+    | "exit_code"
+    | "exit_why"
+    | "stop_requested_at"
+    | "stopped_at"
+    | "absent_since"
+    | "failure"
+    | "output_bytes"
+  >
+>
+
+const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
+const ms = (at: Date | null): number | null => (at === null ? null : at.getTime())
+
+export const machineOf = ({ machine }: Pick<JobRow, "machine">): MachineFacts =>
+  factsOf({
+    ...machine,
+    requested_at: date(machine.requested_at),
+    running_at: date(machine.running_at),
+    command_started_at: date(machine.command_started_at),
+    command_exited_at: date(machine.command_exited_at),
+    stop_requested_at: date(machine.stop_requested_at),
+    stopped_at: date(machine.stopped_at),
+    absent_since: date(machine.absent_since)
+  })
+
+export const stateOf = (row: JobRow): JobState => ({
+  status: row.status,
+  startedAt: ms(row.started_at),
+  endedAt: ms(row.ended_at),
+  stop:
+    row.stop_reason === null || row.stop_at === null ? null : { reason: row.stop_reason, at: row.stop_at.getTime() },
+  exitCode: row.exit_code,
+  error: row.error,
+  statusReason: row.status_reason
+})
+
+export const termsOf = (row: Pick<JobRow, "created_at" | "spec" | "price">): JobTerms => ({
+  createdAt: row.created_at.getTime(),
+  maxRuntimeMs: row.spec.maxRuntimeMinutes * MINUTE_MS,
+  capacityWaitMs: row.spec.capacityWaitMinutes * MINUTE_MS,
+  price: row.price,
+  maxCost: row.spec.maxCostNanoUsd === null ? null : BigInt(row.spec.maxCostNanoUsd)
+})
+
+/** The job as callers see it at `now`. */
+export const jobOf = (row: JobRow, now: number): Job => {
+  const cost: NanoUsd | null = isTerminal(row.status) ? row.cost : costAt(row.price, machineOf(row), now)
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    spec: row.spec,
+    volumeId: row.volume_id,
+    labels: row.labels,
+    machineId: row.machine_id,
+    machineExists:
+      row.machine.running_at !== null || (row.machine.status !== "wanted" && row.machine.status !== "failed"),
+    environmentId: row.environment_id,
+    price: row.price,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    cancelRequestedAt: row.cancel_requested_at,
+    exitCode: row.exit_code,
+    error: row.error,
+    statusReason: row.status_reason,
+    cost,
+    outputBytes: row.machine.output_bytes
+  }
+}

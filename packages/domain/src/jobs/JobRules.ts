@@ -1,0 +1,96 @@
+/**
+ * Rules of a job's request that look at several values together, or at what the world offers. They look at whatever of the
+ * body has the right type, so that their findings come together with those about its shape.
+ */
+import type { NanoUsd } from "../billing/Money.ts"
+import { byteLength } from "../machines/LaunchScript.ts"
+
+export const MAX_ENV_KEYS = 200
+export const MAX_ENV_VALUE_BYTES = 32_768
+export const MAX_ENV_TOTAL_BYTES = 65_536
+export const MAX_LABELS = 16
+const MAX_VARIABLE_NAME_CHARACTERS = 255
+/** How much of a wrong key is named in an answer. */
+const SHOWN_CHARACTERS = 64
+
+export interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+/** What the world offers at present, to check a request against. */
+export interface Offer {
+  readonly gpuTypes: ReadonlyArray<{
+    readonly id: string
+    readonly maxGpuCount: number
+    readonly regions: ReadonlyArray<string>
+  }>
+  readonly templates: ReadonlyArray<{ readonly id: string }>
+  readonly priceOf: (gpuType: string) => NanoUsd | undefined
+}
+
+const entriesOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+
+const variableIssue = (name: string, value: unknown): string | undefined => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return "a variable's name must match ^[A-Za-z_][A-Za-z0-9_]*$"
+  if (name.length > MAX_VARIABLE_NAME_CHARACTERS)
+    return `a variable's name must have at most ${MAX_VARIABLE_NAME_CHARACTERS} characters`
+  if (name.startsWith("SERVICE_")) return "names that start with SERVICE_ are reserved"
+  if (typeof value !== "string") return undefined
+  if (byteLength(value) > MAX_ENV_VALUE_BYTES) return "must be at most 32 KB"
+  if (value.includes("\0")) return "must not contain NUL"
+  return value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
+}
+
+/** Of `env`: names, sizes, their sum. Values are never in a message. */
+export const envIssues = (env: unknown): ReadonlyArray<Issue> => {
+  const entries = entriesOf(env)
+  const issues: Array<Issue> = []
+  if (entries.length > MAX_ENV_KEYS) issues.push({ path: "env", message: `must have at most ${MAX_ENV_KEYS} keys` })
+  let total = 0
+  for (const [name, value] of entries.slice(0, MAX_ENV_KEYS)) {
+    total += byteLength(name) + (typeof value === "string" ? byteLength(value) : 0)
+    const message = variableIssue(name, value)
+    if (message !== undefined) issues.push({ path: `env.${name.slice(0, SHOWN_CHARACTERS)}`, message })
+  }
+  if (total > MAX_ENV_TOTAL_BYTES)
+    issues.push({ path: "env", message: "must be at most 64 KB in total with the secrets" })
+  return issues
+}
+
+export const labelIssues = (labels: unknown): ReadonlyArray<Issue> => {
+  const entries = entriesOf(labels)
+  if (entries.length > MAX_LABELS) return [{ path: "labels", message: `must have at most ${MAX_LABELS} labels` }]
+  return entries
+    .filter(
+      ([key, value]) =>
+        !/^[A-Za-z0-9][\w./-]{0,62}$/.test(key) || (typeof value === "string" && !/^[\w./:@ -]{0,63}$/.test(value))
+    )
+    .map(([key]) => ({
+      path: `labels.${key.slice(0, SHOWN_CHARACTERS)}`,
+      message: "a label has at most 63 characters of letters, digits and . _ / - (its value also : @ and blank)"
+    }))
+}
+
+const oneOf = (ids: ReadonlyArray<string>) => `must be one of ${ids.join(", ")}`
+
+export const offerIssues = (body: Readonly<Record<string, unknown>>, offer: Offer): ReadonlyArray<Issue> => {
+  const issues: Array<Issue> = []
+  const { gpu_count: count, gpu_type: name, region, template } = body
+  const type = offer.gpuTypes.find((candidate) => candidate.id === name)
+  if (typeof name === "string" && type === undefined) {
+    issues.push({ path: "gpu_type", message: oneOf(offer.gpuTypes.map((candidate) => candidate.id)) })
+  }
+  // A count that is wrong for every type is told already.
+  if (type !== undefined && typeof count === "number" && count > type.maxGpuCount && count <= 8) {
+    issues.push({ path: "gpu_count", message: `must be at most ${type.maxGpuCount} for ${type.id}` })
+  }
+  if (type !== undefined && typeof region === "string" && !type.regions.includes(region)) {
+    issues.push({ path: "region", message: `${oneOf(type.regions)} for ${type.id}` })
+  }
+  if (typeof template === "string" && !offer.templates.some((known) => known.id === template)) {
+    issues.push({ path: "template", message: oneOf(offer.templates.map((known) => known.id)) })
+  }
+  return issues
+}

@@ -1,0 +1,180 @@
+/**
+ * The rows of jobs, for the reconciler: claim, renew, commit. A job's end, the settlement of its hold and the return of
+ * what was not used are one statement; a claim that was lost commits nothing of it.
+ *
+ * Lock order everywhere: jobs, machines, holds, accounts, environments, volumes, each by id.
+ */
+import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { monthOf, REVENUE_ACCOUNT, split, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { BatchSql, RelaxedSql } from "../database/Clients.ts"
+import * as GroupCommit from "../database/GroupCommit.ts"
+import { Replica } from "../database/Replica.ts"
+import { instant } from "../machines/MachineRow.ts"
+import { isTerminal } from "./Job.ts"
+import type { JobState } from "./JobLifecycle.ts"
+import type { JobRow } from "./JobRow.ts"
+
+const MAX_ROWS = 128
+
+export interface JobCommit {
+  readonly row: JobRow
+  readonly state: JobState
+  readonly stopMachine: boolean
+  /** The final cost; null while the job is not terminal. */
+  readonly settle: NanoUsd | null
+  /** Of the final cost, what falls into the present UTC month: it counts against the month's budget. */
+  readonly monthCost: NanoUsd
+  readonly wakeAt: number
+}
+
+export interface Committed {
+  readonly committed: boolean
+  readonly wakeAt: number
+}
+
+/** What of a job's machine and hold a reader needs, beside the job's own columns. */
+export const MACHINE_COLUMNS = `(select to_json(x) from (select m.status, m.requested_at, m.running_at, m.command_started_at, m.command_exited_at,
+  m.exit_code, m.exit_why, m.stop_requested_at, m.stopped_at, m.absent_since, m.failure, m.output_bytes from machines m where m.id = c.machine_id) x) as machine,
+  (select h.amount from holds h where h.id = c.id and h.state = 'open') as hold`
+
+const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+  where id = any(array(select id from jobs where status not in ('succeeded', 'failed', 'cancelled', 'timed_out') and wake_at <= $3
+    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
+  select c.*, ${MACHINE_COLUMNS} from c`
+
+const RENEW = `update jobs set lease_until = $1, wake_at = $1 where lease_by = $2
+  and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
+
+const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,
+    workspace_id uuid, environment_id uuid, stop_machine boolean, terminal boolean, began boolean, wake_at timestamptz, status text, started_at timestamptz,
+    ended_at timestamptz, stop_reason text, stop_at timestamptz, exit_code int4, error text, status_reason text, cost int8,
+    charged int8, written_off int8, month_cost int8, description text)
+  ), written as (update jobs j set status = i.status, started_at = i.started_at, ended_at = i.ended_at,
+      stop_reason = coalesce(j.stop_reason, i.stop_reason), stop_at = coalesce(j.stop_at, i.stop_at), exit_code = i.exit_code,
+      error = i.error, status_reason = i.status_reason, cost = i.cost, lease_by = null, lease_until = null,
+      wake_at = case when j.events <> i.events then $3::timestamptz else i.wake_at end
+    from input i where j.id = i.id and j.id = any(array(select id from input)) and j.lease_by = $2 and j.fence = i.fence
+    returning j.id, j.wake_at
+  ), ok as materialized (select i.* from input i join written w on w.id = i.id
+  ), stopped as (update machines m set stop_requested_at = coalesce(m.stop_requested_at, $3::timestamptz),
+      status = case when m.status = 'running' then 'stopping' else m.status end, events = m.events + 1,
+      wake_at = case when m.lease_until > $3::timestamptz then m.wake_at else least(m.wake_at, $3::timestamptz) end
+    from ok where m.id = ok.machine_id and ok.stop_machine and m.stop_requested_at is null
+      and m.id = any(array(select machine_id from ok where stop_machine)) and m.status not in ('stopped', 'failed')
+    returning m.id
+  ), settled as (update holds h set state = case when ok.charged > 0 then 'settled' else 'released' end
+    from ok where h.id = ok.id and ok.terminal and h.state = 'open' and h.id = any(array(select id from ok where terminal))
+    returning h.id, h.account_id, h.amount
+  ), acc as materialized (select a.id, a.balance from accounts a where a.id = any(array(select account_id from settled)) order by a.id for update
+  ), bill as materialized (select ok.id, s.account_id, s.amount as held, ok.charged, ok.written_off, ok.description, ok.machine_id,
+      acc.balance - sum(ok.charged) over (partition by s.account_id order by ok.id) as balance_after
+    from ok join settled s on s.id = ok.id join acc on acc.id = s.account_id
+  ), t as (insert into txns (id, kind, description, resource_type, resource_id, created_at)
+    select id, 'machine', description, 'job', id::text, $3::timestamptz from bill where charged + written_off > 0
+  ), e as (insert into entries (txn_id, account_id, amount, balance_after)
+    select id, account_id, -charged, balance_after from bill where charged > 0
+    union all select id, '${REVENUE_ACCOUNT}'::uuid, charged + written_off, null from bill where charged + written_off > 0
+    union all select id, '${WRITE_OFF_ACCOUNT}'::uuid, -written_off, null from bill where written_off > 0
+  ), a as (update accounts a set balance = a.balance - y.charged, held = a.held - y.held
+    from (select account_id, sum(charged)::int8 as charged, sum(held)::int8 as held from bill group by account_id) y
+    where a.id = y.account_id and a.id = any(array(select account_id from settled))
+  ), envs as materialized (select e.id from environments e where (e.id = any(array(select environment_id from ok where terminal))
+      or (e.id = any(array(select environment_id from ok where began)) and e.monthly_budget is not null))
+      and (select count(*) from acc) >= 0 order by e.id for update
+  ), spent as (update environments e set month = $4::date, month_spent = case when e.month = $4::date then e.month_spent else 0 end + y.cost,
+      events = e.events + 1,
+      wake_at = case when e.lease_until > $3::timestamptz then e.wake_at else least(e.wake_at, $3::timestamptz) end
+    from (select environment_id, sum(month_cost)::int8 as cost from ok where terminal or began group by environment_id) y
+    where e.id = y.environment_id and e.id = any(array(select id from envs)))
+  select w.id, w.wake_at, (select count(*) from stopped) as stops from written w`
+
+const inputOf = ({ row, state, stopMachine, settle, monthCost, wakeAt }: JobCommit) => {
+  const bill = split(settle ?? 0n, row.hold ?? 0n)
+  return {
+    id: row.id,
+    fence: row.fence.toString(),
+    events: row.events.toString(),
+    machine_id: row.machine_id,
+    workspace_id: row.workspace_id,
+    environment_id: row.environment_id,
+    stop_machine: stopMachine,
+    terminal: isTerminal(state.status),
+    began: row.status !== state.status && row.machine.running_at !== null,
+    wake_at: instant(Math.min(wakeAt, LATEST_MS)),
+    status: state.status,
+    started_at: instant(state.startedAt),
+    ended_at: instant(state.endedAt),
+    stop_reason: state.stop?.reason ?? null,
+    stop_at: instant(state.stop?.at ?? null),
+    exit_code: state.exitCode,
+    error: state.error,
+    status_reason: state.statusReason,
+    cost: row.machine.running_at === null ? null : (settle?.toString() ?? null),
+    charged: bill.charged.toString(),
+    written_off: bill.writtenOff.toString(),
+    month_cost: monthCost.toString(),
+    description: `${row.spec.gpuCount} x ${row.spec.gpuType}, job ${row.name}`
+  }
+}
+
+/** The year 9999: later than anything that wakes. */
+const LATEST_MS = 253_402_300_799_000
+
+export class JobStore extends Context.Service<
+  JobStore,
+  {
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<JobRow>>
+    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly commit: (commit: JobCommit) => Effect.Effect<Committed>
+  }
+>()("@sluice/domain/jobs/JobStore") {
+  static readonly layer = Layer.effect(
+    JobStore,
+    Effect.gen(function* () {
+      const batch = yield* BatchSql
+      const relaxed = yield* RelaxedSql
+      const replica = yield* Replica
+      const clock = yield* Clock.Clock
+
+      const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<JobCommit>) => {
+        const at = clock.currentTimeMillisUnsafe()
+        const rows = sql.unsafe<{ readonly id: string; readonly wake_at: Date }>(COMMIT, [
+          JSON.stringify(commits.map(inputOf)),
+          replica.id,
+          new Date(at),
+          monthOf(at)
+        ])
+        return rows.pipe(
+          Effect.orDie,
+          Effect.map((written) => {
+            const wakes = new Map(written.map((row) => [row.id, row.wake_at.getTime()]))
+            return commits.map(({ row, wakeAt }) =>
+              Exit.succeed<Committed>({ committed: wakes.has(row.id), wakeAt: wakes.get(row.id) ?? wakeAt })
+            )
+          })
+        )
+      }
+      const options: GroupCommit.Options<JobCommit> = { maxRows: MAX_ROWS, key: (commit) => commit.row.workspace_id }
+      const durably = yield* GroupCommit.make(options, flush(batch))
+      const relaxedly = yield* GroupCommit.make(options, flush(relaxed))
+
+      const claim = Effect.fnUntraced(function* (limit: number) {
+        const now = clock.currentTimeMillisUnsafe()
+        return yield* relaxed.unsafe<JobRow>(CLAIM, [replica.id, new Date(now + replica.leaseMs), new Date(now), limit])
+      }, Effect.orDie)
+
+      const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        const until = new Date(clock.currentTimeMillisUnsafe() + replica.leaseMs)
+        yield* relaxed.unsafe(RENEW, [until, replica.id, JSON.stringify(ids)])
+      }, Effect.orDie)
+
+      return JobStore.of({
+        claim,
+        renew,
+        // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
+        commit: (commit) => (isTerminal(commit.state.status) || commit.stopMachine ? durably : relaxedly).submit(commit)
+      })
+    })
+  )
+}

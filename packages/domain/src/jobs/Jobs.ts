@@ -1,0 +1,219 @@
+/**
+ * The jobs of a workspace: submit, quote, look, cancel (interface: POST /jobs; decisions: Jobs). The reconcilers do the rest.
+ *
+ * A submission is checked in the order that callers are promised: budget, everything that is wrong with the request, volume,
+ * money, machines. What is recorded is recorded whole, with its money held and its launch asked for.
+ */
+import { Context, Crypto, Deferred, Effect, Layer, Option, Result } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { costOf } from "../billing/Money.ts"
+import type { Page, PageRequest } from "../database/Page.ts"
+import { Signals } from "../database/Signals.ts"
+import { LAUNCH_SCRIPT_LIMIT_BYTES } from "../machines/LaunchScript.ts"
+import { MachineReconciler } from "../machines/MachineReconciler.ts"
+import { MachineSecrets } from "../machines/MachineSecrets.ts"
+import { VolumeAttached, VolumeNotFound } from "../storage/Volume.ts"
+import { isTerminal, type Job, type Quote } from "./Job.ts"
+import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
+import { JobEnded, JobNotFound, LaunchFailed, MachinesUnavailable, RequestInvalid } from "./JobErrors.ts"
+import { claimedOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
+import { type JobFilter, JobListStore } from "./JobListStore.ts"
+import { topicOf } from "./JobReconciler.ts"
+import { makeOffers } from "./Offers.ts"
+import * as JobRequest from "./JobRequest.ts"
+
+/** How long a submission waits for the provider's first answer: a refusal within it reaches the caller. */
+export const FIRST_ANSWER_MS = 2_000
+const MINUTE_MS = 60_000
+
+export type { JobFilter }
+
+export type Refused =
+  | RequestInvalid
+  | BudgetReached
+  | VolumeNotFound
+  | VolumeAttached
+  | CreditInsufficient
+  | MachinesUnavailable
+  | LaunchFailed
+
+export class Jobs extends Context.Service<
+  Jobs,
+  {
+    /** Fails when the environment's budget is spent: the gate that comes before validation. */
+    readonly admit: (principal: Principal) => Effect.Effect<void, BudgetReached>
+    /** `attemptId`: the id of an earlier run of the same request (Idempotency-Key), so that it creates nothing twice. */
+    readonly submit: (principal: Principal, body: unknown, attemptId?: string) => Effect.Effect<Job, Refused>
+    readonly quote: (
+      principal: Principal,
+      body: unknown
+    ) => Effect.Effect<Quote, RequestInvalid | VolumeNotFound | VolumeAttached | MachinesUnavailable>
+    readonly get: (principal: Principal, id: string) => Effect.Effect<Job, JobNotFound>
+    readonly list: (principal: Principal, filter: JobFilter, page: PageRequest) => Effect.Effect<Page<Job>>
+    readonly cancel: (principal: Principal, id: string) => Effect.Effect<Job, JobNotFound | JobEnded>
+  }
+>()("@sluice/domain/jobs/Jobs") {
+  static readonly layer = Layer.effect(
+    Jobs,
+    Effect.gen(function* () {
+      const admissions = yield* JobAdmissionStore
+      const store = yield* JobListStore
+      const machines = yield* MachineReconciler
+      const offers = yield* makeOffers
+      const secrets = yield* MachineSecrets
+      const signals = yield* Signals
+      const crypto = yield* Crypto.Crypto
+      const newId = Effect.orDie(crypto.randomUUIDv7())
+
+      const admit = Effect.fn("Jobs.admit")(function* (principal: Principal) {
+        const { budgetReached } = yield* store.funds(principal)
+        if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
+      })
+
+      /** What is asked for, checked against what there is. */
+      const decode = Effect.fnUntraced(function* (body: unknown) {
+        const { available, offer } = yield* offers.current
+        const decoded = JobRequest.decode(body, offer)
+        if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
+        return { ...decoded.success, available }
+      })
+
+      /** The region of the volume decides where the machine runs. */
+      const withVolume = Effect.fnUntraced(function* <R extends JobRequest.JobRequest>(
+        principal: Principal,
+        request: R
+      ) {
+        if (request.volumeId === undefined) return request
+        const volume = yield* store.volume(principal, request.volumeId)
+        if (volume === undefined) return yield* new VolumeNotFound({ id: request.volumeId })
+        if (volume.attached) return yield* new VolumeAttached({ id: request.volumeId })
+        if (request.spec.region !== null && request.spec.region !== volume.region) {
+          const message = `must be ${volume.region}, where the volume is, or be left out`
+          return yield* new RequestInvalid({ issues: [{ path: "region", message }] })
+        }
+        return { ...request, spec: { ...request.spec, region: volume.region } }
+      })
+
+      /** A job that was recorded by an earlier run of the same request, or just now. */
+      const recorded = (principal: Principal, id: string) => Effect.flatMap(store.find(principal, id), orNotFound(id))
+
+      /** Waits until the job is terminal, as it will be soon: its machine was refused. */
+      const ended = (principal: Principal, id: string): Effect.Effect<Job | undefined> =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const changed = yield* Deferred.make<void>()
+            yield* signals.listen(topicOf(id), () => Deferred.doneUnsafe(changed, Effect.void))
+            const job = yield* store.find(principal, id)
+            if (job === undefined || isTerminal(job.status)) return job
+            yield* Effect.timeoutOption(Deferred.await(changed), FIRST_ANSWER_MS)
+            return yield* store.find(principal, id)
+          })
+        )
+
+      const launched = Effect.fnUntraced(function* (
+        principal: Principal,
+        draft: Admission,
+        admitted: Admitted,
+        request: JobRequest.JobRequest
+      ) {
+        const answer = yield* machines.start(claimedOf(draft, admitted.at), request.env)
+        // A provider that answers at once costs no timer.
+        const first = Deferred.isDoneUnsafe(answer)
+          ? Option.some(yield* Deferred.await(answer))
+          : yield* Effect.timeoutOption(Deferred.await(answer), FIRST_ANSWER_MS)
+        if (Option.isSome(first) && first.value._tag === "Refused") {
+          yield* ended(principal, draft.jobId)
+          return yield* new LaunchFailed({ jobId: draft.jobId, reason: first.value.reason })
+        }
+        return queuedJob(draft, admitted.at)
+      })
+
+      /** No machine can be asked for just now; that the money would not do either is said first. */
+      const unavailable = Effect.fnUntraced(function* (principal: Principal, request: JobRequest.JobRequest) {
+        const { available } = yield* store.funds(principal)
+        const required = holdOf(request)
+        if (required > available) return yield* new CreditInsufficient({ required, available })
+        return yield* new MachinesUnavailable()
+      })
+
+      const submit = Effect.fn("Jobs.submit")(function* (principal: Principal, body: unknown, attemptId?: string) {
+        const request = yield* withVolume(principal, yield* decode(body))
+        if (!request.available) return yield* unavailable(principal, request)
+        const jobId = attemptId ?? (yield* newId)
+        const machineId = yield* newId
+        const name = request.name ?? `job-${jobId.slice(0, 8)}`
+        const draft: Admission = {
+          jobId,
+          machineId,
+          workspaceId: principal.workspaceId,
+          environmentId: principal.environmentId,
+          volumeId: request.volumeId,
+          name,
+          spec: request.spec,
+          machineSpec: {
+            ...request.spec,
+            variables: serviceVariables(jobId, name, principal.environmentName, request.spec),
+            maxRuntimeMs: request.spec.maxRuntimeMinutes * MINUTE_MS
+          },
+          labels: request.labels,
+          sealed: secrets.seal(machineId, request.env),
+          price: request.price,
+          hold: holdOf(request)
+        }
+        const admitted = yield* admissions.admit(draft).pipe(
+          Effect.catchTags({
+            BudgetReached: () => Effect.fail(new BudgetReached({ environmentName: principal.environmentName })),
+            VolumeAttached: () => Effect.fail(new VolumeAttached({ id: request.volumeId ?? "" })),
+            CreditInsufficient: ({ error }) => Effect.fail(error)
+          })
+        )
+        if (admitted.repeated) return yield* Effect.orDie(recorded(principal, jobId))
+        return yield* launched(principal, draft, admitted, request)
+      })
+
+      const quote = Effect.fn("Jobs.quote")(function* (principal: Principal, body: unknown) {
+        const request = yield* withVolume(principal, yield* decode(body))
+        const funds = yield* store.funds(principal)
+        const maxCost = holdOf(request)
+        return {
+          price: request.price,
+          maxCost,
+          available: funds.available,
+          budgetRemaining: funds.budgetRemaining,
+          affordable: maxCost <= funds.available && !funds.budgetReached,
+          launchScriptBytes: request.launchScriptBytes,
+          launchScriptLimitBytes: LAUNCH_SCRIPT_LIMIT_BYTES
+        }
+      })
+
+      const get = Effect.fn("Jobs.get")((principal: Principal, id: string) => recorded(principal, id))
+
+      const cancel = Effect.fn("Jobs.cancel")(function* (principal: Principal, id: string) {
+        const job = yield* recorded(principal, id)
+        if (job.status === "cancelled") return job
+        if (isTerminal(job.status)) return yield* new JobEnded({ id, status: job.status })
+        yield* store.stop(id, "cancelled_by_user")
+        signals.emit("machines")
+        signals.emit("jobs")
+        signals.emit(topicOf(id))
+        const after = yield* recorded(principal, id)
+        // It ended by itself in the same moment.
+        if (isTerminal(after.status) && after.status !== "cancelled")
+          return yield* new JobEnded({ id, status: after.status })
+        return after
+      })
+
+      return Jobs.of({ admit, submit, quote, get, list: store.list, cancel })
+    })
+  )
+}
+
+/** What is held for a job: its machine for the longest it may run, and the set-up (decisions: "Balance cannot cover the job"). */
+export const holdOf = (request: Pick<JobRequest.JobRequest, "price" | "spec">): NanoUsd =>
+  costOf(request.price, (request.spec.maxRuntimeMinutes + SETUP_ALLOWANCE_MINUTES) * MINUTE_MS)
+
+const orNotFound = (id: string) => (job: Job | undefined) =>
+  job === undefined ? Effect.fail(new JobNotFound({ id })) : Effect.succeed(job)

@@ -1,0 +1,33 @@
+/** What a stored machine is launched with: its spec, its variables, its script. */
+import { Redacted } from "effect"
+import * as LaunchScript from "./LaunchScript.ts"
+import type { LaunchSpec } from "./MachineProvider.ts"
+import type { ClaimedMachine } from "./MachineRow.ts"
+
+/** `values`: the opened secret variables; `SERVICE_*` are added and always win. */
+export const launchSpecOf = (
+  machine: Pick<ClaimedMachine, "id" | "spec" | "volumeId">,
+  values: ReadonlyMap<string, Redacted.Redacted<string>>
+): LaunchSpec => {
+  const { spec } = machine
+  const env = new Map(values)
+  for (const [name, value] of Object.entries(spec.variables)) env.set(name, Redacted.make(value))
+  return {
+    key: machine.id,
+    script: LaunchScript.render({
+      command: spec.command ?? "",
+      envKeys: [...env.keys()],
+      image: spec.image ?? undefined,
+      gpuCount: spec.gpuCount
+    }),
+    command: spec.command,
+    env,
+    gpuType: spec.gpuType,
+    gpuCount: spec.gpuCount,
+    template: spec.template,
+    image: spec.image ?? undefined,
+    region: spec.region ?? undefined,
+    volumeId: machine.volumeId ?? undefined,
+    maxRuntimeMs: spec.maxRuntimeMs
+  }
+}

@@ -1,0 +1,35 @@
+/** A machine as the control plane knows it, for a job or rented: what `GET /instances` lists (decisions: Instances). */
+import { Schema } from "effect"
+import type { NanoUsd } from "../billing/Money.ts"
+
+/**
+ * `wanted`: recorded, being asked for. `launching`: the provider has it. `running`: billed. `stopping`: stop asked for.
+ * `stopped`: confirmed gone. `failed`: never ran, and confirmed not to exist.
+ */
+export const machineStatuses = ["wanted", "launching", "running", "stopping", "stopped", "failed"] as const
+export type MachineStatus = (typeof machineStatuses)[number]
+
+export interface MachineSpec {
+  readonly gpuType: string
+  readonly gpuCount: number
+  readonly template: string
+  readonly image: string | null
+  readonly region: string | null
+}
+
+export interface Machine {
+  readonly id: string
+  readonly name: string
+  readonly status: MachineStatus
+  readonly spec: MachineSpec
+  readonly jobId: string | null
+  readonly volumeId: string | null
+  /** Nano-USD an hour for the whole machine. */
+  readonly price: NanoUsd
+  readonly cost: NanoUsd | null
+  readonly createdAt: Date
+  readonly runningAt: Date | null
+  readonly stoppedAt: Date | null
+}
+
+export class MachineNotFound extends Schema.TaggedError<MachineNotFound>()("MachineNotFound", { id: Schema.String }) {}

@@ -1,0 +1,131 @@
+/**
+ * The life of a machine, as pure rules: what an observation adds to what is known, and what is to be done next.
+ *
+ * Facts only grow: `runningAt`, the command's start and its exit are set once; `stopped` and `failed` never change and are
+ * said only when the provider confirms that the machine is gone. A machine stops when its command exits.
+ */
+import type { CommandState, MachineState } from "./MachineProvider.ts"
+import type { MachineStatus } from "./Machine.ts"
+
+/** How long a machine that ran may be unknown to its provider before it counts as lost. */
+export const LOST_AFTER_MS = 60_000
+
+export interface CommandExit {
+  readonly at: number
+  readonly code: number | null
+  readonly why: "exit" | "timeout" | "stopped"
+}
+
+/** All times are Unix milliseconds. */
+export interface MachineFacts {
+  readonly status: MachineStatus
+  /** When a launch was asked for whose answer is not known yet; null: none is outstanding. */
+  readonly requestedAt: number | null
+  readonly runningAt: number | null
+  readonly commandStartedAt: number | null
+  readonly exit: CommandExit | null
+  readonly stopRequestedAt: number | null
+  readonly stoppedAt: number | null
+  /** Since when the provider does not know a machine that ran. */
+  readonly absentSince: number | null
+  /** Why it failed, for people; null when it did not. */
+  readonly failure: string | null
+}
+
+/** What the reconciler does next. `Settled`: nothing, ever. */
+export type Action =
+  | { readonly _tag: "Launch" }
+  | { readonly _tag: "Stop" }
+  | { readonly _tag: "Observe" }
+  | { readonly _tag: "Settled" }
+
+export const isGone = (facts: Pick<MachineFacts, "status">): boolean =>
+  facts.status === "stopped" || facts.status === "failed"
+
+export const next = (facts: MachineFacts): Action => {
+  if (isGone(facts)) return { _tag: "Settled" }
+  if (facts.stopRequestedAt !== null) return { _tag: "Stop" }
+  return { _tag: facts.status === "wanted" ? "Launch" : "Observe" }
+}
+
+/** A stop is wanted from now on; the first wish counts. */
+export const requestStop = (facts: MachineFacts, now: number): MachineFacts => {
+  if (isGone(facts) || facts.stopRequestedAt !== null) return facts
+  const asked = { ...facts, stopRequestedAt: now }
+  // Nothing was launched and no launch is on its way: there is nothing to confirm.
+  if (facts.status === "wanted" && facts.requestedAt === null) return gone(asked, now, null)
+  return facts.status === "running" ? { ...asked, status: "stopping" } : asked
+}
+
+const gone = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({
+  ...facts,
+  status: failure !== null && facts.runningAt === null ? "failed" : "stopped",
+  requestedAt: null,
+  stoppedAt: Math.max(at, facts.runningAt ?? at),
+  failure: facts.failure ?? failure
+})
+
+/** The provider will never launch it. */
+export const refused = (facts: MachineFacts, now: number, reason: string): MachineFacts =>
+  isGone(facts) ? facts : { ...gone(facts, now, reason), status: "failed" }
+
+/** The provider has no room now: nothing is outstanding, ask again later. */
+export const noCapacity = (facts: MachineFacts): MachineFacts =>
+  facts.status === "wanted" ? { ...facts, requestedAt: null } : facts
+
+const withCommand = (facts: MachineFacts, command: CommandState): MachineFacts => {
+  if (command._tag === "Pending") return facts
+  const commandStartedAt = facts.commandStartedAt ?? command.startedAt
+  if (command._tag === "Started") return { ...facts, commandStartedAt }
+  const exit = facts.exit ?? { at: command.exitedAt, code: command.code, why: command.why }
+  return { ...facts, commandStartedAt, exit }
+}
+
+const absent = (facts: MachineFacts, now: number, visibleWithinMs: number): MachineFacts => {
+  if (facts.runningAt === null) {
+    const visible = facts.requestedAt === null || now - facts.requestedAt >= visibleWithinMs
+    // Asked to stop, and a launch that was under way would show by now: it never was.
+    return facts.stopRequestedAt !== null && visible ? gone(facts, now, null) : facts
+  }
+  const absentSince = facts.absentSince ?? now
+  return now - absentSince >= LOST_AFTER_MS || facts.stopRequestedAt !== null
+    ? gone(facts, absentSince, facts.stopRequestedAt === null ? "the provider no longer knows the machine" : null)
+    : { ...facts, absentSince }
+}
+
+/** What is known after an observation. */
+export const observed = (
+  facts: MachineFacts,
+  state: MachineState,
+  now: number,
+  visibleWithinMs: number
+): MachineFacts => {
+  if (isGone(facts)) return facts
+  switch (state._tag) {
+    case "Absent":
+      return absent(facts, now, visibleWithinMs)
+    case "Launching":
+      return {
+        ...facts,
+        status: facts.status === "wanted" ? "launching" : facts.status,
+        requestedAt: null,
+        absentSince: null
+      }
+    case "Running": {
+      const running = withCommand(
+        { ...facts, requestedAt: null, absentSince: null, runningAt: facts.runningAt ?? state.since },
+        state.command
+      )
+      const stop = running.stopRequestedAt ?? (running.exit === null ? null : now)
+      return { ...running, stopRequestedAt: stop, status: stop === null ? "running" : "stopping" }
+    }
+    case "Stopped":
+      return gone(
+        withCommand({ ...facts, runningAt: facts.runningAt ?? state.since }, state.command),
+        state.stoppedAt,
+        null
+      )
+    case "Lost":
+      return gone({ ...facts, runningAt: facts.runningAt ?? state.since }, state.lostAt, state.reason)
+  }
+}

@@ -1,0 +1,80 @@
+/** Reading machines for their workspace. Every statement is scoped to the caller's environment. */
+import { Clock, Context, Effect, Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import type { Principal } from "../access/Principal.ts"
+import { costOf } from "../billing/Money.ts"
+import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import type { Machine } from "./Machine.ts"
+import type { MachineRow } from "./MachineRow.ts"
+
+const machineOf = (row: MachineRow, now: number): Machine => ({
+  id: row.id,
+  name: row.name,
+  status: row.status,
+  spec: row.spec,
+  jobId: row.job_id,
+  volumeId: row.volume_id,
+  price: row.price,
+  cost:
+    row.running_at === null ? null : costOf(row.price, (row.stopped_at?.getTime() ?? now) - row.running_at.getTime()),
+  createdAt: row.created_at,
+  runningAt: row.running_at,
+  stoppedAt: row.stopped_at
+})
+
+export class MachineListStore extends Context.Service<
+  MachineListStore,
+  {
+    readonly find: (principal: Principal, id: string) => Effect.Effect<Machine | undefined>
+    readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Machine>>
+    /** Of these ids, those that have a row, and whether that row's machine is gone. */
+    readonly known: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, { readonly gone: boolean }>>
+  }
+>()("@sluice/domain/machines/MachineListStore") {
+  static readonly layer = Layer.effect(
+    MachineListStore,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const clock = yield* Clock.Clock
+
+      const find = Effect.fnUntraced(function* (principal: Principal, id: string) {
+        const rows = yield* sql.unsafe<MachineRow>(
+          `select * from machines where id = $1 and workspace_id = $2 and environment_id = $3`,
+          [id, principal.workspaceId, principal.environmentId]
+        )
+        return rows[0] === undefined ? undefined : machineOf(rows[0], clock.currentTimeMillisUnsafe())
+      }, Effect.orDie)
+
+      const list = Effect.fnUntraced(function* (principal: Principal, page: PageRequest) {
+        const scope = [principal.workspaceId, principal.environmentId]
+        const [rows, counts] = yield* Effect.all([
+          sql.unsafe<MachineRow>(
+            `select * from machines where workspace_id = $1 and environment_id = $2 and ($3::uuid is null or id < $3) order by id desc limit $4`,
+            [...scope, page.after ?? null, page.limit + 1]
+          ),
+          sql.unsafe<{ readonly total: bigint }>(
+            `select count(*) as total from machines where workspace_id = $1 and environment_id = $2`,
+            scope
+          )
+        ])
+        const now = clock.currentTimeMillisUnsafe()
+        return pageOf(
+          rows.map((row) => machineOf(row, now)),
+          page,
+          Number(counts[0]?.total ?? 0n)
+        )
+      }, Effect.orDie)
+
+      const known = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        const rows = yield* sql.unsafe<{ readonly id: string; readonly gone: boolean }>(
+          `select id, status in ('stopped', 'failed') as gone from machines
+             where id = any(array(select value::uuid from json_array_elements_text($1::json)))`,
+          [JSON.stringify(ids)]
+        )
+        return new Map(rows.map((row) => [row.id, { gone: row.gone }]))
+      }, Effect.orDie)
+
+      return MachineListStore.of({ find, list, known })
+    })
+  )
+}

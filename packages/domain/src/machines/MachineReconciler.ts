@@ -1,0 +1,72 @@
+/**
+ * Brings every machine to where its row wants it: launched, observed, stopped when its command exits or a stop is asked for.
+ *
+ * Wakes by signal `machines`, by the moment that the last look named, and by poll. A submission hands its new machine over
+ * with `start`, already claimed, so that the provider's first answer comes while the caller still waits.
+ */
+import { Context, Deferred, Effect, Layer } from "effect"
+import type { Redacted } from "effect"
+import * as Reconciler from "../database/Reconciler.ts"
+import { Signals } from "../database/Signals.ts"
+import type { ClaimedMachine } from "./MachineRow.ts"
+import { type LaunchAnswer, MachineSteps } from "./MachineSteps.ts"
+import { MachineStore } from "./MachineStore.ts"
+
+/** Machines in step at once. */
+const SLOTS = 64
+
+export const TOPIC = "machines"
+
+export class MachineReconciler extends Context.Service<
+  MachineReconciler,
+  {
+    readonly tick: Effect.Effect<number>
+    readonly run: Effect.Effect<never>
+    /** Steps a machine that was recorded just now under this replica's claim; answers what the provider said to its launch. */
+    readonly start: (
+      machine: ClaimedMachine,
+      variables: ReadonlyMap<string, Redacted.Redacted<string>>
+    ) => Effect.Effect<Deferred.Deferred<LaunchAnswer>>
+  }
+>()("@sluice/domain/machines/MachineReconciler") {
+  static readonly layer = Layer.effect(
+    MachineReconciler,
+    Effect.gen(function* () {
+      const store = yield* MachineStore
+      const steps = yield* MachineSteps
+      const signals = yield* Signals
+      const run = Effect.runForkWith(yield* Effect.context<never>())
+      const after = (machine: ClaimedMachine) => (wakeAt: number) => {
+        if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
+        if (machine.jobId !== null) signals.emit("jobs")
+      }
+      const reconciler: Reconciler.Reconciler<ClaimedMachine> = yield* Reconciler.make<ClaimedMachine>({
+        name: "machines",
+        slots: SLOTS,
+        claim: store.claim,
+        renew: store.renew,
+        step: (machine) => Effect.map(steps.run(machine), after(machine))
+      })
+      yield* signals.listen(TOPIC, reconciler.signal)
+
+      return MachineReconciler.of({
+        tick: reconciler.tick,
+        run: reconciler.run,
+        start: (machine, variables) =>
+          Effect.sync(() => {
+            const answer = Deferred.makeUnsafe<LaunchAnswer>()
+            const onLaunch = (given: LaunchAnswer) => Deferred.doneUnsafe(answer, Effect.succeed(given))
+            const step = Effect.map(steps.run(machine, { variables, onLaunch }), after(machine))
+            // Interrupted or failed, the step leaves its row to the loop, when the lease has run out.
+            run(
+              Effect.ensuring(
+                reconciler.holding(machine, step),
+                Effect.sync(() => onLaunch({ _tag: "Unavailable" }))
+              )
+            )
+            return answer
+          })
+      })
+    })
+  )
+}

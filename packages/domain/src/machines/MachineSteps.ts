@@ -1,0 +1,192 @@
+/**
+ * One step of one claimed machine: do what its facts ask for, see what came of it, commit. Repeats while there is something
+ * to do at once, then gives the claim back.
+ *
+ * Running it twice is harmless: every provider call is keyed by the machine's id, the intent to launch or stop is committed
+ * before the call, and a commit without the claim writes nothing.
+ */
+import type { Redacted } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import { launchSpecOf } from "./LaunchSpecs.ts"
+import * as Lifecycle from "./MachineLifecycle.ts"
+import type { MachineFacts } from "./MachineLifecycle.ts"
+import { MachineProvider, type Observation } from "./MachineProvider.ts"
+import type { ClaimedMachine } from "./MachineRow.ts"
+import { MachineSecrets } from "./MachineSecrets.ts"
+import { MachineStore } from "./MachineStore.ts"
+import { Outputs } from "./Outputs.ts"
+
+/** How long to wait before asking again for a machine that found no room. */
+export const CAPACITY_RETRY_MS = 5_000
+/** How long to wait after a provider gave no answer. */
+const UNAVAILABLE_RETRY_MS = 2_000
+/** How often to look at a machine whose provider cannot say when it changes. */
+const LOOK_MS = 2_000
+/** How often output is stored of a machine that nobody reads live. */
+const STORE_OUTPUT_MS = 10_000
+/** Nothing is known to come: look again after this all the same. */
+const IDLE_MS = 3_600_000
+/** Commits of one step at most: launch, exit, stop and one to spare. */
+const MAX_TURNS = 4
+
+/** What the provider said to a launch. */
+export type LaunchAnswer =
+  | { readonly _tag: "Accepted" }
+  | { readonly _tag: "NoCapacity" }
+  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Unavailable" }
+
+export interface StepOptions {
+  /** The opened variables, where they are at hand; otherwise they are opened from the row. */
+  readonly variables?: ReadonlyMap<string, Redacted.Redacted<string>>
+  readonly onLaunch?: (answer: LaunchAnswer) => void
+}
+
+interface Outcome {
+  readonly facts: MachineFacts
+  readonly wakeAt: number
+  readonly volumeBytes: number | null
+  /** Output stored so far. */
+  readonly outputBytes: number
+}
+
+export class MachineSteps extends Context.Service<
+  MachineSteps,
+  {
+    /** Answers when the row wants to be looked at again (ms); never, when it is settled or the claim was lost. */
+    readonly run: (machine: ClaimedMachine, options?: StepOptions) => Effect.Effect<number>
+  }
+>()("@sluice/domain/machines/MachineSteps") {
+  static readonly layer = Layer.effect(
+    MachineSteps,
+    Effect.gen(function* () {
+      const provider = yield* MachineProvider
+      const store = yield* MachineStore
+      const outputs = yield* Outputs
+      const secrets = yield* MachineSecrets
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+      const visibleWithinMs = provider.capabilities.visibleWithinMs
+
+      const seen = (machine: ClaimedMachine, observation: Observation): Outcome => {
+        const after = Lifecycle.observed(machine.facts, observation.state, now(), visibleWithinMs)
+        const { state } = observation
+        return {
+          facts: after,
+          wakeAt: lookAgainAt(after, observation, now()),
+          volumeBytes: state._tag === "Stopped" ? state.volumeBytes : null,
+          outputBytes: machine.outputBytes
+        }
+      }
+      const later = (machine: ClaimedMachine, facts: MachineFacts, ms: number): Outcome => ({
+        facts,
+        wakeAt: now() + ms,
+        volumeBytes: null,
+        outputBytes: machine.outputBytes
+      })
+
+      const launch = Effect.fnUntraced(function* (machine: ClaimedMachine, options: StepOptions) {
+        const answer = options.onLaunch ?? (() => {})
+        const variables = options.variables ?? (yield* Effect.orDie(secrets.open(machine)))
+        return yield* provider.launch(launchSpecOf(machine, variables)).pipe(
+          Effect.map((observation) => {
+            answer({ _tag: "Accepted" })
+            return seen(machine, observation)
+          }),
+          Effect.catchTags({
+            NoCapacity: () => {
+              answer({ _tag: "NoCapacity" })
+              return Effect.succeed(later(machine, Lifecycle.noCapacity(machine.facts), CAPACITY_RETRY_MS))
+            },
+            LaunchRefused: ({ reason }) => {
+              answer({ _tag: "Refused", reason })
+              return Effect.succeed(later(machine, Lifecycle.refused(machine.facts, now(), reason), 0))
+            },
+            ProviderUnavailable: ({ cause }) => {
+              answer({ _tag: "Unavailable" })
+              return Effect.as(
+                Effect.logWarning(`machine ${machine.id}: launch got no answer`, cause),
+                later(machine, machine.facts, UNAVAILABLE_RETRY_MS)
+              )
+            }
+          })
+        )
+      })
+
+      /** Stop or look, and store what was written; the end of a machine is not believed before its output is stored. */
+      const look = (machine: ClaimedMachine, action: "Stop" | "Observe") =>
+        Effect.gen(function* () {
+          if (action === "Stop") yield* provider.stop(machine.id)
+          const outcome = seen(machine, yield* provider.observe(machine.id))
+          const gone = Lifecycle.isGone(outcome.facts)
+          // While it stops, what it still writes can wait for its end.
+          if (outcome.facts.commandStartedAt === null || (action === "Stop" && !gone)) return outcome
+          return { ...outcome, outputBytes: yield* outputs.drain(machine, machine.outputBytes, gone) }
+        }).pipe(
+          Effect.catchTag("ProviderUnavailable", ({ cause }) =>
+            Effect.as(
+              Effect.logWarning(`machine ${machine.id}: provider gave no answer`, cause),
+              later(machine, machine.facts, UNAVAILABLE_RETRY_MS)
+            )
+          )
+        )
+
+      const commit = (machine: ClaimedMachine, outcome: Outcome, keep: boolean, durable: boolean) =>
+        store.commit(
+          {
+            machine,
+            facts: outcome.facts,
+            keep,
+            wakeAt: outcome.wakeAt,
+            wakeJob: concernsJob(machine.facts, outcome.facts),
+            volumeBytes: outcome.volumeBytes
+          },
+          durable
+        )
+
+      const run = Effect.fnUntraced(function* (machine: ClaimedMachine, options: StepOptions = {}) {
+        let current = machine
+        for (let turn = 0; turn < MAX_TURNS; turn++) {
+          const action = Lifecycle.next(current.facts)._tag
+          if (action === "Settled") return Number.POSITIVE_INFINITY
+          if (action === "Launch" && current.facts.requestedAt === null) {
+            // Asked before and found no room: the intent is committed again before the next call.
+            const asked = { ...current.facts, requestedAt: now() }
+            const { committed } = yield* commit(current, later(current, asked, 0), true, true)
+            if (!committed) return Number.POSITIVE_INFINITY
+            current = { ...current, facts: asked }
+          }
+          const outcome = action === "Launch" ? yield* launch(current, options) : yield* look(current, action)
+          const again = action !== "Stop" && Lifecycle.next(outcome.facts)._tag === "Stop"
+          const { committed, wakeAt } = yield* commit(current, outcome, again, Lifecycle.isGone(outcome.facts))
+          if (!committed) return Number.POSITIVE_INFINITY
+          if (Lifecycle.isGone(outcome.facts)) {
+            // What is not released here, the sweep releases.
+            yield* Effect.ignore(provider.release(current.id))
+            return Number.POSITIVE_INFINITY
+          }
+          if (!again) return wakeAt
+          current = { ...current, facts: outcome.facts, outputBytes: outcome.outputBytes }
+        }
+        return now()
+      })
+
+      return MachineSteps.of({ run })
+    })
+  )
+}
+
+/** The earliest moment at which a look can show something new. */
+const lookAgainAt = (facts: MachineFacts, observation: Observation, now: number): number => {
+  const state = observation.nextAt ?? now + LOOK_MS
+  const writes = facts.commandStartedAt !== null && facts.exit === null
+  const output = writes ? Math.max(observation.nextOutputAt ?? now, now + STORE_OUTPUT_MS) : state
+  return Math.min(Math.max(state, now), output, now + IDLE_MS)
+}
+
+/** Whether the change is one that a job's status follows. */
+const concernsJob = (before: MachineFacts, after: MachineFacts): boolean =>
+  before.runningAt !== after.runningAt ||
+  before.commandStartedAt !== after.commandStartedAt ||
+  before.stoppedAt !== after.stoppedAt ||
+  (before.status === "wanted" && after.status === "launching")

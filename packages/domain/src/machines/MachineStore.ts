@@ -1,0 +1,159 @@
+/**
+ * The rows of machines, for the reconciler: claim, renew, commit. The only SQL that writes a machine's facts.
+ *
+ * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It wakes the machine's job
+ * and gives its volume back in the same statement. Lock order everywhere: jobs, machines, holds, accounts, environments,
+ * volumes, each by id.
+ */
+import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { BatchSql, RelaxedSql } from "../database/Clients.ts"
+import * as GroupCommit from "../database/GroupCommit.ts"
+import { Replica } from "../database/Replica.ts"
+import type { MachineFacts } from "./MachineLifecycle.ts"
+import type { ClaimedMachine, MachineRow } from "./MachineRow.ts"
+import { claimedOf, instant } from "./MachineRow.ts"
+
+/** Rows of one commit statement at most. */
+const MAX_ROWS = 128
+
+export interface MachineCommit {
+  readonly machine: ClaimedMachine
+  readonly facts: MachineFacts
+  /** Keep the claim for a further step; otherwise the row is given back, to wake at `wakeAt`. */
+  readonly keep: boolean
+  readonly wakeAt: number
+  /** The job is to look at what changed. */
+  readonly wakeJob: boolean
+  /** Bytes that the stopped machine saved to its volume. */
+  readonly volumeBytes: number | null
+}
+
+/** `committed` false: the claim was lost and nothing was written. `wakeAt` is earlier where an event came meanwhile. */
+export interface Committed {
+  readonly committed: boolean
+  readonly wakeAt: number
+}
+
+const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+  where id = any(array(select id from machines where status not in ('stopped', 'failed') and wake_at <= $3
+    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked))
+  returning *`
+
+const RENEW = `update machines set lease_until = $1, wake_at = $1 where lease_by = $2
+  and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
+
+const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
+    keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
+    command_started_at timestamptz, command_exited_at timestamptz, exit_code int4, exit_why text, stop_requested_at timestamptz,
+    stopped_at timestamptz, absent_since timestamptz, failure text, volume_bytes int8)
+  ), owners as materialized (select j.id from jobs j where j.id = any(array(select job_id from input where wake_job))
+    and j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') order by j.id for update
+  ), written as (update machines m set status = i.status, requested_at = i.requested_at, running_at = i.running_at,
+      command_started_at = i.command_started_at, command_exited_at = i.command_exited_at, exit_code = i.exit_code,
+      exit_why = i.exit_why, stop_requested_at = coalesce(m.stop_requested_at, i.stop_requested_at), stopped_at = i.stopped_at,
+      absent_since = i.absent_since, failure = i.failure,
+      lease_by = case when i.keep then m.lease_by end, lease_until = case when i.keep then m.lease_until end,
+      wake_at = case when i.keep then m.wake_at when m.events <> i.events then $3::timestamptz else i.wake_at end
+    from input i where m.id = i.id and m.id = any(array(select id from input)) and m.lease_by = $2 and m.fence = i.fence
+      and (select count(*) from owners) >= 0
+    returning m.id, m.events, m.wake_at
+  ), woken as (update jobs j set events = j.events + 1,
+      wake_at = case when j.lease_until > $3::timestamptz then j.wake_at else least(j.wake_at, $3::timestamptz) end
+    from input i join written w on w.id = i.id where j.id = i.job_id and i.wake_job and j.id = any(array(select id from owners))
+  ), detached as (update volumes v set attached_to = null, used_bytes = coalesce(i.volume_bytes, v.used_bytes)
+    from input i join written w on w.id = i.id where v.attached_to = i.id and i.status in ('stopped', 'failed'))
+  select id, wake_at from written`
+
+const inputOf = (commit: MachineCommit) => {
+  const { machine, facts } = commit
+  return {
+    id: machine.id,
+    fence: machine.fence.toString(),
+    events: machine.events.toString(),
+    job_id: machine.jobId,
+    keep: commit.keep,
+    wake_job: commit.wakeJob && machine.jobId !== null,
+    wake_at: instant(commit.wakeAt),
+    status: facts.status,
+    requested_at: instant(facts.requestedAt),
+    running_at: instant(facts.runningAt),
+    command_started_at: instant(facts.commandStartedAt),
+    command_exited_at: instant(facts.exit?.at ?? null),
+    exit_code: facts.exit?.code ?? null,
+    exit_why: facts.exit?.why ?? null,
+    stop_requested_at: instant(facts.stopRequestedAt),
+    stopped_at: instant(facts.stoppedAt),
+    absent_since: instant(facts.absentSince),
+    failure: facts.failure,
+    volume_bytes: commit.volumeBytes
+  }
+}
+
+export class MachineStore extends Context.Service<
+  MachineStore,
+  {
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedMachine>>
+    /** Claims this one if it is free, due or not. */
+    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    /** `durable`: the commit waits for the disk; without it only facts may be written that can be observed again. */
+    readonly commit: (commit: MachineCommit, durable: boolean) => Effect.Effect<Committed>
+  }
+>()("@sluice/domain/machines/MachineStore") {
+  static readonly layer = Layer.effect(
+    MachineStore,
+    Effect.gen(function* () {
+      const batch = yield* BatchSql
+      const relaxed = yield* RelaxedSql
+      const replica = yield* Replica
+      const clock = yield* Clock.Clock
+
+      const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<MachineCommit>) =>
+        sql
+          .unsafe<{ readonly id: string; readonly wake_at: Date }>(COMMIT, [
+            JSON.stringify(commits.map(inputOf)),
+            replica.id,
+            new Date(clock.currentTimeMillisUnsafe())
+          ])
+          .pipe(
+            Effect.orDie,
+            Effect.map((rows) => {
+              const written = new Map(rows.map((row) => [row.id, row.wake_at.getTime()]))
+              return commits.map((commit) =>
+                Exit.succeed<Committed>({
+                  committed: written.has(commit.machine.id),
+                  wakeAt: written.get(commit.machine.id) ?? commit.wakeAt
+                })
+              )
+            })
+          )
+      const options: GroupCommit.Options<MachineCommit> = {
+        maxRows: MAX_ROWS,
+        key: (commit) => commit.machine.workspaceId
+      }
+      const durably = yield* GroupCommit.make(options, flush(batch))
+      const relaxedly = yield* GroupCommit.make(options, flush(relaxed))
+
+      const claim = Effect.fnUntraced(function* (limit: number) {
+        const now = clock.currentTimeMillisUnsafe()
+        const rows = yield* relaxed.unsafe<MachineRow>(CLAIM, [
+          replica.id,
+          new Date(now + replica.leaseMs),
+          new Date(now),
+          limit
+        ])
+        return rows.map(claimedOf)
+      }, Effect.orDie)
+
+      const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        const until = new Date(clock.currentTimeMillisUnsafe() + replica.leaseMs)
+        yield* relaxed.unsafe(RENEW, [until, replica.id, JSON.stringify(ids)])
+      }, Effect.orDie)
+
+      return MachineStore.of({
+        claim,
+        renew,
+        commit: (commit, durable) => (durable ? durably : relaxedly).submit(commit)
+      })
+    })
+  )
+}

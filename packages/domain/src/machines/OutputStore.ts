@@ -1,0 +1,121 @@
+/**
+ * The stored output of machines: chunks by byte offset, and the positions of those who read it live.
+ *
+ * An append succeeds only at the end of what is stored (compare and set on `machines.output_bytes`), so any replica may
+ * append at any time and nothing is stored twice or with a hole.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { RelaxedSql } from "../database/Clients.ts"
+import { Replica } from "../database/Replica.ts"
+
+/** Bytes of one chunk at most. */
+export const MAX_CHUNK_BYTES = 262_144
+/** A reader that has not moved for so many polls does not hold bytes back any more. */
+const READER_STALE_POLLS = 15
+/** Chunks of one read at most. */
+const READ_CHUNKS = 16
+
+/** What a drain needs to know of a machine. */
+export interface Source {
+  readonly id: string
+  readonly sealed: Uint8Array | null
+}
+
+export interface StoredChunk {
+  readonly start: number
+  readonly bytes: Uint8Array
+}
+
+const APPEND = `with grown as (update machines set output_bytes = $2::int8 + $3::int8 where id = $1 and output_bytes = $2::int8 returning id)
+  insert into output_chunks (machine_id, start, bytes) select id, $2::int8, $4::bytea from grown returning start`
+
+const PRUNE = `delete from output_chunks where machine_id = $1 and start >= $2::int8 and start + length(bytes) <= $3::int8`
+
+export class OutputStore extends Context.Service<
+  OutputStore,
+  {
+    /** Whose output it is, and the sealed values to mask in it; undefined for an unknown machine. */
+    readonly source: (machineId: string) => Effect.Effect<Source | undefined>
+    /** False: the store has grown otherwise meanwhile, nothing was written. */
+    readonly append: (machineId: string, at: number, bytes: Uint8Array) => Effect.Effect<boolean>
+    /** How many bytes were stored in all, those dropped since included. */
+    readonly total: (machineId: string) => Effect.Effect<number>
+    /** Chunks that hold bytes from `position` on, in order; at most a few megabytes. */
+    readonly read: (machineId: string, position: number) => Effect.Effect<ReadonlyArray<StoredChunk>>
+    readonly prune: (machineId: string, from: number, to: number) => Effect.Effect<void>
+    /** The position of the live reader furthest behind; undefined when nobody reads. */
+    readonly slowest: (machineId: string) => Effect.Effect<number | undefined>
+    readonly reading: (machineId: string, readerId: string, position: number) => Effect.Effect<void>
+    readonly left: (machineId: string, readerId: string) => Effect.Effect<void>
+  }
+>()("@sluice/domain/machines/OutputStore") {
+  static readonly layer = Layer.effect(
+    OutputStore,
+    Effect.gen(function* () {
+      const sql = yield* RelaxedSql
+      const replica = yield* Replica
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+
+      const source = (machineId: string) =>
+        sql.unsafe<Source>(`select id, sealed from machines where id = $1`, [machineId]).pipe(
+          Effect.map((rows) => rows[0]),
+          Effect.orDie
+        )
+
+      const append = Effect.fnUntraced(function* (machineId: string, at: number, bytes: Uint8Array) {
+        const rows = yield* sql.unsafe(APPEND, [machineId, at, bytes.length, bytes])
+        return rows.length === 1
+      }, Effect.orDie)
+
+      const total = Effect.fnUntraced(function* (machineId: string) {
+        const rows = yield* sql.unsafe<{ readonly output_bytes: bigint }>(
+          `select output_bytes from machines where id = $1`,
+          [machineId]
+        )
+        return Number(rows[0]?.output_bytes ?? 0n)
+      }, Effect.orDie)
+
+      const read = Effect.fnUntraced(function* (machineId: string, position: number) {
+        const rows = yield* sql.unsafe<{ readonly start: bigint; readonly bytes: Uint8Array }>(
+          `select start, bytes from output_chunks where machine_id = $1 and start > $2::int8 - ${MAX_CHUNK_BYTES}
+             and start + length(bytes) > $2::int8 order by start limit ${READ_CHUNKS}`,
+          [machineId, position]
+        )
+        return rows.map((row) => ({ start: Number(row.start), bytes: row.bytes }))
+      }, Effect.orDie)
+
+      const prune = (machineId: string, from: number, to: number) =>
+        Effect.asVoid(Effect.orDie(sql.unsafe(PRUNE, [machineId, from, to])))
+
+      const slowest = Effect.fnUntraced(function* (machineId: string) {
+        const rows = yield* sql.unsafe<{ readonly position: bigint | null }>(
+          `select min(position) as position from output_followers where machine_id = $1 and seen_at > $2`,
+          [machineId, new Date(now() - READER_STALE_POLLS * replica.pollMs)]
+        )
+        const position = rows[0]?.position
+        return position == null ? undefined : Number(position)
+      }, Effect.orDie)
+
+      const reading = (machineId: string, readerId: string, position: number) =>
+        Effect.asVoid(
+          Effect.orDie(
+            sql.unsafe(
+              `insert into output_followers (machine_id, follower_id, position, seen_at) values ($1, $2, $3::int8, $4)
+               on conflict (machine_id, follower_id) do update set position = excluded.position, seen_at = excluded.seen_at`,
+              [machineId, readerId, position, new Date(now())]
+            )
+          )
+        )
+
+      const left = (machineId: string, readerId: string) =>
+        Effect.asVoid(
+          Effect.orDie(
+            sql.unsafe(`delete from output_followers where machine_id = $1 and follower_id = $2`, [machineId, readerId])
+          )
+        )
+
+      return OutputStore.of({ source, append, total, read, prune, slowest, reading, left })
+    })
+  )
+}

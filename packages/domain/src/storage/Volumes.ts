@@ -1,0 +1,90 @@
+/**
+ * The volumes of an environment: create, look, grow, delete. Attaching is the business of who submits and stops machines;
+ * here an attached volume is only refused to be deleted. A volume's size grows and never shrinks.
+ */
+import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { Page, PageRequest } from "../database/Page.ts"
+import { pageOf } from "../database/Page.ts"
+import { MachineProvider } from "../machines/MachineProvider.ts"
+import type { Region } from "./Region.ts"
+import type { Volume, VolumeNameTaken } from "./Volume.ts"
+import { VolumeAttached, VolumeNotFound } from "./Volume.ts"
+import { VolumeStore } from "./VolumeStore.ts"
+
+/** No such region. `known` are those there are. */
+export class RegionUnknown extends Schema.TaggedError<RegionUnknown>()("RegionUnknown", {
+  region: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {}
+
+/** A volume only grows. */
+export class VolumeShrinks extends Schema.TaggedError<VolumeShrinks>()("VolumeShrinks", { sizeGb: Schema.Int }) {}
+
+export interface VolumeRequest {
+  readonly name: string
+  readonly region: string
+  readonly sizeGb: number
+}
+
+export class Volumes extends Context.Service<
+  Volumes,
+  {
+    readonly regions: ReadonlyArray<Region>
+    /** `attemptId`: the id of an earlier run of the same request. */
+    readonly create: (
+      principal: Principal,
+      request: VolumeRequest,
+      attemptId: string | undefined
+    ) => Effect.Effect<Volume, RegionUnknown | VolumeNameTaken>
+    readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Volume>>
+    readonly get: (principal: Principal, id: string) => Effect.Effect<Volume, VolumeNotFound>
+    readonly grow: (
+      principal: Principal,
+      id: string,
+      sizeGb: number
+    ) => Effect.Effect<Volume, VolumeNotFound | VolumeShrinks>
+    readonly remove: (principal: Principal, id: string) => Effect.Effect<void, VolumeNotFound | VolumeAttached>
+  }
+>()("@sluice/domain/storage/Volumes") {
+  static readonly layerNoDeps = Layer.effect(
+    Volumes,
+    Effect.gen(function* () {
+      const store = yield* VolumeStore
+      const crypto = yield* Crypto.Crypto
+      const { regions } = yield* MachineProvider
+      const get = Effect.fnUntraced(function* (principal: Principal, id: string) {
+        return (yield* store.get(principal, id)) ?? (yield* new VolumeNotFound({ id }))
+      })
+
+      return Volumes.of({
+        regions,
+        create: Effect.fn("Volumes.create")(function* (principal, request, attemptId) {
+          if (!regions.some((region) => region.id === request.region)) {
+            return yield* new RegionUnknown({ region: request.region, known: regions.map((region) => region.id) })
+          }
+          const id = attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
+          return yield* store.insert(principal, { id, ...request }, new Date(yield* Clock.currentTimeMillis))
+        }),
+        list: Effect.fn("Volumes.list")(function* (principal, page) {
+          const { rows, total } = yield* store.list(principal, page)
+          return pageOf(rows, page, total)
+        }),
+        get: Effect.fn("Volumes.get")(get),
+        grow: Effect.fn("Volumes.grow")(function* (principal, id, sizeGb) {
+          const grown = yield* store.grow(principal, id, sizeGb)
+          if (grown !== undefined) return grown
+          const volume = yield* get(principal, id)
+          return yield* new VolumeShrinks({ sizeGb: volume.sizeGb })
+        }),
+        remove: Effect.fn("Volumes.remove")(function* (principal, id) {
+          if (yield* store.removeDetached(principal, id)) return
+          yield* get(principal, id)
+          return yield* new VolumeAttached({ id })
+        })
+      })
+    })
+  )
+
+  static readonly layer = Volumes.layerNoDeps.pipe(Layer.provide(VolumeStore.layer))
+}

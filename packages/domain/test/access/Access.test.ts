@@ -1,0 +1,120 @@
+/** Keys and first starts on both stores (decisions: Running it, Tenancy). */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect } from "@effect/vitest"
+import { Access } from "@sluice/domain/access/Access"
+import { ApiKeys } from "@sluice/domain/access/ApiKeys"
+import { isWellFormed } from "@sluice/domain/access/ApiKey"
+import { KeyHash } from "@sluice/domain/access/KeyHash"
+import type { Principal } from "@sluice/domain/access/Principal"
+import { allScopes } from "@sluice/domain/access/Principal"
+import { Workspaces } from "@sluice/domain/access/Workspaces"
+import { createHash } from "node:crypto"
+import { Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+
+const hashing = Layer.succeed(KeyHash, { hash: (key) => createHash("sha256").update(key).digest("hex") })
+const base = Layer.mergeAll(NodeCrypto.layer, hashing)
+const keys = ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
+/** A process: its own cache over the shared database. */
+const replica = () => Layer.fresh(Layer.mergeAll(keys, Workspaces.layer)).pipe(Layer.provide(base))
+
+const principalOf = (workspaceId: string): Principal => ({
+  workspaceId,
+  keyId: workspaceId,
+  scopes: allScopes,
+  environmentId: workspaceId,
+  environmentName: "default",
+  rateLimitRpm: 600
+})
+const START = Date.UTC(2026, 0, 31, 12)
+
+onEveryDatabase("Access", (it) => {
+  it.effect("starts for the first time once, however many start at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const start = (key?: string) =>
+        Effect.provide(
+          Effect.flatMap(Workspaces, (workspaces) =>
+            workspaces.bootstrap(key === undefined ? undefined : Redacted.make(key))
+          ),
+          replica()
+        )
+      const starts = yield* Effect.all([start(), start(), start(), start()], { concurrency: "unbounded" })
+      expect(new Set(starts.map((one) => one.workspaceId)).size).toBe(1)
+      const made = starts.flatMap((one) => (one.key === undefined ? [] : [Redacted.value(one.key)]))
+      expect(made).toHaveLength(1)
+      expect(isWellFormed(made[0]!)).toBe(true)
+      for (const table of ["workspaces", "environments", "accounts", "api_keys"]) {
+        const [count] = yield* sql.unsafe<{ n: bigint }>(`select count(*) as n from ${table}`)
+        expect([table, count!.n]).toEqual([table, 1n])
+      }
+      expect(yield* start(`svc_live_${"z".repeat(38)}`)).toMatchObject({ key: undefined, keyIgnored: true })
+      expect(yield* start(made[0])).toMatchObject({ key: undefined, keyIgnored: false })
+      const principal = yield* Effect.provide(
+        Effect.flatMap(Access, (access) => access.authenticate(made[0], undefined)),
+        replica()
+      )
+      expect(principal.environmentName).toBe("default")
+    })
+  )
+
+  it.effect("a key switched off fails here at once and on another replica within a second", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(START)
+      const here = yield* Layer.build(replica())
+      const there = yield* Layer.build(replica())
+      const { workspaceId, key } = yield* Effect.provide(
+        Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined)),
+        here
+      )
+      const bearer = Redacted.value(key!)
+      const asks = (context: typeof here) =>
+        Effect.provide(Effect.exit(Effect.flatMap(Access, (access) => access.authenticate(bearer, undefined))), context)
+      expect([(yield* asks(here))._tag, (yield* asks(there))._tag]).toEqual(["Success", "Success"])
+      const principal = principalOf(workspaceId)
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          const keys = yield* ApiKeys
+          const page = yield* keys.list(principal, { limit: 10, after: undefined })
+          yield* keys.update(principal, page.items[0]!.id, {
+            name: undefined,
+            rateLimitRpm: undefined,
+            status: "inactive"
+          })
+        }),
+        here
+      )
+      expect((yield* asks(here))._tag).toBe("Failure")
+      yield* TestClock.adjust("999 millis")
+      expect((yield* asks(there))._tag).toBe("Failure")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("writes the last use of a key once a minute", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(START)
+      const sql = yield* SqlClient.SqlClient
+      const context = yield* Layer.build(replica())
+      const access = yield* Effect.provide(Access, context)
+      const { key } = yield* Effect.provide(
+        Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined)),
+        context
+      )
+      const used = (at: number) =>
+        Effect.gen(function* () {
+          yield* TestClock.setTime(START + at)
+          yield* access.authenticate(Redacted.value(key!), undefined)
+          // Written in the background.
+          for (let i = 0; i < 50; i++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          const [row] = yield* sql<{ at: Date | null }>`select last_used_at as at from api_keys`
+          return row!.at === null ? null : row!.at.getTime() - START
+        })
+      expect(yield* used(0)).toBe(0)
+      expect(yield* used(2_000)).toBe(0)
+      expect(yield* used(59_000)).toBe(0)
+      expect(yield* used(61_000)).toBe(61_000)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,74 @@
+/** Many callers, one statement: right answers, fair turns, and one bad row that fails alone. */
+import { assert, describe, it } from "@effect/vitest"
+import * as GroupCommit from "@sluice/domain/database/GroupCommit"
+import { Effect, Exit, Fiber } from "effect"
+
+interface Item {
+  readonly key: string
+  readonly n: number
+}
+
+const recording = Effect.gen(function* () {
+  const flushes: Array<ReadonlyArray<Item>> = []
+  const commits = yield* GroupCommit.make<Item, number, string, never>(
+    { maxRows: 64, key: (item) => item.key, alone: (item) => (item.n < 0 ? "one" : undefined) },
+    (items) =>
+      Effect.gen(function* () {
+        flushes.push(items)
+        yield* Effect.yieldNow
+        if (items.some((item) => item.n === 13)) return yield* Effect.fail("thirteen")
+        return items.map((item) => Exit.succeed(item.n * 2))
+      })
+  )
+  return { flushes, commits }
+})
+
+describe("GroupCommit", () => {
+  it.effect("answers each its own, and lets only the bad one fail", () =>
+    Effect.gen(function* () {
+      const { commits, flushes } = yield* recording
+      const items = Array.from({ length: 64 }, (_, n) => ({ key: `k${n % 5}`, n }))
+      const exits = yield* Effect.forEach(items, (item) => Effect.exit(commits.submit(item)), {
+        concurrency: "unbounded"
+      })
+      exits.forEach((exit, n) => assert.deepStrictEqual(exit, n === 13 ? Exit.fail("thirteen") : Exit.succeed(n * 2)))
+      assert.isAtMost(flushes.length, 14)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets another workspace pass a flood", () =>
+    Effect.gen(function* () {
+      const { commits, flushes } = yield* recording
+      const flood = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: 2_000 }, (_, n) => ({ key: "flood", n: n + 100 })),
+          commits.submit,
+          {
+            concurrency: "unbounded",
+            discard: true
+          }
+        )
+      )
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      const before = flushes.length
+      assert.strictEqual(yield* commits.submit({ key: "other", n: 1 }), 2)
+      assert.isAtMost(flushes.length - before, 2, "the flush in flight, and its own")
+      yield* Fiber.join(flood)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "never puts two that must be alone into one statement, and never sends what was given up in the queue",
+    () =>
+      Effect.gen(function* () {
+        const { commits, flushes } = yield* recording
+        yield* Effect.forEach([-1, -2, -3], (n) => commits.submit({ key: `${n}`, n }), { concurrency: "unbounded" })
+        for (const flush of flushes) assert.isAtMost(flush.filter((item) => item.n < 0).length, 1)
+        const given = yield* Effect.forkChild(commits.submit({ key: "a", n: 5 }), { startImmediately: true })
+        yield* Fiber.interrupt(given)
+        yield* commits.drained
+        assert.isFalse(flushes.some((flush) => flush.some((item) => item.n === 5)))
+      }).pipe(Effect.scoped)
+  )
+})

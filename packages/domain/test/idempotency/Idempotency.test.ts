@@ -1,0 +1,119 @@
+/** The same request once, through crashes and time (decisions: Idempotency-Key), on both stores. */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect } from "@effect/vitest"
+import { Seal, SealBroken } from "@sluice/domain/database/Seal"
+import { AttemptId, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { IdempotencyStore } from "@sluice/domain/idempotency/IdempotencyStore"
+import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+
+/** Not secret at all, but it notices what is opened as something else. */
+const seal = Layer.succeed(Seal, {
+  seal: (value, aad) => new TextEncoder().encode(`${aad}\n${Redacted.value(value)}`),
+  open: (sealed, aad) => {
+    const text = new TextDecoder().decode(sealed)
+    return text.startsWith(`${aad}\n`)
+      ? Effect.succeed(Redacted.make(text.slice(aad.length + 1)))
+      : Effect.fail(new SealBroken({ aad }))
+  }
+})
+const layer = Idempotency.layer.pipe(
+  Layer.provideMerge(IdempotencyStore.layer),
+  Layer.provide(seal),
+  Layer.provide(NodeCrypto.layer)
+)
+
+const request = (key: string, requestHash = "aa".repeat(32)) => ({
+  workspaceId: "01890a5d-ac96-774b-bcce-b302099a8057",
+  key,
+  requestHash
+})
+const answering = (text: string, final = true) =>
+  Effect.map(AttemptId, (attempt) => ({ text: `${text} ${attempt}`, final }))
+/** Near the test clock's own start: the sweep runs each hour of a jump. */
+const START = 2 * 86_400_000
+
+onEveryDatabase("Idempotency", (it) => {
+  it.layer(layer)("", (it) => {
+    it.effect("runs again with the same attempt after a run that never ended, and only then", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START)
+        const idempotency = yield* Idempotency
+        const store = yield* IdempotencyStore
+        // A process claims the key and dies.
+        const claim = {
+          ...request("k"),
+          attemptId: "01890a5d-0000-774b-bcce-b302099a8057",
+          now: new Date(START),
+          lockedUntil: new Date(START + 60_000),
+          expiredBefore: new Date(0)
+        }
+        expect(yield* store.claim(claim)).toBe(claim.attemptId)
+        expect((yield* Effect.flip(idempotency.once(request("k"), answering("x"))))._tag).toBe("IdempotencyInProgress")
+        expect((yield* Effect.flip(idempotency.once(request("k", "bb".repeat(32)), answering("x"))))._tag).toBe(
+          "IdempotencyMismatch"
+        )
+        yield* TestClock.setTime(START + 60_000)
+        expect(yield* idempotency.once(request("k"), answering("second"))).toEqual({
+          text: `second ${claim.attemptId}`,
+          replayed: false
+        })
+        // The dead one's answer, were it to come now, changes nothing.
+        yield* store.finish(claim, new TextEncoder().encode("late"))
+        expect(yield* idempotency.once(request("k"), answering("third"))).toEqual({
+          text: `second ${claim.attemptId}`,
+          replayed: true
+        })
+      })
+    )
+
+    it.effect("forgets after 24 hours", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START)
+        const idempotency = yield* Idempotency
+        const store = yield* IdempotencyStore
+        const sql = yield* SqlClient.SqlClient
+        const first = yield* idempotency.once(request("day"), answering("first"))
+        yield* TestClock.setTime(START + 86_400_000)
+        expect(yield* idempotency.once(request("day"), answering("second"))).toEqual({ ...first, replayed: true })
+        yield* TestClock.setTime(START + 86_400_001)
+        const later = yield* idempotency.once(request("day", "bb".repeat(32)), answering("other"))
+        expect([later.replayed, later.text.startsWith("other ")]).toEqual([false, true])
+        expect(later.text).not.toContain(first.text.slice(6))
+        expect(yield* store.sweep(new Date(START + 2 * 86_400_000), 10)).toBe(1)
+        expect(yield* sql`select key from idempotency_keys`).toHaveLength(0)
+      })
+    )
+
+    it.effect("gives the key back when the run failed or decided nothing", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        expect((yield* Effect.exit(idempotency.once(request("f"), Effect.die("broken"))))._tag).toBe("Failure")
+        expect((yield* idempotency.once(request("f"), answering("undecided", false))).replayed).toBe(false)
+        expect((yield* idempotency.once(request("f"), answering("decided"))).text).toMatch(/^decided /)
+        expect((yield* idempotency.once(request("f"), answering("again"))).text).toMatch(/^decided /)
+      })
+    )
+
+    it.effect("goes on when the caller has gone", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        const begun = yield* Deferred.make<void>()
+        const may = yield* Deferred.make<void>()
+        const slow = Effect.gen(function* () {
+          yield* Deferred.succeed(begun, undefined)
+          yield* Deferred.await(may)
+          return { text: "done", final: true }
+        })
+        const caller = yield* Effect.forkChild(idempotency.once(request("gone"), slow))
+        yield* Deferred.await(begun)
+        const gone = yield* Effect.forkChild(Fiber.interrupt(caller))
+        yield* Deferred.succeed(may, undefined)
+        yield* Fiber.join(gone)
+        expect(yield* idempotency.once(request("gone"), answering("again"))).toEqual({ text: "done", replayed: true })
+      })
+    )
+  })
+})

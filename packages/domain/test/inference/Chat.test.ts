@@ -1,0 +1,130 @@
+/** The request table: what is wrong is refused with its path, whatever is sent, and stock clients' habits are accepted. */
+import { describe, expect, it } from "@effect/vitest"
+import { decodeChat } from "@sluice/domain/inference/Chat"
+import { ChatBody } from "@sluice/domain/inference/ChatBody"
+import { promptText } from "@sluice/domain/inference/ChatPrompt"
+import { tokenCost } from "@sluice/domain/inference/TokenCost"
+import { Effect, Result, Schema } from "effect"
+
+const messages = [{ role: "user", content: "hi" }]
+const good = { model: "m", messages }
+const refusal = (body: unknown) => {
+  const result = decodeChat(body)
+  return Result.isFailure(result) ? result.failure : undefined
+}
+const accepted = (body: unknown) => {
+  const result = decodeChat(body)
+  if (Result.isFailure(result)) throw result.failure
+  return result.success
+}
+
+describe("decodeChat", () => {
+  it("names the path of what is wrong", () => {
+    for (const [body, param] of [
+      [null, null],
+      [[], null],
+      ["text", null],
+      [{}, "model"],
+      [{ model: 5, messages }, "model"],
+      [{ model: "", messages }, "model"],
+      [{ model: "m" }, "messages"],
+      [{ model: "m", messages: "hi" }, "messages"],
+      [{ model: "m", messages: [] }, "messages"],
+      [{ model: "m", messages: [...messages, "hi"] }, "messages.1"],
+      [{ model: "m", messages: [{ role: "boss", content: "" }] }, "messages.0.role"],
+      [{ model: "m", messages: [{ role: "user" }] }, "messages.0.content"],
+      [{ model: "m", messages: [{ role: "user", content: null }] }, "messages.0.content"],
+      [{ model: "m", messages: [{ role: "assistant", content: null }] }, "messages.0.content"],
+      [{ model: "m", messages: [{ role: "user", content: [{ type: "text", text: 1 }] }] }, "messages.0.content.0.text"],
+      [{ model: "m", messages: [{ role: "user", content: "x", name: 1 }] }, "messages.0.name"],
+      [{ ...good, temperature: "0.7" }, "temperature"],
+      [{ ...good, temperature: true }, "temperature"],
+      [{ ...good, temperature: 2.01 }, "temperature"],
+      [{ ...good, top_p: -0.1 }, "top_p"],
+      [{ ...good, frequency_penalty: 2.1 }, "frequency_penalty"],
+      [{ ...good, presence_penalty: "0" }, "presence_penalty"],
+      [{ ...good, max_tokens: 1.5 }, "max_tokens"],
+      [{ ...good, max_tokens: 0 }, "max_tokens"],
+      [{ ...good, max_completion_tokens: -1 }, "max_completion_tokens"],
+      [{ ...good, n: 0 }, "n"],
+      [{ ...good, n: 2 ** 31 }, "n"],
+      [{ ...good, seed: 0.5 }, "seed"],
+      [{ ...good, stop: 5 }, "stop"],
+      [{ ...good, stop: ["a", 5] }, "stop.1"],
+      [{ ...good, stop: ["a", "b", "c", "d", "e"] }, "stop"],
+      [{ ...good, stream: "true" }, "stream"],
+      [{ ...good, stream_options: { include_usage: 1 } }, "stream_options.include_usage"],
+      [{ ...good, tools: "all" }, "tools"],
+      [{ ...good, tools: [1] }, "tools.0"],
+      [{ ...good, tool_choice: "some" }, "tool_choice"],
+      [{ ...good, response_format: "json" }, "response_format"],
+      [{ ...good, response_format: { type: "xml" } }, "response_format.type"],
+      [{ ...good, response_format: { type: "json_schema" } }, "response_format.json_schema.schema"]
+    ] as const) {
+      expect([body, refusal(body)?.param]).toEqual([body, param])
+    }
+  })
+
+  it("takes null for absent, ignores what it does not know, and fills in the defaults", () => {
+    const nothing = Object.fromEntries(Object.keys(ChatBody.fields).map((name) => [name, null]))
+    const plain = accepted(good)
+    expect(accepted({ ...nothing, ...good, prompt_cache_key: "x", service_tier: 5 })).toEqual(plain)
+    expect(plain).toMatchObject({
+      temperature: 0.7,
+      topP: 1,
+      stream: false,
+      choices: 1,
+      stop: [],
+      maxTokens: undefined,
+      toolChoice: "auto"
+    })
+    expect(accepted({ ...good, stop: "x" }).stop).toEqual(["x"])
+    expect(accepted({ ...good, stop: ["", "y"] }).stop).toEqual(["y"])
+    expect(accepted({ ...good, max_tokens: 1e308 }).maxTokens).toBe(1e308)
+  })
+
+  it("refuses what would take long to check: nested deep, or of very many values", () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`) as object
+    expect(refusal({ ...good, tools: [deep] })?.message).toContain("deeper than 64")
+    expect(refusal({ ...good, unknown: deep })?.message).toContain("deeper than 64")
+    expect(refusal({ ...good, stop: Array.from({ length: 200_000 }, () => "x") })?.message).toContain("100000 values")
+    expect(accepted({ ...good, messages: Array.from({ length: 5_000 }, () => messages[0]) }).messages).toHaveLength(
+      5_000
+    )
+  })
+
+  const Json = Schema.Union([
+    Schema.Null,
+    Schema.Boolean,
+    Schema.Finite,
+    Schema.String,
+    Schema.Array(Schema.Unknown),
+    Schema.Record(Schema.String, Schema.Unknown)
+  ])
+  it.effect.prop(
+    "answers any body with a request or a refusal",
+    [Schema.Record(Schema.Literals(Object.keys(ChatBody.fields)), Json), Schema.Boolean],
+    ([body, repaired]) =>
+      Effect.sync(() => {
+        const result = decodeChat(repaired ? { ...body, ...good } : body)
+        if (Result.isSuccess(result)) expect(typeof promptText(result.success)).toBe("string")
+        else expect(result.failure.message.length).toBeLessThanOrEqual(300)
+      })
+  )
+})
+
+describe("tokenCost", () => {
+  const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
+  it.effect.prop(
+    "is exact, rounded up, and never less for more",
+    [count, count, count, count],
+    ([prompt, completion, p, c]) =>
+      Effect.sync(() => {
+        const price = { promptPrice: BigInt(p), completionPrice: BigInt(c) }
+        const cost = tokenCost(price, prompt, completion)
+        const exact = BigInt(prompt) * BigInt(p) + BigInt(completion) * BigInt(c)
+        expect(cost * 1_000_000n >= exact && (cost - 1n) * 1_000_000n < exact).toBe(true)
+        expect(tokenCost(price, prompt, completion + 1) >= cost).toBe(true)
+      })
+  )
+})

@@ -1,0 +1,140 @@
+/** One path for all answers: the same text costs the same whether it is streamed, buffered or abandoned. */
+import { NodeCrypto } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { decodeChat } from "@sluice/domain/inference/Chat"
+import { Inference } from "@sluice/domain/inference/Inference"
+import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
+import { type ChatEvent, type Model, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { countSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Tokens"
+import { Effect, Exit, Fiber, Layer, Result, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { idOf, replica } from "./support/Workspace.ts"
+
+const model: Model = {
+  id: "m",
+  created: 0,
+  ownedBy: "t",
+  contextLength: 5_000,
+  maxOutputTokens: 1_000,
+  vision: false,
+  promptPrice: 1_000_000n,
+  completionPrice: 3_000_000n
+}
+const requestOf = (body: object) => {
+  const result = decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }], ...body })
+  if (Result.isFailure(result)) throw result.failure
+  return result.success
+}
+
+/** A token is a character here. */
+const tokens = Layer.succeed(Tokens, { count: (text) => Effect.succeed(text.length) })
+
+interface Books {
+  readonly reserved: Array<bigint>
+  readonly settled: Array<Settlement>
+}
+
+const inference = (books: Books, chat: Stream.Stream<ChatEvent>) =>
+  Inference.layerNoDeps.pipe(
+    Layer.provide(
+      Layer.succeed(Metering, {
+        reserve: (_, amount) => Effect.sync(() => void books.reserved.push(amount)),
+        settle: (settlement) => Effect.sync(() => void books.settled.push(settlement))
+      })
+    ),
+    Layer.provide(Layer.succeed(ModelProvider, { name: "t", models: [model], chat: () => chat })),
+    Layer.provide(tokens),
+    Layer.provide(Layer.merge(NodeCrypto.layer, replica))
+  )
+
+const principal = idOf.principal(1)
+const pieces = Schema.Array(Schema.String.check(Schema.isMaxLength(30))).check(Schema.isMaxLength(20))
+
+describe("Inference", () => {
+  it.effect.prop(
+    "streamed = buffered = abandoned for the same text, at any cut",
+    [pieces, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))],
+    ([words, at]) =>
+      Effect.gen(function* () {
+        const cut = Math.min(at, words.length)
+        const events = words.map((text): ChatEvent => ({ _tag: "Text", index: 0, text }))
+        const end: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
+        const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "abandoned") =>
+          Effect.gen(function* () {
+            const books: Books = { reserved: [], settled: [] }
+            const program = Effect.gen(function* () {
+              const service = yield* Inference
+              const emit = how === "buffered" ? undefined : () => Effect.void
+              const fiber = yield* Effect.forkChild(service.chat(principal, "r", requestOf({}), emit))
+              if (how === "abandoned") {
+                for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
+                yield* Fiber.interrupt(fiber)
+              } else yield* Fiber.join(fiber)
+            })
+            yield* Effect.provide(program, inference(books, chat))
+            expect(books.reserved).toEqual([BigInt(12 + 3 * 1_000)])
+            expect(books.settled).toHaveLength(1)
+            return { tokens: books.settled[0]!.tokens, cost: books.settled[0]!.cost }
+          })
+        const prefix = events.slice(0, cut)
+        const buffered = yield* charge(Stream.fromArray([...prefix, end]), "buffered")
+        const streamed = yield* charge(Stream.fromIterable([...prefix, end], { chunkSize: 1 }), "streamed")
+        const abandoned = yield* charge(
+          Stream.concat(Stream.fromIterable(prefix, { chunkSize: 1 }), Stream.never),
+          "abandoned"
+        )
+        expect(streamed).toEqual(buffered)
+        expect(abandoned).toEqual(buffered)
+        const length = prefix.reduce((sum, event) => sum + (event._tag === "Text" ? event.text.length : 0), 0)
+        expect(buffered).toEqual({ tokens: { prompt: 12, completion: length }, cost: BigInt(12 + 3 * length) })
+      })
+  )
+
+  it.effect("a model that says nothing is given up, and nothing is charged", () =>
+    Effect.gen(function* () {
+      const books: Books = { reserved: [], settled: [] }
+      const exit = yield* Effect.gen(function* () {
+        const service = yield* Inference
+        const fiber = yield* Effect.forkChild(Effect.exit(service.chat(principal, "r", requestOf({}))))
+        yield* TestClock.adjust("20 minutes")
+        return yield* Fiber.join(fiber)
+      }).pipe(Effect.provide(inference(books, Stream.never)))
+      expect(Exit.isFailure(exit) && String(exit.cause)).toContain("UpstreamFailed")
+      expect(books.settled).toMatchObject([{ tokens: null, cost: 0n }])
+    })
+  )
+
+  it.effect("clamps the answer to the request, the model and what the context leaves", () =>
+    Effect.gen(function* () {
+      for (const [body, allowed] of [
+        [{ max_tokens: 10 }, 10],
+        [{ max_tokens: 10, n: 3 }, 30],
+        [{ max_completion_tokens: 2 ** 60 }, 1_000],
+        [{ messages: [{ role: "user", content: "x".repeat(4_900) }] }, 93]
+      ] as const) {
+        const books: Books = { reserved: [], settled: [] }
+        yield* Effect.gen(function* () {
+          const service = yield* Inference
+          yield* Effect.exit(service.chat(principal, "r", requestOf(body)))
+        }).pipe(Effect.provide(inference(books, Stream.empty)))
+        const prompt = "messages" in body ? 4_907 : 12
+        expect(books.reserved).toEqual([BigInt(prompt + 3 * allowed)])
+      }
+    })
+  )
+})
+
+describe("countSliced", () => {
+  it.effect.prop(
+    "slices cover the text, are bounded, and cut no pair",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_000 }))],
+    ([n]) =>
+      Effect.sync(() => {
+        const text = `${"x".repeat(n % 5)}${"🎉".repeat(n)}`
+        const slices: Array<string> = []
+        countSliced(text, (slice) => slices.push(slice))
+        expect(slices.join("")).toBe(text)
+        expect(slices.every((slice) => slice.length <= SLICE_LENGTH + 1 && slice.isWellFormed())).toBe(true)
+      })
+  )
+})

@@ -1,0 +1,159 @@
+/** The batch statement against a sequential model: random batches of reservations and settlements, over shared accounts. */
+import { expect } from "@effect/vitest"
+import { Metering } from "@sluice/domain/inference/Metering"
+import { type MeterRow, MeteringStore } from "@sluice/domain/inference/MeteringStore"
+import { Effect, Exit, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
+import { idOf, money, openWorkspace, replica as replicaLayer, setBudget } from "./support/Workspace.ts"
+
+const step = Schema.Struct({
+  settle: Schema.Boolean,
+  workspace: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 })),
+  request: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 })),
+  amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+})
+const batches = Schema.Array(Schema.Array(step).check(Schema.isMaxLength(8))).check(Schema.isMaxLength(6))
+
+interface Account {
+  balance: bigint
+  held: bigint
+  spent: bigint
+  readonly budget: bigint | null
+}
+
+/** One row after the other; what a batch sees as free is what was free before it, less what it took itself. */
+const makeModel = (accounts: ReadonlyArray<Account>) => {
+  const holds = new Map<string, { readonly amount: bigint; open: boolean }>()
+  return (rows: ReadonlyArray<MeterRow & { readonly account: number }>) => {
+    const free = accounts.map(({ balance, held }) => balance - held)
+    const spentBefore = accounts.map(({ spent }) => spent)
+    return rows.map((row) => {
+      const account = accounts[row.account]!
+      const hold = holds.get(row.id)
+      if (row.settle) {
+        if (hold?.open !== true) return null
+        const extra = row.amount > hold.amount ? row.amount - hold.amount : 0n
+        const fits = extra <= free[row.account]!
+        const charge = fits ? row.amount : hold.amount
+        if (fits) free[row.account]! -= extra
+        hold.open = false
+        account.balance -= charge
+        account.spent += charge
+        account.held -= hold.amount
+        return null
+      }
+      if (hold !== undefined) return null
+      if (account.budget !== null && spentBefore[row.account]! >= account.budget) return "budget_reached"
+      if (row.amount > free[row.account]!) return "insufficient_credits"
+      free[row.account]! -= row.amount
+      account.held += row.amount
+      holds.set(row.id, { amount: row.amount, open: true })
+      return null
+    })
+  }
+}
+
+onEveryDatabase("MeteringStore", (it) => {
+  it.layer(MeteringStore.layer)("as a sequential model", (it) => {
+    it.effect.prop(
+      "has the same outcomes and the same books, also when every batch is sent twice",
+      [batches],
+      ([given]) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`truncate workspaces, accounts, holds, txns, entries, usage cascade`
+          const store = yield* MeteringStore
+          const principals = yield* Effect.forEach([0, 1, 2], (n) => openWorkspace(n, 100n))
+          yield* setBudget(principals[1]!, 50n)
+          const accounts = [null, 50n, null].map((budget) => ({ balance: 100n, held: 0n, spent: 0n, budget }))
+          const model = makeModel(accounts)
+          for (const batch of given) {
+            const seen = new Set<string>()
+            const rows = batch.flatMap(({ settle, workspace, request, amount }) => {
+              const principal = principals[workspace]!
+              const id = idOf.request(workspace * 100 + request)
+              // One request is never twice in a batch: the queue keeps them apart.
+              if (seen.has(id)) return []
+              seen.add(id)
+              return [
+                {
+                  settle,
+                  id,
+                  account: workspace,
+                  accountId: principal.workspaceId,
+                  environmentId: principal.environmentId,
+                  keyId: principal.keyId,
+                  amount: BigInt(amount),
+                  model: "m",
+                  requestId: "r",
+                  tokensIn: settle ? 1 : null,
+                  tokensOut: settle ? 1 : null
+                }
+              ]
+            })
+            const expected = model(rows)
+            const outcomes = yield* store.flush(rows, 0, 1_000)
+            expect(outcomes.map(({ refused }) => refused)).toEqual(expected)
+            const again = yield* store.flush(
+              rows.filter((_, i) => expected[i] === null),
+              0,
+              1_000
+            )
+            expect(again.every(({ refused }) => refused === null)).toBe(true)
+            for (const [n, account] of accounts.entries()) {
+              expect(yield* money(principals[n]!)).toMatchObject({
+                balance: account.balance,
+                held: account.held,
+                spent: account.spent,
+                openHolds: account.held,
+                entries: 0n
+              })
+            }
+          }
+        }),
+      { arbitrary: { runs: 40 } }
+    )
+  })
+})
+
+onPostgres(
+  "Metering of two replicas",
+  (it) => {
+    it.effect("200 requests over both on a balance for 3 admit 3, settled once each", () =>
+      Effect.gen(function* () {
+        const replica = Effect.map(
+          Layer.build(Layer.fresh(Metering.layer.pipe(Layer.provide(replicaLayer)))),
+          (context) => Metering.pipe(Effect.provide(context))
+        )
+        const one = yield* yield* replica
+        const two = yield* yield* replica
+        const principal = yield* openWorkspace(1, 300n)
+        const tries = Array.from({ length: 200 }, (_, n) => ({
+          charge: { id: idOf.request(n), principal },
+          by: n % 2 === 0 ? one : two
+        }))
+        const exits = yield* Effect.forEach(tries, ({ charge, by }) => Effect.exit(by.reserve(charge, 100n)), {
+          concurrency: "unbounded"
+        })
+        const admitted = tries.filter((_, n) => Exit.isSuccess(exits[n]!))
+        expect(admitted).toHaveLength(3)
+        const settlements = admitted.flatMap(({ charge }) =>
+          [one, two, one, two].map((by) =>
+            by.settle({ ...charge, model: "m", requestId: "r", tokens: { prompt: 1, completion: 1 }, cost: 90n })
+          )
+        )
+        yield* Effect.all(settlements, { concurrency: "unbounded" })
+        expect(yield* money(principal)).toEqual({
+          balance: 30n,
+          held: 0n,
+          spent: 270n,
+          usage: 3n,
+          entries: 0n,
+          openHolds: 0n
+        })
+      }).pipe(Effect.scoped)
+    )
+  },
+  { live: true }
+)

@@ -1,0 +1,64 @@
+/** Volumes on both stores: made once an attempt, kept while a machine has them, never smaller (decisions: Storage). */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect } from "@effect/vitest"
+import type { Principal } from "@sluice/domain/access/Principal"
+import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
+import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import { Volumes } from "@sluice/domain/storage/Volumes"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+
+const id = (last: number) => `01890a5d-ac96-774b-bcce-b302099a80${50 + last}`
+const W = id(0)
+const principal = { workspaceId: W, environmentId: W } as Principal
+const world = Layer.succeed(MachineProvider, {
+  regions: [{ id: "r1", name: "R1", provider: "test" }]
+} as unknown as MachineProviderService)
+const layer = Volumes.layer.pipe(Layer.provide([world, NodeCrypto.layer]))
+
+const tenancy = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = new Date(0)
+  yield* sql`insert into workspaces (id, name, created_at) values (${W}, 'w', ${at}::timestamptz)`
+  yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
+    values (${W}, ${W}, 'default', true, '2026-01-01', ${at}::timestamptz, ${at}::timestamptz)`
+  return sql
+})
+
+onEveryDatabase("Volumes", (it) => {
+  it.layer(layer)("", (it) => {
+    it.effect("keeps the rules", () =>
+      Effect.gen(function* () {
+        const sql = yield* tenancy
+        const volumes = yield* Volumes
+        const request = { name: "v", region: "r1", sizeGb: 5 }
+        const made = yield* volumes.create(principal, request, id(1))
+        expect(yield* volumes.create(principal, request, id(1))).toEqual(made)
+        expect((yield* Effect.flip(volumes.create(principal, request, id(2))))._tag).toBe("VolumeNameTaken")
+        const nowhere = yield* Effect.flip(volumes.create(principal, { ...request, region: "r2" }, undefined))
+        expect(nowhere).toMatchObject({ _tag: "RegionUnknown", known: ["r1"] })
+
+        expect((yield* volumes.grow(principal, made.id, 5)).sizeGb).toBe(5)
+        expect(yield* Effect.flip(volumes.grow(principal, made.id, 4))).toMatchObject({
+          _tag: "VolumeShrinks",
+          sizeGb: 5
+        })
+        yield* sql`update volumes set attached_to = ${id(3)}`
+        expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeAttached")
+        expect((yield* volumes.get(principal, made.id)).attachedTo).toBe(id(3))
+        for (const stranger of [
+          { ...principal, environmentId: id(4) },
+          { ...principal, workspaceId: id(4) }
+        ]) {
+          expect((yield* Effect.flip(volumes.get(stranger, made.id)))._tag).toBe("VolumeNotFound")
+          expect((yield* Effect.flip(volumes.remove(stranger, made.id)))._tag).toBe("VolumeNotFound")
+          expect((yield* volumes.list(stranger, { limit: 10, after: undefined })).items).toEqual([])
+        }
+        yield* sql`update volumes set attached_to = null`
+        yield* volumes.remove(principal, made.id)
+        expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeNotFound")
+      })
+    )
+  })
+})
