@@ -1,0 +1,87 @@
+/**
+ * The simulated catalog: which models there are, what they cost and how fast they speak. A plain object, so that a scenario
+ * can set it; `instant` is the same catalog without any delay and with short
+ * answers, for benchmarks.
+ */
+import type { Model } from "@sluice/domain/inference/ModelProvider"
+
+export interface Latency {
+  /** Milliseconds until the first word. */
+  readonly firstMs: number
+  readonly tokensPerSecond: number
+  /** How much each pause varies: 0.3 is plus or minus 30 %. */
+  readonly jitter: number
+}
+
+export interface SimulatedModel extends Model {
+  readonly latency: Latency
+  /** Words of an answer that nothing cuts short, from and to. */
+  readonly words: readonly [number, number]
+}
+
+export interface ModelWorld {
+  readonly seed: number
+  readonly latency: "paced" | "none"
+  readonly models: ReadonlyArray<SimulatedModel>
+}
+
+const CREATED = 1_767_225_600 // 2026-01-01
+
+const catalog: ReadonlyArray<SimulatedModel> = [
+  {
+    id: "sluice-small",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    contextLength: 32_768,
+    maxOutputTokens: 4_096,
+    vision: false,
+    promptPrice: 150_000_000n,
+    completionPrice: 600_000_000n,
+    latency: { firstMs: 180, tokensPerSecond: 90, jitter: 0.3 },
+    words: [25, 60]
+  },
+  {
+    id: "sluice-large",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    contextLength: 131_072,
+    maxOutputTokens: 16_384,
+    vision: false,
+    promptPrice: 2_500_000_000n,
+    completionPrice: 10_000_000_000n,
+    latency: { firstMs: 450, tokensPerSecond: 45, jitter: 0.35 },
+    words: [60, 160]
+  },
+  {
+    id: "sluice-vision",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    contextLength: 131_072,
+    maxOutputTokens: 8_192,
+    vision: true,
+    promptPrice: 1_000_000_000n,
+    completionPrice: 4_000_000_000n,
+    latency: { firstMs: 600, tokensPerSecond: 55, jitter: 0.3 },
+    words: [40, 100]
+  },
+  {
+    id: "sluice-free",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    contextLength: 8_192,
+    maxOutputTokens: 1_024,
+    vision: false,
+    promptPrice: 0n,
+    completionPrice: 0n,
+    latency: { firstMs: 300, tokensPerSecond: 30, jitter: 0.4 },
+    words: [15, 40]
+  }
+]
+
+export const defaultWorld = (seed: number): ModelWorld => ({ seed, latency: "paced", models: catalog })
+
+export const instant = (seed: number): ModelWorld => ({
+  seed,
+  latency: "none",
+  models: catalog.map((model) => ({ ...model, words: [10, 20] }))
+})

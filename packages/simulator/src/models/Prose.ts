@@ -1,0 +1,88 @@
+/**
+ * What a simulated model says: plain English that takes up the words of the question, the same for the same key. Asked to
+ * say, repeat or echo something, it does just that. It claims to know nothing: it is a simulator, and says so.
+ */
+import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import { between, pick } from "./Draws.ts"
+
+/** Characters of the question that are looked at. */
+const READ_LENGTH = 4_000
+const TOPICS = 8
+const QUOTE_WORDS = 14
+
+/** The answer to a request, `words` long as drawn from the range. */
+export const prose = (request: ChatRequest, key: number, words: readonly [number, number]): string => {
+  const asked = lastUserText(request)
+  const echo = /^\s*(?:say|repeat|echo)(?:\s+exactly)?(?:\s*:\s*|\s+)([^]+)$/i.exec(asked)
+  if (echo !== null) return echo[1]!
+  const topics = topicsOf(asked)
+  const target = between(key, 0, words[0], words[1])
+  const sentences = [opening(asked, key), ...pictures(request)]
+  let length = wordCount(sentences.join(" "))
+  for (let n = 1; length < target; n++) {
+    const sentence = pick(key, n, n % 2 === 0 ? STATEMENTS : ADVICE).replace("{}", () => pick(key, n + 1_000, topics))
+    sentences.push(sentence)
+    length += wordCount(sentence)
+  }
+  return sentences.join(" ")
+}
+
+const lastUserText = (request: ChatRequest): string =>
+  (request.messages.findLast((message) => message.role === "user") ?? request.messages.at(-1))?.text.slice(
+    0,
+    READ_LENGTH
+  ) ?? ""
+
+const opening = (asked: string, key: number): string => {
+  const words = asked
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+  if (words.length === 0) return "You sent no text, so here is a general answer."
+  const quote = words.slice(0, QUOTE_WORDS).join(" ").slice(0, 120).toWellFormed()
+  return pick(key, 3_000, OPENINGS).replace("{}", () => (words.length > QUOTE_WORDS ? `${quote} ...` : quote))
+}
+
+const pictures = (request: ChatRequest): ReadonlyArray<string> => {
+  const count = request.messages.reduce((sum, message) => sum + message.images.length, 0)
+  return count === 0 ? [] : [`I received ${count === 1 ? "one image" : `${count} images`} with the question.`]
+}
+
+/** The longest distinct words of the question: what it is likely to be about. */
+const topicsOf = (asked: string): ReadonlyArray<string> => {
+  const words = [...new Set(asked.toLowerCase().match(/[\p{L}\p{N}]{5,24}/gu) ?? [])]
+  const longest = words.sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).slice(0, TOPICS)
+  return longest.length === 0 ? ["the question"] : longest
+}
+
+const wordCount = (text: string): number => text.split(" ").length
+
+const OPENINGS = [
+  'You asked: "{}".',
+  'On "{}" there is a short answer and a longer one.',
+  'Let us look at "{}" step by step.',
+  'Here is how I would approach "{}".',
+  'Thank you for the question "{}".'
+]
+
+const STATEMENTS = [
+  "The part about {} matters most here.",
+  "Much depends on what {} means in your case.",
+  "In practice {} is simpler than it looks at first.",
+  "Two things follow from {}: the goal becomes smaller, and it becomes easier to test.",
+  "It helps to write down what you already know about {}.",
+  "Nothing here is urgent, so {} can be taken in small steps.",
+  "A good measure for {} is how quickly a mistake is noticed.",
+  "This is a simulated model, so its view of {} is made up."
+]
+
+const ADVICE = [
+  "Start with {} and leave the rest for later.",
+  "Check {} once before you build on it.",
+  "If {} surprises you, look at the smallest example that shows it.",
+  "Keep {} apart from everything that changes often.",
+  "Ask someone who has worked with {} before.",
+  "Compare {} with a case whose answer you know.",
+  "When in doubt, measure {} instead of guessing.",
+  "Write a short note on {} so that the next reader need not ask again."
+]

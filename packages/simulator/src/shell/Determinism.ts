@@ -1,0 +1,61 @@
+/**
+ * Rewrites what would ask the host for time or chance, or what the interpreter lacks, so that one script always does the
+ * same: `$RANDOM`, `$SECONDS`, `time`, `wait`, `$!`, `exec command`. It applies to every part of every script.
+ */
+import { become, group, MARK, nameOf, statement, statementsOf, walk } from "./Syntax.ts"
+import type { CommandNode, PipelineNode, ScriptNode } from "./Syntax.ts"
+
+/** The variable that stands for `$!`: the interpreter's own is always 0. */
+export const LAST_JOB = "SHELL_LAST_JOB"
+
+export const determined = (script: ScriptNode): void =>
+  walk(script, (node) => {
+    switch (node["type"]) {
+      case "ParameterExpansion":
+        if (node["parameter"] === "!" && node["operation"] === null) node["parameter"] = LAST_JOB
+        else if (isHostVariable(node["parameter"]) && node["operation"] === null) {
+          const body = { type: "Script", statements: statementsOf(reader(node["parameter"])) }
+          become(node, { type: "CommandSubstitution", body, legacy: false })
+        }
+        break
+      case "ArithVariable":
+        if (isHostVariable(node["name"])) become(node, { type: "ArithCommandSubst", command: reader(node["name"]) })
+        break
+      case "SimpleCommand":
+        if (nameOf(node as unknown as CommandNode) === "wait") node["name"] = commandWord("wait")
+        break
+      case "Pipeline": {
+        const pipeline = node as unknown as PipelineNode
+        pipeline.commands = pipeline.commands.map(replacingExec)
+        if (pipeline.timed === true) {
+          const inner = { ...pipeline, timed: false, negated: false }
+          const timed = statementsOf(`${MARK}tic\n:\n${MARK}toc $?`)
+          timed[1]!.pipelines = [inner]
+          pipeline.commands = [group(timed)]
+          pipeline.timed = false
+        }
+      }
+    }
+  })
+
+const isHostVariable = (name: unknown): name is string => name === "RANDOM" || name === "SECONDS"
+const reader = (name: string): string => MARK + name.toLowerCase()
+const commandWord = (name: string) => ({ type: "Word", parts: [{ type: "Literal", value: MARK + name }] })
+
+/** Before an `exit` of the script itself its variables are kept: a handler of the EXIT trap needs them. */
+export const leaving = (script: ScriptNode): void =>
+  walk(script, (node) => {
+    if (node["type"] !== "Pipeline") return
+    const pipeline = node as unknown as PipelineNode
+    pipeline.commands = pipeline.commands.map((command) =>
+      nameOf(command) === "exit" ? group([...statementsOf(`${MARK}leave $?`), statement(command)]) : command
+    )
+  })
+
+/** `exec command` ends the shell with the command; the interpreter alone would go on behind it. */
+const replacingExec = (command: CommandNode): CommandNode => {
+  if (command.type !== "SimpleCommand" || nameOf(command) !== "exec") return command
+  const [name, ...args] = command.args
+  if (name === undefined) return command
+  return group([statement({ ...command, name, args }), ...statementsOf("exit")])
+}

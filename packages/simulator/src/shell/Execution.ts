@@ -1,0 +1,112 @@
+/**
+ * Runs one command in a simulated bash, ahead of time: `ShellRun` in, `Timeline` out. No host file, process, network,
+ * clock or chance is reached. Bounded by commands, output, disk and depth, each with a deterministic end.
+ */
+import { Bash } from "just-bash"
+import { gpuCommands } from "./commands/GpuCommands.ts"
+import { systemCommands } from "./commands/SystemCommands.ts"
+import { textCommands } from "./commands/TextCommands.ts"
+import { timeCommands } from "./commands/TimeCommands.ts"
+import { determined, leaving } from "./Determinism.ts"
+import { contents, DISK_LIMIT_BYTES, MachineFs, mount, WORKSPACE } from "./MachineFs.ts"
+import type { ShellRun, Timeline } from "./Shell.ts"
+import { ShellSession } from "./ShellSession.ts"
+import { streamed } from "./Streaming.ts"
+
+/** As many as take seconds of host time, so that an endless loop meets this limit and not the host's. */
+const MAX_COMMANDS = 100_000
+const MiB = 1024 * 1024
+
+const LIMITS = {
+  maxCommandCount: MAX_COMMANDS,
+  maxLoopIterations: MAX_COMMANDS,
+  maxWorkUnits: 10 * MAX_COMMANDS,
+  maxExecutionTimeMs: Infinity,
+  maxSourceBytes: 1 * MiB,
+  maxStringLength: 64 * MiB,
+  maxOutputSize: 256 * MiB,
+  maxLiveBytes: 256 * MiB,
+  maxFileSystemBytes: DISK_LIMIT_BYTES
+}
+
+export const execute = async (run: ShellRun): Promise<Timeline> => {
+  const flooded = new AbortController()
+  const session = new ShellSession(run, () => flooded.abort())
+  const { clock, console } = session
+  const fs = new MachineFs(clock, console)
+  const bash = new Bash({
+    fs,
+    cwd: WORKSPACE,
+    // It guards against flaws of the interpreter itself by patching the host's globals, at twice the cost of a command.
+    defenseInDepth: false,
+    env: environment(run),
+    executionLimits: LIMITS,
+    processInfo: { pid: 42, ppid: 1, uid: 0, gid: 0 },
+    customCommands: [
+      ...timeCommands(session),
+      ...systemCommands(session),
+      ...textCommands(session),
+      ...gpuCommands(session)
+    ]
+  })
+  fs.booted()
+  await mount(fs, run.files)
+  let functions: string | undefined
+  bash.registerTransformPlugin({
+    name: "machine",
+    transform: ({ ast }) => {
+      const mode = session.nextScript
+      session.nextScript = "captured"
+      determined(ast)
+      if (functions === undefined) leaving(ast)
+      const sources = mode === "streamed" ? streamed(ast) : ""
+      functions ??= sources
+      return { ast }
+    }
+  })
+  const { result: code, met } = await clock.within(run.untilMs, async (deadline) => {
+    const signal = AbortSignal.any([deadline, flooded.signal])
+    const first = await bash.exec(run.command, { rawScript: true, signal })
+    flush(session, first)
+    const { exitHandler } = session
+    if (exitHandler === "" || signal.aborted) return first.exitCode
+    // After an `exit` the interpreter has forgotten the variables, `$?` among them.
+    const env = "?" in first.env ? first.env : session.exitVariables
+    session.nextScript = "streamed"
+    const source = `${functions ?? ""}\n(exit ${first.exitCode})\n${exitHandler}`
+    const last = await bash.exec(source, { env, cwd: env["PWD"] ?? WORKSPACE, signal })
+    flush(session, last)
+    return /\bexit\b/.test(exitHandler) ? last.exitCode : first.exitCode
+  })
+  const endedAt = clock.now
+  return {
+    chunks: console.chunks(endedAt, (job) => session.endOf(job)),
+    exit: met ? null : { at: endedAt, code: console.full ? 137 : code },
+    files: run.keepFiles ? await contents(fs) : [],
+    overran: false
+  }
+}
+
+/** What was not written while it ran: a script that redirects itself, a syntax error, the end of a limit. */
+const flush = (session: ShellSession, result: { stdout: string; stderr: string }): void => {
+  const { clock, console } = session
+  console.write(clock.now, result.stdout, "text")
+  console.write(clock.now, result.stderr.replace(ABORTED, "").replace(HINT, " on a simulated machine"), "text")
+}
+
+const ABORTED = /^bash: (?:\S+ )?(?:execution )?aborted\n/gm
+/** The interpreter's advice to its host, of no use to who reads the log. */
+const HINT = /, increase executionLimits\.\w+/g
+
+const environment = (run: ShellRun): Record<string, string> => ({
+  HOME: WORKSPACE,
+  USER: "root",
+  LOGNAME: "root",
+  SHELL: "/bin/bash",
+  TERM: "dumb",
+  LANG: "C.UTF-8",
+  TZ: "UTC",
+  CUDA_VISIBLE_DEVICES: Array.from({ length: run.gpu.count }, (_, i) => i).join(","),
+  ...run.env,
+  HOSTNAME: run.hostname
+})

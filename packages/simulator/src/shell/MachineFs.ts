@@ -1,0 +1,129 @@
+/**
+ * The machine's disk: in memory, bounded, with the machine's time on every file. Writes to `/dev/console` are the
+ * command's output. It never touches the host's files.
+ */
+import { InMemoryFs } from "just-bash"
+import type { FileContent } from "just-bash"
+import type { Console } from "./Console.ts"
+import type { LocalClock } from "./LocalClock.ts"
+import type { VolumeEntry } from "./Shell.ts"
+
+export const CONSOLE = "/dev/console"
+export const WORKSPACE = "/workspace"
+export const DISK_LIMIT_BYTES = 128 * 1024 * 1024
+
+type WriteOptions = Parameters<InMemoryFs["writeFileSync"]>[2]
+type WriteMetadata = Parameters<InMemoryFs["writeFileSync"]>[3]
+
+export class MachineFs extends InMemoryFs {
+  readonly #clock: LocalClock
+  readonly #console: Console
+  readonly #bornAt: Date
+  #booted = false
+
+  constructor(clock: LocalClock, console: Console) {
+    super(undefined, { maxTotalBytes: DISK_LIMIT_BYTES })
+    this.#clock = clock
+    this.#console = console
+    this.#bornAt = new Date(clock.now)
+    this.#stamp("/")
+    for (const directory of DIRECTORIES) this.mkdirSync(directory, { recursive: true })
+    void super.symlink("/usr/bin", "/bin")
+    this.writeFileSync(CONSOLE, "")
+    this.writeFileSync("/etc/os-release", OS_RELEASE)
+  }
+
+  /** From now on parents are made and dated like everything else; before, they are known to exist. */
+  booted(): void {
+    this.#booted = true
+  }
+
+  override writeFileSync(path: string, content: FileContent, options?: WriteOptions, metadata?: WriteMetadata): void {
+    if (!this.#booted) {
+      // `/bin` is a link to `/usr/bin`; the text of a built-in command's file is made only when someone reads it.
+      if (!path.startsWith("/bin/")) this.writeFileLazy(path, () => content, { mtime: this.#bornAt, mode: 0o755 })
+      return
+    }
+    this.mkdirSync(parentOf(path), { recursive: true })
+    super.writeFileSync(path, content, options, { mtime: new Date(this.#clock.now), ...metadata })
+  }
+
+  override async writeFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
+    if (path === CONSOLE) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    return super.writeFile(path, content, options)
+  }
+
+  override async appendFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
+    if (path === CONSOLE) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    await super.appendFile(path, content, options)
+    this.#stamp(path)
+  }
+
+  override mkdirSync(path: string, options?: { recursive?: boolean }): void {
+    super.mkdirSync(path, options)
+    this.#stamp(path)
+  }
+
+  override async symlink(target: string, path: string): Promise<void> {
+    this.mkdirSync(parentOf(path), { recursive: true })
+    return super.symlink(target, path)
+  }
+
+  override async lstat(path: string): ReturnType<InMemoryFs["lstat"]> {
+    const stat = await super.lstat(path)
+    return stat.isSymbolicLink ? { ...stat, mtime: this.#bornAt } : stat
+  }
+
+  /** `utimes` of the base class acts before it returns its promise; a path that cannot be stamped keeps its time. */
+  #stamp(path: string): void {
+    const now = new Date(this.#clock.now)
+    this.utimes(path, now, now).catch(() => undefined)
+  }
+}
+
+/** Puts a volume's entries under `/workspace`. */
+export const mount = async (fs: MachineFs, entries: ReadonlyArray<VolumeEntry>): Promise<void> => {
+  for (const entry of entries) {
+    const path = `${WORKSPACE}/${entry.path}`
+    switch (entry._tag) {
+      case "Directory":
+        fs.mkdirSync(path, { recursive: true })
+        await fs.chmod(path, entry.mode)
+        break
+      case "File":
+        fs.writeFileSync(path, entry.bytes, undefined, { mode: entry.mode })
+        break
+      case "Link":
+        await fs.symlink(entry.target, path)
+    }
+  }
+}
+
+/** Everything under `/workspace`, directories before what is in them. */
+export const contents = async (fs: MachineFs): Promise<ReadonlyArray<VolumeEntry>> => {
+  const prefix = `${WORKSPACE}/`
+  const entries: Array<VolumeEntry> = []
+  for (const full of fs
+    .getAllPaths()
+    .filter((path) => path.startsWith(prefix))
+    .sort()) {
+    const path = full.slice(prefix.length)
+    const stat = await fs.lstat(full)
+    const mode = stat.mode & 0o7777
+    if (stat.isSymbolicLink) entries.push({ _tag: "Link", path, target: await fs.readlink(full) })
+    else if (stat.isDirectory) entries.push({ _tag: "Directory", path, mode })
+    else entries.push({ _tag: "File", path, mode, bytes: await fs.readFileBuffer(full) })
+  }
+  return entries
+}
+
+/** What the interpreter's own files lie in, and what scripts expect. */
+const DIRECTORIES = ["/usr/bin", "/dev/fd", "/proc/self/fd", "/etc", "/root", "/tmp", "/var/tmp", WORKSPACE]
+const OS_RELEASE = `PRETTY_NAME="Ubuntu 24.04 LTS (simulated)"\nNAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n`
+
+const parentOf = (path: string): string => path.slice(0, Math.max(1, path.replace(/\/+$/, "").lastIndexOf("/")))
+
+const encodingOf = (options: WriteOptions): "bytes" | "text" => {
+  const encoding = typeof options === "string" ? options : options?.encoding
+  return encoding === "binary" || encoding === "latin1" ? "bytes" : "text"
+}

@@ -1,0 +1,44 @@
+/** What the commands of one run share: the clock, the console, its background jobs, its chance, its handlers. */
+import { Console } from "./Console.ts"
+import { LocalClock } from "./LocalClock.ts"
+import { hash32 } from "./Random.ts"
+import type { ShellRun } from "./Shell.ts"
+
+export type CommandResult = { stdout: string; stderr: string; exitCode: number; stdoutKind?: "text" | "bytes" }
+
+export const ok = (stdout = ""): CommandResult => ({ stdout, stderr: "", exitCode: 0 })
+export const fail = (stderr: string, exitCode = 1): CommandResult => ({ stdout: "", stderr: `${stderr}\n`, exitCode })
+
+interface Job {
+  readonly id: number
+  endsAt: number
+  exitCode: number
+}
+
+export class ShellSession {
+  readonly run: ShellRun
+  readonly clock: LocalClock
+  readonly console: Console
+  readonly jobs: Array<Job> = []
+  /** How the next script that the interpreter parses is rewritten. */
+  nextScript: "streamed" | "captured" = "streamed"
+  /** What `trap ... EXIT` set, and the variables at the `exit` that came last. */
+  exitHandler = ""
+  exitVariables: Record<string, string> = {}
+  #draws = 0
+
+  constructor(run: ShellRun, onFull: () => void) {
+    this.run = run
+    this.clock = new LocalClock(run.startedAt)
+    this.console = new Console(onFull)
+  }
+
+  /** The next number of the run's own sequence, 0 to 2^32 - 1. */
+  random(): number {
+    return hash32(this.run.seed, `shell:${this.#draws++}`)
+  }
+
+  endOf(job: number): number {
+    return this.jobs.find((one) => one.id === job)?.endsAt ?? Infinity
+  }
+}

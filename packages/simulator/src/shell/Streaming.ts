@@ -1,0 +1,180 @@
+/**
+ * Rewrites a script so that each command writes to the console when it runs, not when the script ends: every command
+ * whose output nobody captures gets `&>>/dev/console` as its first redirection, so its own redirections still hold.
+ *
+ * What is captured (`$(...)`, the front of a pipe, a redirected loop) stays as it is written, so captured values cannot
+ * change. A function called where output is not captured runs as its twin, a copy whose commands write to the console.
+ * `cmd &` becomes a job that runs beside the script on the machine's clock.
+ */
+import { parse } from "just-bash"
+import { CONSOLE } from "./MachineFs.ts"
+import { become, group, MARK, nameOf, sourceOf, statement, statementsOf, walk, word } from "./Syntax.ts"
+import type { CommandNode, FunctionDefNode, PipelineNode, Redirection, ScriptNode, StatementNode } from "./Syntax.ts"
+
+/** Commands that run others: with the mark as first argument they let these write to the console. */
+export const RUNNERS: ReadonlySet<string> = new Set(["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"])
+/** Nothing to write, and their effect is on the shell itself. */
+const SILENT: ReadonlySet<string> = new Set([
+  ":",
+  "true",
+  "false",
+  "break",
+  "continue",
+  "return",
+  "exit",
+  "shift",
+  "exec"
+])
+
+/** Rewrites in place; gives the source of the script's functions. */
+export const streamed = (script: ScriptNode): string => {
+  const functions = new Map<string, string>()
+  walk(script, (node) => {
+    if (node["type"] !== "Pipeline") return
+    const pipeline = node as unknown as PipelineNode
+    pipeline.commands = pipeline.commands.map((command) =>
+      command.type === "FunctionDef" && command.redirections.length === 0 ? withTwin(command, functions) : command
+    )
+  })
+  const sources = [...functions.values()].join("\n")
+  if (redirectsItself(script)) return sources
+  const rewrite = new Rewrite(functions)
+  walk(script, (node) => {
+    const definition = node as unknown as FunctionDefNode
+    if (definition.type === "FunctionDef" && definition.name.startsWith(MARK)) rewrite.command(definition.body)
+  })
+  rewrite.statements(script.statements)
+  // Until its definition is reached, a twin calls whatever has the plain name.
+  script.statements.unshift(...[...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name))))
+  return sources
+}
+
+const undefinedTwin = (name: string): string => `${MARK}${name}() { ${name} "$@" &>>${CONSOLE}; }`
+
+class Rewrite {
+  /** Source of the script's functions by name: background jobs need them. */
+  readonly #functions: ReadonlyMap<string, string>
+
+  constructor(functions: ReadonlyMap<string, string>) {
+    this.#functions = functions
+  }
+
+  statements(statements: Array<StatementNode>): void {
+    for (const one of statements) {
+      if (one.background) this.#background(one)
+      else for (const pipeline of one.pipelines) this.#pipeline(pipeline)
+    }
+  }
+
+  /** Rewrites in place; the command itself may become another one. */
+  command(command: CommandNode): void {
+    if (command.type === "FunctionDef" || command.type === "ArithmeticCommand" || command.type === "ConditionalCommand")
+      return
+    if (command.type === "SimpleCommand") {
+      const name = nameOf(command)
+      if (command.name === null) {
+        if (command.assignments.some((one) => hasSubstitution(one))) wrap(command)
+        return
+      }
+      if (name !== undefined && SILENT.has(name)) return
+      if (name !== undefined && this.#functions.has(name) && command.redirections.every(isTransparent)) {
+        command.name = { type: "Word", parts: [{ type: "Literal", value: MARK + name }] }
+        return
+      }
+      if (name !== undefined && RUNNERS.has(name) && command.redirections.every(isTransparent))
+        command.args.unshift(word(MARK))
+      command.redirections.unshift(toConsole("&>>"))
+      return
+    }
+    if (!command.redirections.every(isTransparent)) {
+      command.redirections.unshift(toConsole("&>>"))
+      return
+    }
+    switch (command.type) {
+      case "If":
+        for (const clause of command.clauses) {
+          this.statements(clause.condition)
+          this.statements(clause.body)
+        }
+        if (command.elseBody !== null) this.statements(command.elseBody)
+        return
+      case "While":
+      case "Until":
+        this.statements(command.condition)
+        this.statements(command.body)
+        return
+      case "Case":
+        for (const item of command.items) this.statements(item.body)
+        return
+      default:
+        this.statements(command.body)
+    }
+  }
+
+  #pipeline(pipeline: PipelineNode): void {
+    pipeline.commands.forEach((command, index) => {
+      if (index === pipeline.commands.length - 1) this.command(command)
+      else if (command.type !== "FunctionDef" && !(command.type === "SimpleCommand" && command.name === null)) {
+        if (pipeline.pipeStderr?.[index] !== true) command.redirections.unshift(toConsole("2>>"))
+      }
+    })
+  }
+
+  #background(one: StatementNode): void {
+    const source = [...this.#functions.values(), sourceOf([{ ...one, background: false }])].join("\n")
+    const forked = parse(`${MARK}fork x`).statements[0]!
+    const command = forked.pipelines[0]!.commands[0]!
+    if (command.type === "SimpleCommand") command.args = [word(source)]
+    become(one as unknown as Record<string, unknown>, forked)
+  }
+}
+
+/** `exec >file`: from there on nothing is the console's, so such a script writes as a whole, at its end. */
+const redirectsItself = (script: ScriptNode): boolean => {
+  let found = false
+  walk(script.statements, (node) => {
+    const command = node as unknown as CommandNode
+    if (command.type !== "SimpleCommand" || nameOf(command) !== "exec" || command.args.length > 0) return
+    found ||= command.redirections.some((one) => !one.operator.startsWith("<") && (one.fd === null || one.fd < 3))
+  })
+  return found
+}
+
+const withTwin = (definition: FunctionDefNode, functions: Map<string, string>): CommandNode => {
+  functions.set(definition.name, sourceOf([statement(definition)]))
+  const twin = structuredClone(definition)
+  walk(twin.body, (node) => {
+    const named = node["parameter"] === "FUNCNAME" || node["parameter"] === "FUNCNAME[0]"
+    if (named && node["operation"] === null) become(node, { type: "SingleQuoted", value: definition.name })
+  })
+  return group([statement(definition), statement({ ...twin, name: MARK + definition.name })])
+}
+
+/** Neither takes output away nor matters where both streams end in one place. */
+const isTransparent = (one: Redirection): boolean => {
+  if (one.operator === "<" || one.operator.startsWith("<<")) return true
+  if (one.operator !== ">&" || one.target.type !== "Word") return false
+  const part = one.target.parts[0]
+  return part?.type === "Literal" && (part.value === "1" || part.value === "2")
+}
+
+const toConsole = (operator: "&>>" | "2>>"): Redirection => ({
+  type: "Redirection",
+  fd: operator === "2>>" ? 2 : null,
+  operator: operator === "2>>" ? ">>" : "&>>",
+  target: { type: "Word", parts: [{ type: "Literal", value: CONSOLE }] }
+})
+
+const hasSubstitution = (value: unknown): boolean => {
+  let found = false
+  walk(value, (node) => {
+    found ||= node["type"] === "CommandSubstitution"
+  })
+  return found
+}
+
+/** `x=$(cmd)` has no output of its own, but what `cmd` writes to stderr. */
+const wrap = (command: CommandNode): void => {
+  const inner = { ...command }
+  become(command as unknown as Record<string, unknown>, group([statement(inner)], [toConsole("&>>")]))
+}

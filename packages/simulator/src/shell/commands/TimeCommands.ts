@@ -1,0 +1,183 @@
+/** Commands that read or move the machine's clock, and the jobs that run beside each other on it. */
+import { defineCommand, latin1FromBytes } from "just-bash"
+import type { Command, ResolvedCommandContext } from "just-bash"
+import { LAST_JOB } from "../Determinism.ts"
+import { MARK } from "../Syntax.ts"
+import { fail, ok } from "../ShellSession.ts"
+import type { CommandResult, ShellSession } from "../ShellSession.ts"
+
+const UNITS: Readonly<Record<string, number>> = { "": 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds of `10`, `0.5m`, `infinity`; undefined when it is none. */
+export const durationOf = (text: string): number | undefined => {
+  if (/^inf(inity)?$/i.test(text)) return Infinity
+  const match = /^(\d+(?:\.\d*)?(?:e\d{1,2})?|\.\d+)([smhd]?)$/.exec(text)
+  return match === null ? undefined : Number(match[1]) * UNITS[match[2]!]!
+}
+
+export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
+  const { clock } = session
+  const tics: Array<number> = []
+  return [
+    defineCommand("sleep", async (args) => {
+      if (args.length === 0) return fail("sleep: missing operand")
+      let total = 0
+      for (const arg of args) {
+        const ms = durationOf(arg)
+        if (ms === undefined) return fail(`sleep: invalid time interval '${arg}'`)
+        total += ms
+      }
+      clock.sleep(total)
+      return ok()
+    }),
+    defineCommand("timeout", async (args, context) => limited(session, args, context)),
+    defineCommand(`${MARK}fork`, async ([source = ""], context) => forked(session, source, context)),
+    defineCommand(`${MARK}wait`, async (args) => {
+      const ids = args.filter((arg) => /^%?\d+$/.test(arg)).map((arg) => jobId(arg))
+      const awaited = ids.length === 0 ? session.jobs : session.jobs.filter((job) => ids.includes(job.id))
+      clock.sleep(Math.max(clock.now, ...awaited.map((job) => job.endsAt)) - clock.now)
+      const last = awaited[awaited.length - 1]
+      return ids.length === 0
+        ? ok()
+        : last === undefined
+          ? fail(`wait: pid ${args[0]} is not a child of this shell`, 127)
+          : { ...ok(), exitCode: last.exitCode }
+    }),
+    defineCommand("kill", async (args) => {
+      if (args[0] === "-l") return ok("HUP INT QUIT KILL TERM\n")
+      const ids = args.filter((arg) => /^%?\d+$/.test(arg)).map(jobId)
+      const probing = args[0] === "-0" || (args[0] === "-s" && args[1] === "0")
+      for (const id of ids) {
+        const job = session.jobs.find((one) => one.id === id)
+        if (job === undefined || job.endsAt <= clock.now) return fail(`kill: (${id}) - No such process`)
+        if (!probing) Object.assign(job, { endsAt: clock.now, exitCode: 143 })
+      }
+      return ok()
+    }),
+    defineCommand("jobs", async () => {
+      const running = session.jobs.filter((job) => job.endsAt > clock.now)
+      return ok(running.map((job, index) => `[${index + 1}]   Running    ${job.id}\n`).join(""))
+    }),
+    defineCommand(`${MARK}tic`, async () => {
+      tics.push(clock.now)
+      return ok()
+    }),
+    defineCommand(`${MARK}toc`, async ([code = "0"]) => {
+      const seconds = (clock.now - (tics.pop() ?? clock.now)) / 1000
+      const real = `${Math.floor(seconds / 60)}m${(seconds % 60).toFixed(3)}s`
+      return { stdout: "", stderr: `\nreal\t${real}\nuser\t0m0.000s\nsys\t0m0.000s\n`, exitCode: Number(code) }
+    }),
+    defineCommand(`${MARK}random`, async () => ok(`${session.random() & 0x7fff}\n`)),
+    defineCommand(`${MARK}seconds`, async () => ok(`${Math.floor((clock.now - session.run.startedAt) / 1000)}\n`)),
+    defineCommand(
+      "date",
+      async (args, context) => context.origCommand?.(dateArguments(args, clock.now)) ?? fail("date: not available", 127)
+    ),
+    defineCommand("touch", async (args, context) => {
+      const dated = args.some((arg) => arg === "-d" || arg.startsWith("--date"))
+      const now = new Date(clock.now).toISOString()
+      return context.origCommand?.(dated ? args : ["-d", now, ...args]) ?? fail("touch: not available", 127)
+    })
+  ]
+}
+
+/** Process ids of background jobs count from here. */
+const FIRST_JOB = 100
+const jobId = (text: string): number => (text.startsWith("%") ? FIRST_JOB + Number(text.slice(1)) - 1 : Number(text))
+
+/** `cmd &`: the job runs to its end now, on the clock, and then the clock is set back to where the script goes on. */
+const forked = async (
+  session: ShellSession,
+  source: string,
+  context: ResolvedCommandContext
+): Promise<CommandResult> => {
+  const { clock, console, jobs } = session
+  const startedAt = clock.now
+  const outer = console.job
+  const job = { id: FIRST_JOB + jobs.length, endsAt: Infinity, exitCode: 143 }
+  jobs.push(job)
+  console.job = job.id
+  session.nextScript = "streamed"
+  const env = Object.fromEntries(context.env)
+  const { result, met } = await clock.within(session.run.untilMs, (signal) =>
+    context.exec!(source, { env, cwd: context.cwd, signal })
+  )
+  console.write(clock.now, result.stdout, "text")
+  if (!met) {
+    console.write(clock.now, result.stderr, "text")
+    Object.assign(job, { endsAt: clock.now, exitCode: result.exitCode })
+  }
+  console.job = outer
+  clock.now = startedAt
+  await context.assignShellVariable?.(LAST_JOB, String(job.id))
+  return ok()
+}
+
+/** `timeout [-s SIGNAL] [-k DURATION] DURATION COMMAND...` */
+const limited = async (
+  session: ShellSession,
+  all: Array<string>,
+  context: ResolvedCommandContext
+): Promise<CommandResult> => {
+  const onConsole = all[0] === MARK
+  const args = onConsole ? all.slice(1) : [...all]
+  while (args[0]?.startsWith("-") === true) {
+    const option = args.shift()!
+    if (/^-[sk]$|^--(signal|kill-after)$/.test(option)) args.shift()
+  }
+  const [limit, name, ...rest] = args
+  if (limit === undefined || name === undefined) return fail("timeout: missing operand", 125)
+  const ms = durationOf(limit)
+  if (ms === undefined) return fail(`timeout: invalid time interval '${limit}'`, 125)
+  session.nextScript = onConsole ? "streamed" : "captured"
+  const stdin = latin1FromBytes(context.stdin)
+  const { result, met } = await session.clock.within(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
+    context.exec!(quoted(name), {
+      cwd: context.cwd,
+      env: context.exportedEnv ?? {},
+      args: rest,
+      stdin,
+      stdinKind: "bytes",
+      signal
+    })
+  )
+  return met ? { ...result, stderr: result.stderr.replace(/bash: execution aborted\n/g, ""), exitCode: 124 } : result
+}
+
+export const quoted = (text: string): string => (/^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+/** `date` with its moment spelled out, as the original knows only the host's. */
+const dateArguments = (args: ReadonlyArray<string>, now: number): Array<string> => {
+  const out: Array<string> = []
+  let at = now
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!
+    const value = arg === "-d" || arg === "--date" ? args[++i] : arg.startsWith("--date=") ? arg.slice(7) : undefined
+    if (value === undefined) {
+      out.push(
+        arg.replace(/^-Is(econds)?$|^--iso-8601=s(econds)?$/, "+%Y-%m-%dT%H:%M:%S+00:00").replace(/^-Id?$/, "+%F")
+      )
+      continue
+    }
+    const shifted = relative(value, now)
+    if (shifted === undefined) return [...args]
+    at = shifted
+  }
+  const ms = String(((at % 1000) + 1000) % 1000).padStart(3, "0")
+  const spelled = out.map((arg) =>
+    arg.startsWith("+") ? arg.replaceAll("%3N", ms).replaceAll("%N", `${ms}000000`) : arg
+  )
+  return ["-d", `@${Math.floor(at / 1000)}`, ...spelled]
+}
+
+/** The moment that `now`, `yesterday`, `2 hours ago`, `+3 days` mean; undefined where the original knows better. */
+const relative = (text: string, now: number): number | undefined => {
+  const plain = text.trim().toLowerCase()
+  if (plain === "now" || plain === "today") return now
+  if (plain === "yesterday") return now - 86_400_000
+  if (plain === "tomorrow") return now + 86_400_000
+  const match = /^([+-]?\d{1,9}) *(second|sec|minute|min|hour|day|week)s?( ago)?$/.exec(plain)
+  if (match === null) return undefined
+  const unit = { sec: 1000, min: 60_000, hou: 3_600_000, day: 86_400_000, wee: 604_800_000 }[match[2]!.slice(0, 3)]!
+  return now + Number(match[1]) * unit * (match[3] === undefined ? 1 : -1)
+}

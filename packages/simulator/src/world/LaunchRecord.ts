@@ -1,0 +1,125 @@
+/**
+ * The record from which a simulated machine follows: with it and the time everything about the machine is known, in any
+ * process. What the world was like at the launch is in it, so a changed scenario leaves living machines as they are.
+ */
+import type { LaunchSpec } from "@sluice/domain/machines/MachineProvider"
+import { drawBetween } from "../shell/Random.ts"
+import type { ShellGpu } from "../shell/Shell.ts"
+import type { World, WorldGpuType } from "./World.ts"
+
+type Range = readonly [number, number]
+
+/** What is kept of a launch as JSON. */
+export interface LaunchPlan {
+  readonly command: string | null
+  readonly maxRuntimeMs: number | null
+  readonly gpu: ShellGpu
+  readonly seed: number
+  readonly launchMs: Range
+  readonly setUpMs: Range
+  readonly stopMs: Range
+}
+
+/** A row of the world. Times are Unix milliseconds of the world's clock. */
+export interface LaunchRecord {
+  readonly key: string
+  readonly ordinal: number
+  /** Null for a key that was stopped before any launch, and for a machine that was released. */
+  readonly plan: LaunchPlan | null
+  readonly sealed: Uint8Array | null
+  readonly volumeId: string | null
+  /** The version of the volume that was mounted; null for an empty one. */
+  readonly mounted: string | null
+  readonly launchedAt: number | null
+  readonly stopAt: number | null
+  readonly stoppedAt: number | null
+  readonly saved: boolean
+  readonly volumeBytes: number | null
+  readonly overran: boolean
+}
+
+export interface MachineTimes {
+  readonly runningAt: number
+  readonly commandAt: number
+  /** When the world ends the command; `Infinity` for never. */
+  readonly deadlineAt: number
+}
+
+export const timesOf = (ordinal: number, launchedAt: number, plan: LaunchPlan): MachineTimes => {
+  const runningAt = launchedAt + drawBetween(plan.seed, `launch:${ordinal}`, plan.launchMs)
+  const commandAt = runningAt + drawBetween(plan.seed, `set-up:${ordinal}`, plan.setUpMs)
+  return { runningAt, commandAt, deadlineAt: plan.maxRuntimeMs === null ? Infinity : commandAt + plan.maxRuntimeMs }
+}
+
+export const stopDelayOf = (ordinal: number, plan: LaunchPlan): number =>
+  drawBetween(plan.seed, `stop:${ordinal}`, plan.stopMs)
+
+/** A launch as it is asked for. */
+export interface NewLaunch {
+  readonly key: string
+  readonly gpuType: string
+  readonly gpuCount: number
+  /** Where it shall be if there is room. */
+  readonly region: string | null
+  readonly plan: LaunchPlan
+  readonly sealed: Uint8Array | null
+  readonly volumeId: string | null
+}
+
+/** Why the world will never launch this machine; undefined when it may. */
+export const refusalOf = (world: World, spec: LaunchSpec): string | undefined => {
+  const type = typeOf(world, spec)
+  if (type === undefined) return `No machine has GPUs of type ${spec.gpuType}.`
+  if (world.refuse.includes(spec.gpuType)) return `The simulated world refuses machines with ${spec.gpuType}.`
+  if (spec.gpuCount <= type.maxGpuCount) return undefined
+  return `A machine has at most ${type.maxGpuCount} GPUs of type ${spec.gpuType}.`
+}
+
+/** Only for a launch that is not refused. */
+export const launchOf = (
+  world: World,
+  spec: LaunchSpec,
+  seal: (key: string, env: LaunchSpec["env"]) => Uint8Array
+): NewLaunch => ({
+  key: spec.key,
+  gpuType: spec.gpuType,
+  gpuCount: spec.gpuCount,
+  region: world.regions.find((region) => region.id === spec.region)?.id ?? null,
+  volumeId: spec.volumeId ?? null,
+  sealed: spec.env.size === 0 ? null : seal(spec.key, spec.env),
+  plan: {
+    command: spec.command ?? null,
+    maxRuntimeMs: spec.maxRuntimeMs ?? null,
+    gpu: gpuOf(typeOf(world, spec)!, spec.gpuCount),
+    seed: world.seed,
+    launchMs: world.launchMs,
+    setUpMs: world.setUpMs,
+    stopMs: world.stopMs
+  }
+})
+
+/** The record of a machine that was launched just now; which version of its volume it mounted only the store knows. */
+export const recordOf = (launch: NewLaunch, ordinal: number, launchedAt: number): LaunchRecord => ({
+  key: launch.key,
+  ordinal,
+  plan: launch.plan,
+  sealed: launch.sealed,
+  volumeId: launch.volumeId,
+  mounted: null,
+  launchedAt,
+  stopAt: null,
+  stoppedAt: null,
+  saved: false,
+  volumeBytes: null,
+  overran: false
+})
+
+const typeOf = (world: World, spec: LaunchSpec) => world.gpuTypes.find((type) => type.id === spec.gpuType)
+
+const gpuOf = ({ name, memoryMib, powerWatts, computeCapability }: WorldGpuType, count: number): ShellGpu => ({
+  name,
+  memoryMib,
+  powerWatts,
+  computeCapability,
+  count
+})

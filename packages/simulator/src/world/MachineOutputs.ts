@@ -1,0 +1,93 @@
+/**
+ * What a machine has written by now: the part of its timeline that is past. Readers say a byte, followers get each byte
+ * once, when it is due.
+ */
+import type { Output, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
+import { Clock, Context, Effect, Layer, Stream } from "effect"
+import type { Chunk } from "../shell/Shell.ts"
+import { endOf, hasCommandStarted, view } from "./MachineView.ts"
+import { OutputWaits } from "./OutputWaits.ts"
+import { Timelines } from "./Timelines.ts"
+import { WorldBatches } from "./WorldBatches.ts"
+
+const FOLLOW_BYTES = 256 * 1024
+
+const make = Effect.gen(function* () {
+  const batches = yield* WorldBatches
+  const timelines = yield* Timelines
+  const clock = yield* Clock.Clock
+  const waits = new OutputWaits()
+  const now = () => clock.currentTimeMillisUnsafe()
+
+  /** At most `maxBytes` from byte `from`, and when there may be more (`Infinity`: never). */
+  const readFrom = Effect.fnUntraced(function* (key: string, from: number, maxBytes: number) {
+    const record = yield* batches.find(key)
+    if (record === undefined || record.plan === null) return { bytes: NOTHING, again: Infinity }
+    if (!hasCommandStarted(record, now())) {
+      const { nextOutputAt } = view(record, undefined, now())
+      return { bytes: NOTHING, again: nextOutputAt ?? now() }
+    }
+    const timeline = yield* timelines.of(record)
+    const end = endOf(record, timeline)
+    const at = now()
+    const bytes = slice(timeline.chunks, Math.min(at, end.at), from, maxBytes)
+    if (bytes.length === maxBytes) return { bytes, again: at }
+    const next = timeline.chunks.find((chunk) => chunk.at > at)?.at ?? Infinity
+    return { bytes, again: end.at <= at ? Infinity : Math.min(next, end.at) }
+  })
+
+  return {
+    read: (key: string, from: number, maxBytes: number): Effect.Effect<Output, ProviderUnavailable> =>
+      Effect.map(readFrom(key, from, maxBytes), ({ bytes }) => ({ offset: from, bytes })),
+
+    follow: (key: string, from: number): Stream.Stream<Output, ProviderUnavailable> =>
+      Stream.unwrap(
+        Effect.map(waits.follower(key), (follower) =>
+          Stream.unfold(
+            from,
+            Effect.fnUntraced(function* (offset) {
+              for (;;) {
+                const { bytes, again } = yield* readFrom(key, offset, FOLLOW_BYTES)
+                if (bytes.length > 0) return [{ offset, bytes }, offset + bytes.length] as const
+                if (again === Infinity) return undefined
+                yield* follower.sleep(again - now())
+              }
+            })
+          )
+        )
+      ),
+
+    /** The machine was stopped: who follows it looks again. */
+    wake: (key: string): void => waits.wake(key)
+  }
+})
+
+export class MachineOutputs extends Context.Service<MachineOutputs, Effect.Success<typeof make>>()(
+  "@sluice/simulator/world/MachineOutputs"
+) {
+  static readonly layer = Layer.effect(MachineOutputs, make)
+}
+
+const NOTHING = new Uint8Array()
+
+/** At most `maxBytes` of what was written by `now`, from byte `from`. */
+const slice = (chunks: ReadonlyArray<Chunk>, now: number, from: number, maxBytes: number): Uint8Array => {
+  const parts: Array<Uint8Array> = []
+  let start = 0
+  let size = 0
+  for (const chunk of chunks) {
+    if (chunk.at > now || size === maxBytes) break
+    const skipped = Math.max(0, from - start)
+    const part = chunk.bytes.subarray(skipped, skipped + maxBytes - size)
+    parts.push(part)
+    size += part.length
+    start += chunk.bytes.length
+  }
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

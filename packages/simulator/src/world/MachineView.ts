@@ -1,0 +1,72 @@
+/**
+ * What does a machine look like now? A pure function of its record, its command's timeline and the time. The timeline is
+ * asked for only when the command can have started; a stop cuts it.
+ */
+import type { CommandState, MachineState, Observation } from "@sluice/domain/machines/MachineProvider"
+import type { Timeline } from "../shell/Shell.ts"
+import { timesOf } from "./LaunchRecord.ts"
+import type { LaunchRecord } from "./LaunchRecord.ts"
+
+const PENDING: CommandState = { _tag: "Pending" }
+
+/** Whether `view` needs the timeline at this time. */
+export const hasCommandStarted = (record: LaunchRecord, now: number): boolean => {
+  if (record.plan?.command == null || record.launchedAt === null) return false
+  const { commandAt } = timesOf(record.ordinal, record.launchedAt, record.plan)
+  // A stop in the very millisecond of the start comes after it: what was seen before the stop stays true.
+  return commandAt <= Math.min(now, record.stopAt ?? Infinity)
+}
+
+/** With `timeline` undefined a started command is taken to run on: what may follow is then not known (`nextAt` null). */
+export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: number): Observation => {
+  const { plan, launchedAt, stopAt, stoppedAt, saved } = record
+  if (launchedAt === null || plan === null) {
+    const state: MachineState = {
+      _tag: "Stopped",
+      since: null,
+      stoppedAt: stoppedAt ?? now,
+      command: PENDING,
+      volumeBytes: record.volumeBytes
+    }
+    return { state, nextAt: Infinity, nextOutputAt: Infinity }
+  }
+  const { runningAt, commandAt } = timesOf(record.ordinal, launchedAt, plan)
+  const seenAt = Math.min(now, stopAt ?? Infinity)
+  const started = hasCommandStarted(record, now)
+  const end = started && timeline !== undefined ? endOf(record, timeline) : undefined
+  const command = !started ? PENDING : commandAtTime(commandAt, seenAt, end)
+  if (stopAt !== null && stoppedAt !== null) {
+    const since = runningAt <= stopAt ? runningAt : null
+    if (saved && stoppedAt <= now) {
+      const state: MachineState = { _tag: "Stopped", since, stoppedAt, command, volumeBytes: record.volumeBytes }
+      return { state, nextAt: Infinity, nextOutputAt: Infinity }
+    }
+    const state: MachineState = since === null ? { _tag: "Launching" } : { _tag: "Running", since, command }
+    return { state, nextAt: saved ? stoppedAt : null, nextOutputAt: Infinity }
+  }
+  if (now < runningAt) return { state: { _tag: "Launching" }, nextAt: runningAt, nextOutputAt: commandAt }
+  const state: MachineState = { _tag: "Running", since: runningAt, command }
+  if (plan.command === null) return { state, nextAt: Infinity, nextOutputAt: Infinity }
+  if (!started) return { state, nextAt: commandAt, nextOutputAt: commandAt }
+  if (timeline === undefined || end === undefined) return { state, nextAt: null, nextOutputAt: null }
+  const next = timeline.chunks.find((chunk) => chunk.at > now)?.at ?? Infinity
+  return { state, nextAt: end.at > now ? end.at : Infinity, nextOutputAt: next <= end.at ? next : Infinity }
+}
+
+/** How the command ends by what is known now: by itself, at its limit, or with its machine. */
+export const endOf = (
+  record: LaunchRecord,
+  timeline: Timeline
+): { at: number; code: number | null; why: "exit" | "timeout" | "stopped" } => {
+  const { deadlineAt } = timesOf(record.ordinal, record.launchedAt!, record.plan!)
+  const stopAt = record.stopAt ?? Infinity
+  if (timeline.exit !== null && timeline.exit.at <= stopAt) return { ...timeline.exit, why: "exit" }
+  return deadlineAt <= stopAt
+    ? { at: deadlineAt, code: null, why: "timeout" }
+    : { at: stopAt, code: null, why: "stopped" }
+}
+
+const commandAtTime = (startedAt: number, now: number, end: ReturnType<typeof endOf> | undefined): CommandState =>
+  end === undefined || end.at > now
+    ? { _tag: "Started", startedAt }
+    : { _tag: "Exited", startedAt, exitedAt: end.at, code: end.code, why: end.why }

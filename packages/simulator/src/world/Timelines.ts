@@ -1,0 +1,140 @@
+/**
+ * The runs of the machines' commands, each made once and shared by who asks. Kept within a bound: a timeline that was
+ * dropped is made again from its record, and comes out the same.
+ */
+import { Seal } from "@sluice/domain/database/Seal"
+import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
+import { Context, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { hash32 } from "../shell/Random.ts"
+import { killed, Shell } from "../shell/Shell.ts"
+import type { Timeline } from "../shell/Shell.ts"
+import { timesOf } from "./LaunchRecord.ts"
+import type { LaunchRecord } from "./LaunchRecord.ts"
+import { sizeOf, VolumeStore } from "./VolumeStore.ts"
+import { WorldStore } from "./WorldStore.ts"
+
+const MAX_ENTRIES = 20_000
+const MAX_BYTES = 256 * 1024 * 1024
+/** Commands run ahead of anyone's look while fewer than this wait for a shell. */
+const MAX_AHEAD = 256
+const OVERRAN = "the host ran out of time or memory for this command"
+
+interface Entry {
+  readonly fiber: Fiber.Fiber<Timeline, ProviderUnavailable>
+  timeline: Timeline | undefined
+  bytes: number
+}
+
+const make = Effect.gen(function* () {
+  const shell = yield* Shell
+  const seal = yield* Seal
+  const volumes = yield* VolumeStore
+  const store = yield* WorldStore
+  const scope = yield* Effect.scope
+  /** Least recently used first. */
+  const entries = new Map<string, Entry>()
+  let bytes = 0
+  let running = 0
+
+  const opened = (key: string, sealed: Uint8Array) =>
+    seal.open(sealed, sealedFor(key)).pipe(
+      Effect.map((text) => decodeEnv(Redacted.value(text))),
+      Effect.mapError((cause) => new ProviderUnavailable({ cause }))
+    )
+
+  const execute = Effect.fnUntraced(function* (record: LaunchRecord, untilMs: number) {
+    const { key, plan, sealed, volumeId, mounted, launchedAt, ordinal } = record
+    const env = sealed === null ? {} : yield* opened(key, sealed)
+    const { commandAt, deadlineAt } = timesOf(ordinal, launchedAt!, plan!)
+    const run = {
+      command: plan!.command!,
+      env,
+      files: volumeId === null || mounted === null ? [] : yield* volumes.load(volumeId, mounted),
+      hostname: `machine-${key.slice(-8)}`,
+      gpu: plan!.gpu,
+      seed: hash32(plan!.seed, `machine:${ordinal}`),
+      startedAt: commandAt,
+      untilMs: Math.min(deadlineAt, untilMs),
+      keepFiles: volumeId !== null
+    }
+    if (record.overran) return killed(run, OVERRAN)
+    const timeline = yield* shell.run(run)
+    if (timeline.overran) yield* store.markOverran(key)
+    return timeline
+  })
+
+  const evict = () => {
+    for (const [key, entry] of entries) {
+      if (entries.size <= MAX_ENTRIES && bytes <= MAX_BYTES) return
+      if (entry.timeline === undefined) continue
+      entries.delete(key)
+      bytes -= entry.bytes
+    }
+  }
+
+  const finish = (key: string, timeline: Timeline | undefined) => {
+    running--
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    if (timeline === undefined) {
+      entries.delete(key)
+      return
+    }
+    entry.timeline = timeline
+    entry.bytes = timeline.chunks.reduce((size, chunk) => size + chunk.bytes.length, 0) + sizeOf(timeline.files)
+    bytes += entry.bytes
+    evict()
+  }
+
+  const started = Effect.fnUntraced(function* (record: LaunchRecord) {
+    const known = entries.get(record.key)
+    if (known !== undefined) {
+      entries.delete(record.key)
+      entries.set(record.key, known)
+      return known
+    }
+    running++
+    const work = Effect.onExit(Effect.andThen(Effect.yieldNow, execute(record, Infinity)), (exit) =>
+      Effect.sync(() => finish(record.key, exit._tag === "Success" ? exit.value : undefined))
+    )
+    const entry: Entry = { fiber: yield* Effect.forkIn(work, scope), timeline: undefined, bytes: 0 }
+    entries.set(record.key, entry)
+    return entry
+  })
+
+  return {
+    /** The whole run, up to its own end or its machine's limit. Only for records with a command and a launch. */
+    of: Effect.fnUntraced(function* (record: LaunchRecord) {
+      const entry = yield* started(record)
+      return entry.timeline ?? (yield* Fiber.join(entry.fiber))
+    }),
+
+    /** Begins the run unless many wait already; does not wait for it. */
+    ahead: (record: LaunchRecord) => (running < MAX_AHEAD ? Effect.asVoid(started(record)) : Effect.void),
+
+    /** The run if it was made and is still here. */
+    peek: (key: string) => entries.get(key)?.timeline,
+
+    /** The run as it was at one moment, everything of that millisecond included. */
+    until: (record: LaunchRecord, at: number) => execute(record, at + 1),
+
+    forget: (key: string) =>
+      Effect.sync(() => {
+        const entry = entries.get(key)
+        if (entry?.timeline === undefined) return
+        entries.delete(key)
+        bytes -= entry.bytes
+      })
+  }
+})
+
+export class Timelines extends Context.Service<Timelines, Effect.Success<typeof make>>()(
+  "@sluice/simulator/world/Timelines"
+) {
+  static readonly layer = Layer.effect(Timelines, make)
+}
+
+/** Binds the sealed variables of a machine to their row. */
+export const sealedFor = (key: string): string => `sim_machines/${key}/sealed`
+
+const decodeEnv = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))

@@ -1,0 +1,99 @@
+/** The files of the world's volumes: what a machine mounts, and the version of the whole that it leaves. */
+import { RelaxedSql } from "@sluice/domain/database/Clients"
+import { Context, Effect, Layer } from "effect"
+import type { VolumeEntry } from "../shell/Shell.ts"
+
+interface Row {
+  readonly path: string
+  readonly kind: VolumeEntry["_tag"]
+  readonly mode: number
+  readonly bytes: Uint8Array
+  readonly target: string
+}
+
+/** A statement carries at most about this much of file content. */
+const BATCH_BYTES = 4 * 1024 * 1024
+const BATCH_ROWS = 1_000
+const EMPTY = new Uint8Array()
+
+const make = Effect.gen(function* () {
+  const sql = yield* RelaxedSql
+
+  const insert = (volumeId: string, version: string, entries: ReadonlyArray<VolumeEntry>) =>
+    sql`insert into sim_files (volume_id, version, path, kind, mode, bytes, target)
+      select ${volumeId}, ${version}, * from unnest(
+        ${entries.map((entry) => entry.path.toWellFormed())}::text[], ${entries.map((entry) => entry._tag)}::text[],
+        ${entries.map((entry) => (entry._tag === "Link" ? 0 : entry.mode))}::int4[],
+        ${entries.map((entry) => (entry._tag === "File" ? entry.bytes : EMPTY))}::bytea[],
+        ${entries.map((entry) => (entry._tag === "Link" ? entry.target : ""))}::text[])`
+
+  return {
+    /** What a volume holds in one of its versions. */
+    load: (volumeId: string, version: string) =>
+      sql<Row>`select path, kind, mode, bytes, target from sim_files
+        where volume_id = ${volumeId} and version = ${version} order by path collate "C"`.pipe(
+        Effect.map((rows) => rows.map(entryOf)),
+        Effect.orDie
+      ),
+
+    /** Bytes of its files. */
+    size: (volumeId: string, version: string) =>
+      sql<{ readonly size: bigint }>`select coalesce(sum(length(bytes)), 0)::int8 as size from sim_files
+        where volume_id = ${volumeId} and version = ${version}`.pipe(
+        Effect.map((rows) => Number(rows[0]!.size)),
+        Effect.orDie
+      ),
+
+    /**
+     * Makes what a machine left the volume's content and marks the machine saved: both or neither, and once.
+     * `entries` null: the content stays as it is.
+     */
+    save: (key: string, volumeId: string, entries: ReadonlyArray<VolumeEntry> | null, volumeBytes: number) =>
+      Effect.gen(function* () {
+        const marked = yield* sql`
+          update sim_machines set saved = true, volume_bytes = ${volumeBytes} where key = ${key} and not saved returning key`
+        if (marked.length === 0 || entries === null) return
+        for (const batch of batchesOf(entries)) yield* insert(volumeId, key, batch)
+        yield* sql`insert into sim_volumes (volume_id, version) values (${volumeId}, ${key})
+          on conflict (volume_id) do update set version = excluded.version`
+      }).pipe(sql.withTransaction, Effect.orDie)
+  }
+})
+
+export class VolumeStore extends Context.Service<VolumeStore, Effect.Success<typeof make>>()(
+  "@sluice/simulator/world/VolumeStore"
+) {
+  static readonly layer = Layer.effect(VolumeStore, make)
+}
+
+/** Bytes that a volume's entries take. */
+export const sizeOf = (entries: ReadonlyArray<VolumeEntry>): number =>
+  entries.reduce((size, entry) => size + (entry._tag === "File" ? entry.bytes.length : 0), 0)
+
+const entryOf = ({ path, kind, mode, bytes, target }: Row): VolumeEntry => {
+  switch (kind) {
+    case "File":
+      return { _tag: "File", path, mode, bytes }
+    case "Directory":
+      return { _tag: "Directory", path, mode }
+    case "Link":
+      return { _tag: "Link", path, target }
+  }
+}
+
+const batchesOf = (entries: ReadonlyArray<VolumeEntry>): ReadonlyArray<ReadonlyArray<VolumeEntry>> => {
+  const batches: Array<Array<VolumeEntry>> = []
+  let bytes = Infinity
+  for (const entry of entries) {
+    const size = entry._tag === "File" ? entry.bytes.length : 0
+    const last = batches[batches.length - 1]
+    if (last === undefined || bytes + size > BATCH_BYTES || last.length === BATCH_ROWS) {
+      batches.push([entry])
+      bytes = size
+    } else {
+      last.push(entry)
+      bytes += size
+    }
+  }
+  return batches
+}

@@ -1,0 +1,64 @@
+/**
+ * The world's calls that come by the thousand, each kind gathered into one statement at a time. Every batch may be said
+ * twice: a key is launched once, stopped once, released once.
+ */
+import type { GroupCommit } from "@sluice/domain/database/GroupCommit"
+import { make as makeGroupCommit } from "@sluice/domain/database/GroupCommit"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
+import type { Scope } from "effect"
+import type { LaunchRecord, NewLaunch } from "./LaunchRecord.ts"
+import { WorldStore } from "./WorldStore.ts"
+
+const MAX_ROWS = 256
+
+const batched = <I, O>(
+  flush: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>>
+): Effect.Effect<GroupCommit<I, O, never>, never, Scope.Scope> =>
+  makeGroupCommit({ maxRows: MAX_ROWS, key: () => "" }, (items) =>
+    Effect.map(flush(items), (answers) => answers.map(Exit.succeed))
+  )
+
+const make = Effect.gen(function* () {
+  const store = yield* WorldStore
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+
+  const finds = yield* batched((keys: ReadonlyArray<string>) =>
+    Effect.map(store.find(keys), (found) => keys.map((key) => found.get(key)))
+  )
+  const launches = yield* batched((rows: ReadonlyArray<NewLaunch>) => {
+    const at = now()
+    return Effect.map(store.launch(rows, at), (ordinals) => ordinals.map((ordinal) => ({ ordinal, at })))
+  })
+  const stops = yield* batched(
+    Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+      const found = yield* store.find(keys)
+      const unknown = keys.filter((key) => !found.has(key))
+      if (unknown.length > 0) yield* store.bury(unknown, now())
+      const living = [...found.values()].filter((record) => record.stopAt === null)
+      if (living.length > 0) yield* store.stop(living, now())
+      return keys.map((key) => found.get(key))
+    })
+  )
+  const releases = yield* batched((keys: ReadonlyArray<string>) =>
+    Effect.as(
+      store.release(keys, now()),
+      keys.map(() => undefined)
+    )
+  )
+
+  return {
+    find: (key: string): Effect.Effect<LaunchRecord | undefined> => finds.submit(key),
+    /** The new machine's ordinal, -1 where the key is known, null where there is no room; and the time of the launch. */
+    launch: launches.submit,
+    /** Gives the record from before the stop; a key that nobody launched becomes a tombstone. */
+    stop: stops.submit,
+    release: releases.submit
+  }
+})
+
+export class WorldBatches extends Context.Service<WorldBatches, Effect.Success<typeof make>>()(
+  "@sluice/simulator/world/WorldBatches"
+) {
+  static readonly layer = Layer.effect(WorldBatches, make)
+}

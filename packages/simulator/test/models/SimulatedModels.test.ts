@@ -1,0 +1,201 @@
+/** Simulated models: the same request, the same answer; stop, max_tokens and schemas are kept whatever the request. */
+import { describe, expect, it } from "@effect/vitest"
+import { decodeChat } from "@sluice/domain/inference/Chat"
+import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { Tokens } from "@sluice/domain/inference/Tokens"
+import { jsonAnswer, SchemaUnsupported } from "@sluice/simulator/models/JsonAnswer"
+import { defaultWorld, instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
+import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import { Clock, Effect, Fiber, Layer, Result, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+
+/** A token is a word with its space, or a part of 5 characters of it. */
+const count = (text: string) => text.match(/\s*\S{1,5}|\s+/gu)?.length ?? 0
+const tokens = Layer.succeed(Tokens, { count: (text) => Effect.succeed(count(text)) })
+
+const requestOf = (body: object) => {
+  const result = decodeChat({
+    model: "sluice-large",
+    messages: [{ role: "user", content: "How are bridges built?" }],
+    ...body
+  })
+  if (Result.isFailure(result)) throw result.failure
+  return result.success
+}
+
+const events = Effect.fn(function* (body: object) {
+  const provider = yield* ModelProvider
+  const request = requestOf(body)
+  const model = provider.models.find(({ id }) => id === request.model)!
+  return [...(yield* Stream.runCollect(provider.chat(model, request)))]
+})
+
+const said = (all: ReadonlyArray<ChatEvent>, index = 0) => ({
+  text: all.map((event) => (event._tag === "Text" && event.index === index ? event.text : "")).join(""),
+  reason: all.find((event) => event._tag === "Finish" && event.index === index)
+})
+
+const inWorld = (world: ModelWorld) => Effect.provide(SimulatedModels.layer(world).pipe(Layer.provide(tokens)))
+
+describe("SimulatedModels", () => {
+  it.effect("says the same for the same, and other things for another seed, prompt or choice", () =>
+    Effect.gen(function* () {
+      const base = yield* events({}).pipe(inWorld(instant(1)))
+      expect(yield* events({ temperature: 1 }).pipe(inWorld(instant(1)))).toEqual(base)
+      const texts = [
+        said(base).text,
+        said(yield* events({ seed: 2 }).pipe(inWorld(instant(1)))).text,
+        said(yield* events({}).pipe(inWorld(instant(2)))).text,
+        said(yield* events({ messages: [{ role: "user", content: "Why is the sky blue?" }] }).pipe(inWorld(instant(1))))
+          .text,
+        said(yield* events({ n: 2 }).pipe(inWorld(instant(1))), 1).text
+      ]
+      expect(new Set(texts).size).toBe(texts.length)
+      expect(texts.every((text) => text.length > 20)).toBe(true)
+    })
+  )
+
+  it.effect("comes word by word in its time, with the text of the instant world", () =>
+    Effect.gen(function* () {
+      const world = defaultWorld(1)
+      const start = yield* Clock.currentTimeMillis
+      const at: Array<number> = []
+      const fiber = yield* Effect.forkChild(
+        Effect.gen(function* () {
+          const provider = yield* ModelProvider
+          const all: Array<ChatEvent> = []
+          yield* Stream.runForEach(provider.chat(world.models[1]!, requestOf({})), (event) =>
+            Effect.map(Clock.currentTimeMillis, (now) => {
+              all.push(event)
+              at.push(now - start)
+            })
+          )
+          return all
+        }).pipe(inWorld(world))
+      )
+      yield* TestClock.adjust("2 minutes")
+      const all = yield* Fiber.join(fiber)
+      expect(all.length).toBeGreaterThan(60)
+      expect(said(all).text).toBe(said(yield* events({}).pipe(inWorld({ ...world, latency: "none" }))).text)
+      expect(at[0]).toBeGreaterThanOrEqual(450 * 0.6)
+      const perWord = (at.at(-1)! - at[0]!) / (all.length - 2)
+      expect(perWord).toBeGreaterThan(20)
+      expect(perWord).toBeLessThan(40)
+      expect(new Set(at).size).toBeGreaterThan(all.length / 2)
+    })
+  )
+
+  it.effect.prop(
+    "never says the stop text, says all before it, and keeps max_tokens",
+    [
+      Schema.String.check(Schema.isMaxLength(60)),
+      Schema.Array(Schema.Literals(["a", "b", "ab", "ba ", " ", "the", "\n"])).check(Schema.isMaxLength(4)),
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 })),
+      Schema.Boolean
+    ],
+    ([words, stop, max_tokens, stream]) =>
+      Effect.gen(function* () {
+        const messages = [{ role: "user", content: `echo: ${words}ab ba the end` }]
+        const whole = said(yield* events({ messages, stream })).text
+        const expected = whole.slice(
+          0,
+          Math.min(whole.length, ...stop.flatMap((one) => (whole.includes(one) ? whole.indexOf(one) : [])))
+        )
+        const stopped = said(yield* events({ messages, stop, stream }))
+        expect(stopped.text).toBe(expected)
+        const short = said(yield* events({ messages, stop, max_tokens, stream }))
+        expect(count(short.text)).toBeLessThanOrEqual(max_tokens)
+        expect(expected.startsWith(short.text)).toBe(true)
+        expect(short.reason).toMatchObject({ reason: short.text === expected ? "stop" : "length" })
+        if (short.text !== expected) expect(count(short.text)).toBe(max_tokens)
+      }).pipe(inWorld(instant(3)))
+  )
+})
+
+describe("jsonAnswer", () => {
+  const leaf: Schema.Codec<object> = Schema.Union([
+    Schema.Struct({ type: Schema.Literals(["string", "boolean", "null"]) }),
+    Schema.Struct({
+      type: Schema.Literal("integer"),
+      minimum: Schema.Int.check(Schema.isBetween({ minimum: -50, maximum: 50 }))
+    }),
+    Schema.Struct({
+      type: Schema.Literal("string"),
+      maxLength: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))
+    }),
+    Schema.Struct({ enum: Schema.NonEmptyArray(Schema.String) })
+  ])
+  const tree: Schema.Codec<object> = Schema.Union([
+    leaf,
+    Schema.Struct({
+      type: Schema.Literal("array"),
+      items: leaf,
+      minItems: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
+    }),
+    Schema.Struct({
+      type: Schema.Literal("object"),
+      properties: Schema.Record(Schema.Literals(["a", "b", "c"]), leaf),
+      required: Schema.Tuple([Schema.Literal("a"), Schema.Literal("c")])
+    })
+  ])
+
+  it.effect.prop("satisfies its schema", [tree, Schema.Int], ([schema, key]) =>
+    Effect.sync(() => {
+      const value = JSON.parse(
+        JSON.stringify(jsonAnswer(schema as Record<string, unknown>, key, "some words to use"))
+      ) as unknown
+      expect(violations(schema as JsonSchema, value)).toEqual([])
+    })
+  )
+
+  it("refuses what it can't keep, by name, and ends endless schemas", () => {
+    const refusal = (schema: Record<string, unknown>) => {
+      try {
+        return jsonAnswer(schema, 1, "text")
+      } catch (error) {
+        return error instanceof SchemaUnsupported ? error.message : error
+      }
+    }
+    expect(refusal({ type: "string", pattern: "^a$" })).toContain("pattern")
+    expect(refusal({ type: "integer", minimum: 3, maximum: 2 })).toContain("bounds")
+    expect(refusal({ type: "object", properties: { a: { $ref: "#" } }, required: ["a"] })).toContain("without end")
+    expect(refusal({ $ref: "#/$defs/none" })).toContain("leads nowhere")
+    expect(refusal({ $ref: "https://example.com/schema" })).toContain("outside")
+    const list = {
+      type: "object",
+      required: ["next"],
+      properties: { next: { anyOf: [{ $ref: "#" }, { type: "null" }] } }
+    }
+    expect(refusal(list)).toEqual({ next: null })
+    expect(refusal({ allOf: [{ type: "object", properties: { a: { const: 1 } } }, { required: ["a"] }] })).toEqual({
+      a: 1
+    })
+  })
+})
+
+interface JsonSchema {
+  readonly [word: string]: unknown
+}
+
+/** A checker of its own for the keywords that the property uses. */
+const violations = (schema: JsonSchema, value: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(schema["enum"])) return schema["enum"].includes(value) ? [] : ["enum"]
+  const type = schema["type"]
+  if (type === "null") return value === null ? [] : ["null"]
+  if (type === "boolean") return typeof value === "boolean" ? [] : ["boolean"]
+  if (type === "string")
+    return typeof value === "string" && value.length <= Number(schema["maxLength"] ?? Infinity) ? [] : ["string"]
+  if (type === "integer")
+    return Number.isInteger(value) && Number(value) >= Number(schema["minimum"]) ? [] : ["integer"]
+  if (type === "array") {
+    if (!Array.isArray(value) || value.length < Number(schema["minItems"])) return ["array"]
+    return value.flatMap((item) => violations(schema["items"] as JsonSchema, item))
+  }
+  if (typeof value !== "object" || value === null) return ["object"]
+  const properties = schema["properties"] as Readonly<Record<string, JsonSchema>>
+  const missing = (schema["required"] as ReadonlyArray<string>).filter((name) => !(name in value))
+  return [
+    ...missing,
+    ...Object.entries(value).flatMap(([name, item]) => (name in properties ? violations(properties[name]!, item) : []))
+  ]
+}

@@ -1,0 +1,237 @@
+/** The simulated world keeps the port's promises on both stores, outlives its server, and shows no secret. */
+import { expect } from "@effect/vitest"
+import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import { Clock, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { Shell } from "../../src/shell/Shell.ts"
+import { defaultWorld, instantWorld } from "../../src/world/World.ts"
+import type { World } from "../../src/world/World.ts"
+import { exited, lookUntil, readAll, specOf, started, stopped } from "../support/MachineDriver.ts"
+import { machineProviderConformance } from "../support/MachineProviderConformance.ts"
+import { worldLayer } from "../support/Worlds.ts"
+
+const pass = (ms: number) => TestClock.adjust(ms)
+const inWorld = <A, E, R>(world: World, body: Effect.Effect<A, E, R>, shell?: Layer.Layer<Shell>) =>
+  Effect.provide(body, worldLayer(world, shell), { local: true })
+
+onEveryDatabase("simulated machines", (it) => {
+  machineProviderConformance("the default world", {
+    it,
+    layer: Layer.fresh(worldLayer(defaultWorld)),
+    gpuType: "H100",
+    pass
+  })
+
+  it.effect("a launch takes at most 30 s, and is billed from the moment the machine runs", () =>
+    inWorld(
+      defaultWorld,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        for (let i = 0; i < 8; i++) {
+          const launchedAt = yield* Clock.currentTimeMillis
+          yield* provider.launch(specOf(`m${i}`, "sleep 60"))
+          const { state } = yield* lookUntil(provider, pass, `m${i}`, started)
+          if (state._tag !== "Running" || state.command._tag !== "Started") return expect.unreachable()
+          expect(state.since - launchedAt).toBeGreaterThanOrEqual(3_000)
+          expect(state.since - launchedAt).toBeLessThanOrEqual(12_000)
+          expect(state.command.startedAt - state.since).toBeGreaterThanOrEqual(1_000)
+          expect(state.command.startedAt - state.since).toBeLessThanOrEqual(4_000)
+        }
+      })
+    )
+  )
+
+  it.effect("capacity is taken by launches, given back by stopped machines, and never exceeded", () => {
+    const world = {
+      ...defaultWorld,
+      gpuTypes: [{ ...defaultWorld.gpuTypes[0]!, capacity: { "eu-north": 4, "us-east": 4 } }]
+    }
+    return inWorld(
+      world,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        const free = Effect.map(provider.gpuTypes, (types) => types[0]!.available)
+        const launch = (key: string, gpuCount: number) =>
+          Effect.exit(provider.launch(specOf(key, "sleep 9", { gpuCount, region: "us-east" })))
+        expect(yield* free).toBe(8)
+        const exits = yield* Effect.forEach(["a", "b", "c", "d", "e"], (key) => launch(key, 3), { concurrency: 5 })
+        expect(exits.filter((exit) => exit._tag === "Success").length).toBe(2)
+        expect(yield* free).toBe(2)
+        expect((yield* launch("f", 2))._tag).toBe("Failure")
+        yield* provider.stop("a")
+        expect((yield* launch("f", 3))._tag).toBe("Failure")
+        yield* pass(2_000)
+        expect(yield* free).toBe(5)
+        expect((yield* launch("f", 3))._tag).toBe("Success")
+        yield* provider.stop("b")
+        yield* provider.stop("f")
+        yield* pass(2_000)
+        for (const key of ["a", "b", "f", "f"]) yield* provider.release(key)
+        expect(yield* free).toBe(8)
+      })
+    )
+  })
+
+  it.effect("a world can refuse a type, or not answer", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(
+        inWorld(
+          { ...defaultWorld, refuse: ["H100"] },
+          Effect.flatMap(MachineProvider, (p) => p.launch(specOf("a", "true")))
+        )
+      )
+      expect(refused).toMatchObject({ _tag: "LaunchRefused", reason: expect.stringContaining("H100") })
+      const silent = yield* Effect.flip(
+        inWorld(
+          { ...defaultWorld, unavailable: true },
+          Effect.flatMap(MachineProvider, (p) => p.launch(specOf("a", "true")))
+        )
+      )
+      expect(silent._tag).toBe("ProviderUnavailable")
+    })
+  )
+
+  it.effect("the world outlives its server: another one sees the same machine, output and files", () =>
+    Effect.gen(function* () {
+      const command =
+        "echo $RANDOM $(date +%s%N) $SECONDS; (sleep 5; echo job $RANDOM) & sleep 10; ls -la; nvidia-smi; mktemp; cat count; echo x >> count; wait"
+      const look = Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        const { state } = yield* lookUntil(provider, pass, "a", exited)
+        return { state, output: (yield* readAll(provider, "a")).toString("hex") }
+      })
+      const first = yield* inWorld(
+        defaultWorld,
+        Effect.gen(function* () {
+          const provider = yield* MachineProvider
+          yield* provider.launch(specOf("z", "echo x > count", { volumeId: "v" }))
+          yield* lookUntil(provider, pass, "z", exited)
+          yield* provider.stop("z")
+          yield* lookUntil(provider, pass, "z", stopped)
+          yield* provider.launch(specOf("a", command, { volumeId: "v" }))
+          yield* provider.launch(specOf("b", command))
+          return yield* look
+        })
+      )
+      // Another seed and other latencies: living machines keep what they were launched with.
+      const changed = { ...defaultWorld, seed: 99, launchMs: [0, 0] as const }
+      expect(yield* inWorld(changed, look)).toEqual(first)
+      yield* inWorld(
+        changed,
+        Effect.gen(function* () {
+          const provider = yield* MachineProvider
+          yield* provider.stop("a")
+          yield* lookUntil(provider, pass, "a", stopped)
+        })
+      )
+      // Its volume has changed since, its run has not.
+      const last = yield* inWorld(
+        changed,
+        Effect.flatMap(MachineProvider, (provider) => readAll(provider, "a"))
+      )
+      expect(last.toString("hex")).toBe(first.output)
+      expect(last.toString()).toContain("\nx\n")
+    })
+  )
+
+  it.effect("two servers on one world launch each key once and never exceed its capacity", () => {
+    const world = { ...instantWorld, gpuTypes: defaultWorld.gpuTypes }
+    const half = Effect.gen(function* () {
+      const provider = yield* MachineProvider
+      const specs = Array.from({ length: 120 }, (_, i) =>
+        specOf(`m${i}`, `echo ${i}`, { gpuType: defaultWorld.gpuTypes[i % 5]!.id, gpuCount: 1 + (i % 2) })
+      )
+      const exits = yield* Effect.forEach(specs, (spec) => Effect.exit(provider.launch(spec)), { concurrency: 40 })
+      return exits.map((exit) => exit._tag)
+    })
+    return Effect.gen(function* () {
+      const [one, two] = yield* Effect.all([inWorld(world, half), inWorld(world, half)], { concurrency: 2 })
+      const sql = yield* SqlClient.SqlClient
+      const launched = yield* sql<{ readonly key: string }>`select key from sim_machines`
+      expect(launched.map((row) => row.key).sort()).toEqual(
+        one.flatMap((tag, i) => (tag === "Success" || two[i] === "Success" ? [`m${i}`] : [])).sort()
+      )
+      const wrong = yield* sql`select * from sim_capacity c where used > total or used <> coalesce((
+        select sum(gpu_count) from sim_machines m where m.gpu_type = c.gpu_type and m.region = c.region), 0)`
+      expect(wrong).toEqual([])
+      expect(launched.length).toBeGreaterThan(50)
+    })
+  })
+
+  it.effect("a command of any characters is kept, a region of any name is a wish", () =>
+    inWorld(
+      instantWorld,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        yield* provider.launch(specOf("a", "echo a\u0000b \ud800", { region: "no\u0000where" }))
+        yield* lookUntil(provider, pass, "a", exited)
+        expect((yield* readAll(provider, "a")).toString()).toMatch(/^a/)
+      })
+    )
+  )
+
+  it.effect("no secret is in any table of the world", () =>
+    inWorld(
+      defaultWorld,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        const sql = yield* SqlClient.SqlClient
+        const env = new Map([["TOKEN", Redacted.make("canary-5f1e")]])
+        yield* provider.launch(specOf("a", "echo $TOKEN | wc -c", { env, volumeId: "v" }))
+        yield* lookUntil(provider, pass, "a", exited)
+        yield* provider.stop("a")
+        yield* lookUntil(provider, pass, "a", stopped)
+        const canaries = [
+          "canary-5f1e",
+          Buffer.from("canary-5f1e").toString("hex"),
+          Buffer.from("canary-5f1e").toString("base64").slice(0, 12)
+        ]
+        const tables = yield* sql<{
+          readonly name: string
+        }>`select tablename as name from pg_tables where tablename like 'sim\\_%'`
+        expect(tables.length).toBeGreaterThan(3)
+        for (const { name } of tables) {
+          const rows = yield* sql<{ readonly row: string }>`select t::text as row from ${sql(name)} t`
+          for (const { row } of rows) for (const canary of canaries) expect(row).not.toContain(canary)
+        }
+        expect((yield* readAll(provider, "a")).toString().trim()).toBe("12")
+      })
+    )
+  )
+
+  it.effect("a follower is woken by a stop", () =>
+    inWorld(
+      defaultWorld,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        yield* provider.launch(specOf("a", "echo one; sleep 1000; echo two"))
+        const follower = yield* Effect.forkChild(Stream.runCollect(provider.follow("a", 0)))
+        yield* lookUntil(provider, pass, "a", started)
+        yield* pass(31_000)
+        yield* provider.stop("a")
+        const outputs = yield* Fiber.join(follower)
+        expect(Buffer.concat(outputs.map((output) => output.bytes)).toString()).toBe("one\n")
+      })
+    )
+  )
+
+  it.effect("an instant world launches without waiting for the shell", () => {
+    const stuck = Layer.succeed(Shell, { run: () => Effect.never })
+    return inWorld(
+      instantWorld,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        const specs = Array.from({ length: 500 }, (_, i) => specOf(`m${i}`, "true"))
+        const seen = yield* Effect.forEach(specs, (spec) => provider.launch(spec), { concurrency: "unbounded" })
+        for (const { state, nextAt } of seen) {
+          expect(state).toMatchObject({ _tag: "Running", command: { _tag: "Started" } })
+          expect(nextAt).toBe(null)
+        }
+        expect((yield* provider.list).length).toBe(500)
+      }),
+      stuck
+    )
+  })
+})
