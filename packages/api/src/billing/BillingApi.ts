@@ -1,0 +1,108 @@
+/** The contract of money: balance, transactions, usage of inference (decisions: Billing; interface: GET /billing/usage). */
+import type { Balance, Transaction, UsageSummary } from "@sluice/domain/billing/Billing"
+import { toUsd } from "@sluice/domain/billing/Money"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
+import { data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { Unprocessable } from "../infra/InfraErrors.ts"
+import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
+
+export const BalanceWire = Schema.Struct({
+  balance_usd: Usd,
+  held_usd: Usd,
+  available_usd: Usd,
+  accruing_usd_per_hour: Usd,
+  runs_out_at: nullable(DateTime)
+}).annotate({ identifier: "Balance" })
+
+export const balanceToWire = (balance: Balance): typeof BalanceWire.Type => ({
+  balance_usd: toUsd(balance.balance),
+  held_usd: toUsd(balance.held),
+  available_usd: toUsd(balance.balance - balance.held),
+  accruing_usd_per_hour: toUsd(balance.accruingPerHour),
+  runs_out_at: isoOrNull(balance.runsOutAt)
+})
+
+export const TransactionWire = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["credit", "machine", "inference", "storage", "adjustment"]),
+  amount_usd: Usd.annotate({ description: "Signed: a charge is negative." }),
+  balance_after_usd: Usd,
+  description: Schema.String,
+  resource_type: nullable(Schema.String),
+  resource_id: nullable(Schema.String),
+  created_at: DateTime
+}).annotate({ identifier: "Transaction" })
+
+export const transactionToWire = (transaction: Transaction): typeof TransactionWire.Type => ({
+  id: transaction.id,
+  kind: transaction.kind,
+  amount_usd: toUsd(transaction.amount),
+  balance_after_usd: toUsd(transaction.balanceAfter),
+  description: transaction.description,
+  resource_type: transaction.resourceType,
+  resource_id: transaction.resourceId,
+  created_at: iso(transaction.createdAt)
+})
+
+export const UsageWire = Schema.Struct({
+  total_requests: Schema.Int,
+  total_prompt_tokens: Schema.Int,
+  total_completion_tokens: Schema.Int,
+  total_tokens: Schema.Int,
+  total_cost: Usd
+}).annotate({ identifier: "UsageSummary" })
+
+export const usageToWire = (usage: UsageSummary): typeof UsageWire.Type => ({
+  total_requests: usage.requests,
+  total_prompt_tokens: usage.promptTokens,
+  total_completion_tokens: usage.completionTokens,
+  total_tokens: usage.promptTokens + usage.completionTokens,
+  total_cost: toUsd(usage.cost)
+})
+
+const dayRule = "must be a date, like 2026-01-31"
+/** A UTC day that exists: 2026-02-30 is none. */
+const Day = Schema.String.annotate({ format: "date" }).check(
+  Schema.makeFilter((text: string) => {
+    if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return dayRule
+    const day = new Date(`${text}T00:00:00.000Z`)
+    return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? undefined : dayRule
+  })
+)
+
+const usageQuery = {
+  ...environmentQuery,
+  from: Schema.optionalKey(Day.annotate({ description: "First UTC day; default: the first of the current month." })),
+  to: Schema.optionalKey(Day.annotate({ description: "Last UTC day, inclusive; default: today." }))
+}
+
+const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
+
+const balance = HttpApiEndpoint.get("balance", "/balance", { query: environmentQuery, success: data(BalanceWire) })
+  .annotate(NeedsScope, "billing:read")
+  .annotateMerge(about("getBalance", "Balance, holds, and what running machines cost an hour"))
+
+const transactions = HttpApiEndpoint.get("transactions", "/transactions", {
+  query: listQuery,
+  success: list(TransactionWire)
+})
+  .annotate(NeedsScope, "billing:read")
+  .annotateMerge(about("listTransactions", "List what was credited and charged, newest first"))
+
+const usage = HttpApiEndpoint.get("usage", "/usage", {
+  query: usageQuery,
+  success: data(UsageWire),
+  error: Unprocessable
+})
+  .annotate(NeedsScope, "billing:read")
+  .annotateMerge(about("getUsage", "Inference requests, tokens and cost over UTC days"))
+
+export class BillingApi extends HttpApiGroup.make("billing")
+  .add(balance, transactions, usage)
+  .middleware(WellFormed)
+  .middleware(Authorized)
+  .prefix("/api/v1/billing") {}

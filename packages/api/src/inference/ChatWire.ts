@@ -1,0 +1,92 @@
+/**
+ * Answers of POST /chat/completions on the wire: their schemas for documents and clients, and the text the server sends
+ * (interface: POST /chat/completions; decisions: Streams). Rendering and schema are kept equal by a test.
+ */
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/Inference"
+import * as Schema from "effect/Schema"
+
+const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
+
+export const UsageWire = Schema.Struct({
+  prompt_tokens: Schema.Int,
+  completion_tokens: Schema.Int,
+  total_tokens: Schema.Int,
+  cost: Schema.Finite.annotate({ description: "USD" })
+}).annotate({ identifier: "ChatUsage" })
+
+export const ChatCompletionWire = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion"),
+  created: Schema.Int.annotate({ description: "Unix time in seconds" }),
+  model: Schema.String,
+  choices: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      message: Schema.Struct({
+        role: Schema.Literal("assistant"),
+        content: Schema.NullOr(Schema.String),
+        name: Schema.optionalKey(Schema.String)
+      }),
+      finish_reason: FinishReason
+    })
+  ),
+  usage: UsageWire
+}).annotate({ identifier: "ChatCompletion" })
+
+export const ChatChunkWire = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion.chunk"),
+  created: Schema.Int.annotate({ description: "Unix time in seconds" }),
+  model: Schema.String,
+  choices: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      delta: Schema.Struct({
+        role: Schema.optionalKey(Schema.Literal("assistant")),
+        content: Schema.optionalKey(Schema.NullOr(Schema.String))
+      }),
+      finish_reason: Schema.NullOr(FinishReason)
+    })
+  ),
+  usage: Schema.optionalKey(UsageWire)
+}).annotate({ identifier: "ChatCompletionChunk" })
+
+/** The body of a buffered answer. */
+export const completionText = ({ head, choices, usage }: Answer): string =>
+  JSON.stringify({
+    id: head.id,
+    object: "chat.completion",
+    created: head.created,
+    model: head.model,
+    choices: choices.map(({ text, reason }, index) => ({
+      index,
+      message: { role: "assistant", content: text },
+      finish_reason: reason
+    })),
+    usage: usageToWire(usage)
+  } satisfies typeof ChatCompletionWire.Type)
+
+const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
+  prompt_tokens: usage.promptTokens,
+  completion_tokens: usage.completionTokens,
+  total_tokens: usage.promptTokens + usage.completionTokens,
+  cost: toUsd(usage.cost)
+})
+
+/** Everything of a chunk before its `choices`: the same for all of a stream. */
+export const chunkStart = (head: AnswerHead): string =>
+  `data: {"id":${JSON.stringify(head.id)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
+
+/** A piece of text; the first one of a choice names the role. */
+export const textChunk = (start: string, index: number, text: string, first: boolean): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
+
+/** How each choice ended, the usage if it was asked for, and the last line. */
+export const streamEnd = (start: string, answer: Answer, includeUsage: boolean): string => {
+  const finishes = answer.choices.map(
+    ({ reason }, index) => `${start}[{"index":${index},"delta":{},"finish_reason":"${reason}"}]}\n\n`
+  )
+  const usage = includeUsage ? `${start}[],"usage":${JSON.stringify(usageToWire(answer.usage))}}\n\n` : ""
+  return `${finishes.join("")}${usage}data: [DONE]\n\n`
+}

@@ -1,0 +1,194 @@
+/**
+ * Failures of the inference surface on the wire, in the form that OpenAI's clients read: one table from the fact to status,
+ * type, code and words (interface: Errors, Inference surface; decisions: Error types). An upstream's own text and address
+ * are never in it.
+ */
+import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
+import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
+import type { ChatInvalid, ClientStalled, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+
+/** More requests than the key may make in this window. */
+export interface RateExceeded {
+  readonly _tag: "RateExceeded"
+  readonly limit: number
+  readonly retryAfterSeconds: number
+}
+
+export interface BodyTooLarge {
+  readonly _tag: "BodyTooLarge"
+  readonly limitBytes: number
+}
+
+/** A failure of our own; its cause is logged, not told. */
+export interface Unexpected {
+  readonly _tag: "Unexpected"
+}
+
+/** The server stops while an answer is still being given. */
+export interface ServerStopping {
+  readonly _tag: "ServerStopping"
+}
+
+/** The database can't be reached. */
+export interface StoreUnavailable {
+  readonly _tag: "StoreUnavailable"
+}
+
+export type InferenceFailure =
+  | BodyTooLarge
+  | BudgetReached
+  | ChatInvalid
+  | ClientStalled
+  | CreditInsufficient
+  | EnvironmentNotFound
+  | KeyInvalid
+  | ModelNotFound
+  | RateExceeded
+  | ScopeMissing
+  | ServerStopping
+  | StoreUnavailable
+  | Unexpected
+  | UpstreamFailed
+
+export interface InferenceWireError {
+  readonly status: number
+  readonly type: string
+  readonly code: string | null
+  readonly message: string
+  readonly param?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const inferenceErrorOf = (failure: InferenceFailure): InferenceWireError =>
+  (table[failure._tag] as (failure: InferenceFailure) => InferenceWireError)(failure)
+
+/** The body of an error, ready to send; also the data of an error event in a stream. */
+export const inferenceErrorText = (error: InferenceWireError, requestId: string): string =>
+  JSON.stringify({
+    error: {
+      message: error.message,
+      type: error.type,
+      code: error.code,
+      param: error.param ?? null,
+      request_id: requestId
+    }
+  })
+
+const invalidRequest = (
+  status: number,
+  code: string | null,
+  message: string,
+  param: string | null = null
+): InferenceWireError => ({ status, type: "invalid_request_error", code, message, param })
+
+const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> = {
+  refused: { status: 502, type: "upstream_error", code: "upstream_refused", message: "The model refused the request." },
+  broken: {
+    status: 502,
+    type: "upstream_error",
+    code: "upstream_broken",
+    message: "The model broke off its answer. Try again."
+  },
+  overloaded: {
+    status: 503,
+    type: "overloaded_error",
+    code: "model_overloaded",
+    message: "The model has more requests than it can answer. Try again shortly.",
+    headers: { "retry-after": "5" }
+  },
+  timeout: {
+    status: 504,
+    type: "timeout_error",
+    code: "upstream_timeout",
+    message: "The model did not answer in time. Try again."
+  }
+}
+
+const table: {
+  readonly [Tag in InferenceFailure["_tag"]]: (
+    failure: Extract<InferenceFailure, { readonly _tag: Tag }>
+  ) => InferenceWireError
+} = {
+  KeyInvalid: () => ({
+    status: 401,
+    type: "authentication_error",
+    code: "invalid_api_key",
+    message: "Send a valid, active API key as `Authorization: Bearer svc_live_...`.",
+    headers: { "www-authenticate": "Bearer" }
+  }),
+  ScopeMissing: ({ scope }) => ({
+    status: 403,
+    type: "permission_error",
+    code: "forbidden",
+    message: `This API key lacks the scope ${scope}. Use a key that has it.`
+  }),
+  EnvironmentNotFound: () =>
+    invalidRequest(
+      404,
+      "environment_not_found",
+      "There is no such environment in this workspace; check the header X-Environment."
+    ),
+  ChatInvalid: ({ message, code, param }) => invalidRequest(400, code, message, param),
+  ModelNotFound: ({ model }) =>
+    invalidRequest(
+      404,
+      "model_not_found",
+      `There is no model '${model.slice(0, 100)}'. GET /v1/models lists those there are.`,
+      "model"
+    ),
+  BodyTooLarge: ({ limitBytes }) =>
+    invalidRequest(413, "payload_too_large", `The body is larger than ${limitBytes} bytes. Send less at once.`),
+  BudgetReached: ({ environmentName }) => ({
+    status: 402,
+    type: "insufficient_quota",
+    code: "BUDGET_REACHED",
+    message:
+      `The monthly budget of environment ${environmentName} is spent. Raise it with PATCH /api/v1/environments/{id}, ` +
+      "or wait for the next UTC month."
+  }),
+  CreditInsufficient: ({ required, available }) => ({
+    status: 402,
+    type: "insufficient_quota",
+    code: "insufficient_credits",
+    message:
+      `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
+      "Add credit, or set a lower max_tokens."
+  }),
+  RateExceeded: ({ limit, retryAfterSeconds }) => ({
+    status: 429,
+    type: "rate_limit_error",
+    code: "rate_limit_exceeded",
+    message: `This key may make ${limit} requests a minute. Try again in ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) }
+  }),
+  UpstreamFailed: ({ reason }) => upstream[reason],
+  ServerStopping: () => ({
+    status: 503,
+    type: "overloaded_error",
+    code: "server_stopping",
+    message: "The server is being restarted and ended this answer early. Ask again."
+  }),
+  StoreUnavailable: () => ({
+    status: 503,
+    type: "overloaded_error",
+    code: "service_unavailable",
+    message: "The database can't be reached at present. Send the request again shortly.",
+    headers: { "retry-after": "5" }
+  }),
+  ClientStalled: () => ({
+    status: 504,
+    type: "timeout_error",
+    code: "client_stalled",
+    message: "The stream was not read for too long."
+  }),
+  Unexpected: () => ({
+    status: 500,
+    type: "api_error",
+    code: "internal_error",
+    message:
+      "Something failed on our side; nothing is wrong with the request. Try again, and name the request id if it persists."
+  })
+}

@@ -1,0 +1,35 @@
+/** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { Model } from "@sluice/domain/inference/ModelProvider"
+import * as Schema from "effect/Schema"
+
+export const ModelWire = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("model"),
+  created: Schema.Int.annotate({ description: "Unix time in seconds" }),
+  owned_by: Schema.String,
+  modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
+  context_length: Schema.Int,
+  max_output_tokens: Schema.Int,
+  capabilities: Schema.Array(Schema.String),
+  pricing: Schema.Struct({
+    prompt: Schema.Finite.annotate({ description: "USD for one million tokens" }),
+    completion: Schema.Finite.annotate({ description: "USD for one million tokens" })
+  })
+}).annotate({ identifier: "Model" })
+
+export const ModelListWire = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(ModelWire) }).annotate({
+  identifier: "ModelList"
+})
+
+export const modelToWire = (model: Model): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: model.vision ? ["text", "image"] : ["text"], output: ["text"] },
+  context_length: model.contextLength,
+  max_output_tokens: model.maxOutputTokens,
+  capabilities: ["chat", "streaming", "json_schema", ...(model.vision ? ["vision"] : [])],
+  pricing: { prompt: toUsd(model.promptPrice), completion: toUsd(model.completionPrice) }
+})

@@ -1,0 +1,78 @@
+/**
+ * The envelopes of the infrastructure surface and the query that every list takes (interface: Envelopes; decisions:
+ * Infrastructure surface, Lists). A cursor is the last id of a page, in base64url: opaque to callers, checked on return.
+ */
+import type { Page, PageRequest } from "@sluice/domain/database/Page"
+import { DEFAULT_PAGE, MAX_PAGE } from "@sluice/domain/database/Page"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+export const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
+export const created = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })
+
+export const Meta = Schema.Struct({
+  cursor: Schema.String.annotate({ description: "`?cursor=` of the next page; empty on the last one." }),
+  hasMore: Schema.Boolean,
+  total: Schema.Int.annotate({ description: "All rows that match the filters, over all pages." }),
+  requestId: Schema.String
+}).annotate({ identifier: "ListMeta" })
+
+export const list = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: Schema.Array(schema), meta: Meta })
+
+/** Every endpoint takes the environment, by id or name; unknown query parameters are refused. */
+export const environmentQuery = {
+  environment: Schema.optionalKey(
+    Schema.String.annotate({ description: "Environment, by id or name. Default: the key's own, else `default`." })
+  )
+}
+
+const limitRule = { message: `must be an integer from 1 to ${MAX_PAGE}` }
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Whether a text can be the id of a row. */
+export const isId = (text: string): boolean => uuid.test(text)
+
+const decodeCursor = (cursor: string): string | undefined => {
+  const id = Result.getOrUndefined(Base64Url.decodeString(cursor))
+  return id !== undefined && isId(id) && Base64Url.encode(id) === cursor ? id : undefined
+}
+
+export const listQuery = {
+  ...environmentQuery,
+  limit: Schema.optionalKey(
+    Schema.Int.annotate({ ...limitRule, description: `1 to ${MAX_PAGE}, default ${DEFAULT_PAGE}.` }).check(
+      Schema.isBetween({ minimum: 1, maximum: MAX_PAGE }, limitRule)
+    )
+  ),
+  cursor: Schema.optionalKey(
+    Schema.String.annotate({ description: "`meta.cursor` of the page before." }).check(
+      Schema.makeFilter((cursor: string) =>
+        decodeCursor(cursor) === undefined
+          ? "must be the meta.cursor of an answer; leave it out for the first page"
+          : undefined
+      )
+    )
+  )
+}
+
+/** The page that a checked query asks for. */
+export const pageRequest = (query: { readonly limit?: number; readonly cursor?: string }): PageRequest => ({
+  limit: query.limit ?? DEFAULT_PAGE,
+  after: query.cursor === undefined ? undefined : decodeCursor(query.cursor)
+})
+
+/** A page on the wire. */
+export const listOf = <A, B>(page: Page<A>, toWire: (item: A) => B, requestId: string) => ({
+  data: page.items.map(toWire),
+  meta: {
+    cursor: page.next === undefined ? "" : Base64Url.encode(page.next),
+    hasMore: page.next !== undefined,
+    total: page.total,
+    requestId
+  }
+})
+
+/** A short list that is always given whole. */
+export const wholeListOf = <A, B>(items: ReadonlyArray<A>, toWire: (item: A) => B, requestId: string) =>
+  listOf({ items, total: items.length, next: undefined }, toWire, requestId)

@@ -1,0 +1,39 @@
+/** All failures of the domain that a caller of the infrastructure surface can meet. Types only: none of their code. */
+import type { ApiKeyNotFound, EnvironmentAmbiguous, KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
+import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
+import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
+import type { IdempotencyInProgress, IdempotencyMismatch } from "@sluice/domain/idempotency/Idempotency"
+import type {
+  JobEnded,
+  JobNotFound,
+  LaunchFailed,
+  MachinesUnavailable,
+  RequestInvalid
+} from "@sluice/domain/jobs/JobErrors"
+import type { MachineNotFound } from "@sluice/domain/machines/Machine"
+import type { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
+import type { VolumeAttached, VolumeNameTaken, VolumeNotFound } from "@sluice/domain/storage/Volume"
+import type { RegionUnknown, VolumeShrinks } from "@sluice/domain/storage/Volumes"
+
+export type InfraFailure =
+  | KeyInvalid
+  | ScopeMissing
+  | EnvironmentAmbiguous
+  | EnvironmentNotFound
+  | ApiKeyNotFound
+  | BudgetReached
+  | CreditInsufficient
+  | IdempotencyMismatch
+  | IdempotencyInProgress
+  | JobEnded
+  | JobNotFound
+  | LaunchFailed
+  | MachineNotFound
+  | MachinesUnavailable
+  | ProviderUnavailable
+  | RegionUnknown
+  | RequestInvalid
+  | VolumeAttached
+  | VolumeNameTaken
+  | VolumeNotFound
+  | VolumeShrinks

@@ -1,0 +1,110 @@
+/**
+ * What a failure of the domain is on the wire: one table from the fact to code, words and details. Every message says what
+ * to do. No text of a library, a database or an upstream ever gets in here, so none gets out.
+ */
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { ErrorCode } from "./InfraErrors.ts"
+import type { InfraFailure } from "./InfraFailure.ts"
+
+/** An error before it is written: `details` without the request's id, which every answer adds. */
+export interface WireError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const wireErrorOf = (failure: InfraFailure): WireError =>
+  (table[failure._tag] as (failure: InfraFailure) => WireError)(failure)
+
+/** The body of an error, ready to send. */
+export const errorText = (error: WireError, requestId: string): string =>
+  JSON.stringify({
+    error: { code: error.code, message: error.message, details: { ...error.details, request_id: requestId } }
+  })
+
+/** Bad input, all issues at once. `path` is dotted and empty for the whole. */
+export const invalid = (issues: ReadonlyArray<{ readonly path: string; readonly message: string }>): WireError => {
+  const first = issues[0]
+  const where = first === undefined || first.path === "" ? "The request" : `\`${first.path}\``
+  const more = issues.length > 1 ? ` (${issues.length} issues in all)` : ""
+  const message = `${where} ${first?.message ?? "is not valid"}${more}. See details.issues.`
+  return { code: "validation_error", message, details: { issues } }
+}
+
+const missing = (what: string, list: string) => (): WireError => ({
+  code: "not_found",
+  message: `There is no such ${what} here. GET /api/v1${list} lists those there are.`
+})
+
+const conflict = (message: string, details?: Readonly<Record<string, unknown>>): WireError => ({
+  code: "conflict",
+  message,
+  ...(details === undefined ? {} : { details }),
+  headers: { "x-should-retry": "false" }
+})
+
+const unavailable = (): WireError => ({
+  code: "service_unavailable",
+  message: "Machines can't be asked for at present; nothing was created. Send the request again shortly.",
+  headers: { "x-should-retry": "true", "retry-after": "5" }
+})
+
+const table: {
+  readonly [Tag in InfraFailure["_tag"]]: (failure: Extract<InfraFailure, { readonly _tag: Tag }>) => WireError
+} = {
+  KeyInvalid: () => ({
+    code: "unauthorized",
+    message: "Send a valid, active API key as `Authorization: Bearer svc_live_...`.",
+    headers: { "www-authenticate": "Bearer" }
+  }),
+  ScopeMissing: ({ scope }) => ({
+    code: "forbidden",
+    message: `This API key lacks the scope ${scope}. Use a key that has it.`,
+    details: { scope }
+  }),
+  EnvironmentAmbiguous: () =>
+    invalid([{ path: "environment", message: "differs from the header X-Environment; send one of the two" }]),
+  EnvironmentNotFound: missing("environment", "/environments"),
+  ApiKeyNotFound: missing("API key", "/api-keys"),
+  JobNotFound: missing("job", "/jobs"),
+  MachineNotFound: missing("instance", "/instances"),
+  VolumeNotFound: missing("volume", "/storage"),
+  RequestInvalid: ({ issues }) => invalid(issues),
+  RegionUnknown: ({ known }) => invalid([{ path: "region", message: `must be one of ${known.join(", ")}` }]),
+  VolumeShrinks: ({ sizeGb }) =>
+    invalid([{ path: "size_gb", message: `must be at least ${sizeGb}: volumes only grow` }]),
+  BudgetReached: ({ environmentName }) => ({
+    code: "BUDGET_REACHED",
+    message:
+      `The monthly budget of environment ${environmentName} is spent. Raise it with PATCH /api/v1/environments/{id}, ` +
+      "or wait for the next UTC month."
+  }),
+  CreditInsufficient: ({ required, available }) => ({
+    code: "insufficient_credits",
+    message:
+      `This needs ${toUsd(required)} USD to be free in the balance, and ${toUsd(available)} USD is. Add credit, or ask ` +
+      "for less time or fewer GPUs.",
+    details: { required_usd: toUsd(required), available_usd: toUsd(available) }
+  }),
+  VolumeAttached: () =>
+    conflict("The volume is attached to another machine. Wait until that machine has stopped, or stop it."),
+  VolumeNameTaken: ({ name }) => conflict(`There is a volume called ${name} in this environment. Choose another name.`),
+  JobEnded: ({ status }) => conflict(`The job has ended already (${status}).`, { status }),
+  IdempotencyMismatch: () => ({
+    code: "idempotency_mismatch",
+    message: "This Idempotency-Key was used for another request. Use a new key for a new request."
+  }),
+  IdempotencyInProgress: () => ({
+    code: "idempotency_in_progress",
+    message: "The first request with this Idempotency-Key is still running. Send it again in a moment.",
+    headers: { "x-should-retry": "true", "retry-after": "1" }
+  }),
+  LaunchFailed: ({ jobId, reason }) => ({
+    code: "internal_error",
+    message: `The job is failed, because its machine could not be launched: ${reason}. Submit it again.`,
+    details: { job_id: jobId }
+  }),
+  MachinesUnavailable: unavailable,
+  ProviderUnavailable: unavailable
+}

@@ -1,0 +1,145 @@
+/** The contract of jobs: submit, list, look, cancel, quote, read the log (interface: POST /jobs; decisions: Jobs). */
+import { JobRequestBody } from "@sluice/domain/jobs/JobRequest"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import { Authorized, NeedsScope, OnceOnly, WellFormed, WithinBudget } from "../access/InfraAccess.ts"
+import { created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import {
+  Conflict,
+  InternalError,
+  NotFound,
+  PaymentRequired,
+  ServiceUnavailable,
+  Unprocessable
+} from "../infra/InfraErrors.ts"
+import { idParams } from "../infra/WireFields.ts"
+import { JobStatusWire, JobWire, QuoteWire } from "./JobWire.ts"
+
+const offsetRule = { message: "must be an integer of 0 or more" }
+const tailRule = { message: "must be an integer from 0 to 1000000" }
+const timeRule = { message: "must be an RFC 3339 time, like 2026-01-31T12:00:00Z" }
+/** RFC 3339; an offset or `Z` is needed, so that nobody's own time zone decides. */
+const Instant = Schema.String.annotate({ ...timeRule, format: "date-time" }).check(
+  Schema.makeFilter((text: string) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))
+      ? undefined
+      : timeRule.message
+  )
+)
+const OneLine = Schema.String.check(
+  Schema.makeFilter((text: string) =>
+    /\p{Cc}/u.test(text) || text.length > 1_000 ? "must be one line of at most 1000 characters" : undefined
+  )
+)
+const Label = OneLine.check(
+  Schema.makeFilter((text: string) => (text.indexOf(":") > 0 ? undefined : "must be `key:value`"))
+)
+
+/** The filters of `GET /jobs`; `name` is the whole name, `label` is `key:value`. */
+export const jobListQuery = {
+  ...listQuery,
+  status: Schema.optionalKey(JobStatusWire),
+  name: Schema.optionalKey(OneLine),
+  label: Schema.optionalKey(Label),
+  created_after: Schema.optionalKey(Instant),
+  created_before: Schema.optionalKey(Instant)
+}
+
+export const logQuery = {
+  ...environmentQuery,
+  offset: Schema.optionalKey(
+    Schema.Int.annotate({ ...offsetRule, description: "First byte wanted." }).check(
+      Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, offsetRule)
+    )
+  ),
+  tail: Schema.optionalKey(
+    Schema.Int.annotate({ ...tailRule, description: "Only the last N lines of what there is." }).check(
+      Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, tailRule)
+    )
+  ),
+  follow: Schema.optionalKey(
+    Schema.Literals(["true", "false"]).annotate({ description: "`false`: end with what there is. Default `true`." })
+  )
+}
+
+const about = (identifier: string, summary: string, description: string) =>
+  OpenApi.annotations({ identifier, summary, description })
+
+const create = HttpApiEndpoint.post("create", "/", {
+  query: environmentQuery,
+  payload: JobRequestBody,
+  success: created(JobWire),
+  error: [PaymentRequired, NotFound, Conflict, Unprocessable, InternalError, ServiceUnavailable]
+})
+  .middleware(WellFormed)
+  .middleware(WithinBudget)
+  .annotate(NeedsScope, "jobs:write")
+  .annotateMerge(about("createJob", "Run a command on a fresh GPU machine", "Answers with status `queued`."))
+
+const quote = HttpApiEndpoint.post("quote", "/quote", {
+  query: environmentQuery,
+  payload: JobRequestBody,
+  success: data(QuoteWire),
+  error: [PaymentRequired, NotFound, Conflict, Unprocessable]
+})
+  .middleware(WellFormed)
+  .annotate(NeedsScope, "jobs:read")
+  .annotateMerge(about("quoteJob", "What a job would cost", "Creates nothing. The code that admits and bills."))
+
+const listJobs = HttpApiEndpoint.get("list", "/", { query: jobListQuery, success: list(JobWire) })
+  .middleware(WellFormed)
+  .annotate(NeedsScope, "jobs:read")
+  .annotateMerge(about("listJobs", "List jobs, newest first", "Of one environment."))
+
+const get = HttpApiEndpoint.get("get", "/:id", {
+  params: idParams,
+  query: environmentQuery,
+  success: data(JobWire),
+  error: NotFound
+})
+  .middleware(WellFormed)
+  .annotate(NeedsScope, "jobs:read")
+  .annotateMerge(about("getJob", "Look at a job", "`cost_usd` grows while its machine runs."))
+
+const cancel = HttpApiEndpoint.post("cancel", "/:id/cancel", {
+  params: idParams,
+  query: environmentQuery,
+  success: data(JobWire),
+  error: [NotFound, Conflict]
+})
+  .middleware(WellFormed)
+  .annotate(NeedsScope, "jobs:write")
+  .annotateMerge(
+    about(
+      "cancelJob",
+      "Cancel a job",
+      "`cancelled` once its machine is confirmed stopped; until then `cancel_requested_at`."
+    )
+  )
+
+const logs = HttpApiEndpoint.get("logs", "/:id/logs", {
+  params: idParams,
+  query: logQuery,
+  success: [HttpApiSchema.StreamUint8Array({ contentType: "text/plain; charset=utf-8" })],
+  error: NotFound
+})
+  .middleware(WellFormed)
+  .annotate(NeedsScope, "jobs:read")
+  .annotateMerge(
+    about(
+      "getJobLogs",
+      "Read or follow a job's output",
+      "Bytes as they were written, as text; stays open while the job runs. With `Accept: text/event-stream`: events `log` " +
+        "(`id` is the next byte's offset, data `{text}`), `status` (a Job), `gap` (`{from,to}`), `end` " +
+        "(`{status,exit_code}`); `Last-Event-ID` resumes."
+    )
+  )
+
+export class JobsApi extends HttpApiGroup.make("jobs")
+  .add(create, quote, listJobs, get, cancel, logs)
+  .middleware(OnceOnly)
+  .middleware(Authorized)
+  .prefix("/api/v1/jobs") {}

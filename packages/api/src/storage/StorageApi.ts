@@ -1,0 +1,62 @@
+/** The contract of volumes and their regions (decisions: Storage; interface: GET /storage/regions). */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as OpenApi from "effect/http-api/OpenApi"
+import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
+import { created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { Conflict, NotFound, Unprocessable } from "../infra/InfraErrors.ts"
+import { idParams } from "../infra/WireFields.ts"
+import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts"
+
+const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
+
+const create = HttpApiEndpoint.post("create", "/", {
+  query: environmentQuery,
+  payload: NewVolume,
+  success: created(VolumeWire),
+  error: [Conflict, Unprocessable]
+})
+  .annotate(NeedsScope, "storage:write")
+  .annotateMerge(about("createVolume", "Create a volume"))
+
+const listVolumes = HttpApiEndpoint.get("list", "/", { query: listQuery, success: list(VolumeWire) })
+  .annotate(NeedsScope, "storage:read")
+  .annotateMerge(about("listVolumes", "List volumes, newest first"))
+
+const regions = HttpApiEndpoint.get("regions", "/regions", { query: environmentQuery, success: list(RegionWire) })
+  .annotate(NeedsScope, "storage:read")
+  .annotateMerge(about("listStorageRegions", "List the regions where volumes can live"))
+
+const get = HttpApiEndpoint.get("get", "/:id", {
+  params: idParams,
+  query: environmentQuery,
+  success: data(VolumeWire),
+  error: NotFound
+})
+  .annotate(NeedsScope, "storage:read")
+  .annotateMerge(about("getVolume", "Look at a volume"))
+
+const grow = HttpApiEndpoint.patch("grow", "/:id", {
+  params: idParams,
+  query: environmentQuery,
+  payload: VolumeChange,
+  success: data(VolumeWire),
+  error: [NotFound, Unprocessable]
+})
+  .annotate(NeedsScope, "storage:write")
+  .annotateMerge(about("growVolume", "Make a volume larger"))
+
+const remove = HttpApiEndpoint.delete("remove", "/:id", {
+  params: idParams,
+  query: environmentQuery,
+  error: [NotFound, Conflict]
+})
+  .annotate(NeedsScope, "storage:write")
+  .annotateMerge(about("deleteVolume", "Delete a volume that no machine has attached"))
+
+export class StorageApi extends HttpApiGroup.make("storage")
+  .add(create, listVolumes, regions, get, grow, remove)
+  .middleware(WellFormed)
+  .middleware(OnceOnly)
+  .middleware(Authorized)
+  .prefix("/api/v1/storage") {}

@@ -1,0 +1,88 @@
+/** The document says what the contract says, and holds together by itself. */
+import { describe, expect, it } from "@effect/vitest"
+import { NeedsScope } from "@sluice/api/access/InfraAccess"
+import { InfraApi } from "@sluice/api/InfraApi"
+import { errorCodes } from "@sluice/api/infra/InfraErrors"
+import { openApiDocument } from "@sluice/api/OpenApiDocument"
+import { Context } from "effect"
+import * as HttpApi from "effect/http-api/HttpApi"
+
+const document = openApiDocument()
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation }))
+)
+const walk = (value: unknown, visit: (key: string, value: unknown) => void): void => {
+  if (typeof value !== "object" || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    visit(key, inner)
+    walk(inner, visit)
+  }
+}
+
+describe("openApiDocument", () => {
+  it("is 3.1.0 of version 1.0.0 with both surfaces", () => {
+    expect([document.openapi, document.info.version]).toEqual(["3.1.0", "1.0.0"])
+    for (const path of ["/api/v1/jobs", "/api/v1/jobs/{id}/logs", "/api/v1/billing/usage", "/v1/chat/completions"]) {
+      expect(Object.keys(document.paths)).toContain(path)
+    }
+  })
+
+  it("resolves every reference and uses every component", () => {
+    const used = new Set<string>()
+    walk(document, (key, value) => {
+      if (key === "$ref") used.add(String(value))
+    })
+    for (const ref of used) {
+      expect(ref).toMatch(/^#\/components\/schemas\/\w+$/)
+      expect(document.components.schemas[ref.split("/")[3]!], ref).toBeDefined()
+    }
+    for (const name of Object.keys(document.components.schemas)) {
+      expect(name).not.toMatch(/Encoded/)
+      expect(used).toContain(`#/components/schemas/${name}`)
+    }
+  })
+
+  it("demands a key of every operation, names each once, and describes every answer", () => {
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { path, method, operation } of operations) {
+      const at = `${method} ${path}`
+      expect(operation.security, at).toEqual([{ bearer: [] }])
+      expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["401", "500"]))
+      if (path.startsWith("/api/"))
+        expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["403", "404", "422"]))
+      if (operation.requestBody !== undefined)
+        expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["413", "415"]))
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect(response.description, `${at} ${status}`).not.toBe("")
+        expect(Object.keys(response.headers ?? {}), `${at} ${status}`).toContain("X-Request-Id")
+      }
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+      const declared = (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === "path")
+        .map(({ name }) => name)
+      expect(declared, at).toEqual(inPath)
+    }
+  })
+
+  it("gives every endpoint of the infrastructure surface a scope of its method's kind", () => {
+    let count = 0
+    HttpApi.reflect(InfraApi, {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint }) => {
+        const scope = Context.getOrUndefined(endpoint.annotations as Context.Context<NeedsScope>, NeedsScope)
+        expect(scope, endpoint.path).toBeDefined()
+        const reads = endpoint.method === "GET" || endpoint.path === "/api/v1/jobs/quote"
+        expect(scope, `${endpoint.method} ${endpoint.path}`).toMatch(reads ? /:read$/ : /:write$/)
+        count += 1
+      }
+    })
+    expect(count).toBeGreaterThan(20)
+  })
+
+  it("answers POST /jobs with the statuses of the interface", () => {
+    const statuses = Object.keys(document.paths["/api/v1/jobs"]!.post!.responses)
+    expect(statuses).toEqual(expect.arrayContaining(["201", "401", "402", "404", "409", "422", "500", "503"]))
+    for (const status of Object.values(errorCodes)) expect(status).toBeGreaterThanOrEqual(400)
+  })
+})

@@ -1,0 +1,38 @@
+/**
+ * Everything that answers a request, over a database, a seal and a world of machines and models. Which database and which
+ * world is not known here; nothing is started in the background except what a service needs for itself.
+ */
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Access } from "@sluice/domain/access/Access"
+import { ApiKeys } from "@sluice/domain/access/ApiKeys"
+import { Workspaces } from "@sluice/domain/access/Workspaces"
+import * as ControlPlane from "@sluice/domain/ControlPlane"
+import { Replica } from "@sluice/domain/database/Replica"
+import { Environments } from "@sluice/domain/environments/Environments"
+import { Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { Inference } from "@sluice/domain/inference/Inference"
+import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
+import { Volumes } from "@sluice/domain/storage/Volumes"
+import { Layer } from "effect"
+import { nodeKeyHash } from "./access/NodeKeyHash.ts"
+import { StoreProbe } from "./site/StoreProbeStore.ts"
+
+/** Needs the database clients, `Seal`, `MachineProvider`, `ModelProvider` and `Tokens`. */
+export const application = (options: { readonly speed: number }) =>
+  Layer.mergeAll(
+    ControlPlane.layer,
+    Environments.layer,
+    Idempotency.layer,
+    Inference.layer,
+    MeteringReconciler.layer,
+    RateLimits.layer,
+    StoreProbe.layer,
+    Volumes.layer,
+    Workspaces.layer,
+    ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
+  ).pipe(
+    Layer.provideMerge(Replica.layer({ speed: options.speed })),
+    Layer.provideMerge(NodeCrypto.layer),
+    Layer.provideMerge(nodeKeyHash)
+  )

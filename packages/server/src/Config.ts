@@ -1,0 +1,125 @@
+/**
+ * How the server is to run: flags over `SLUICE_*` variables over defaults, checked all at once before anything is opened
+ * (decisions: Running it). Pure: who calls it reads the flags and the environment. It refuses what is not there yet instead
+ * of ignoring it, and it never repeats a secret.
+ */
+import { isWellFormed } from "@sluice/domain/access/ApiKey"
+import type { Redacted } from "effect"
+import { Redacted as Redact, Result, Schema } from "effect"
+import { isLoopback } from "./http/Hosts.ts"
+
+export interface ServerConfig {
+  readonly host: string
+  readonly port: number
+  /** Directory of the embedded database and of the master key. */
+  readonly data: string
+  /** PostgreSQL; undefined: the embedded database in `data`. */
+  readonly databaseUrl: Redacted.Redacted | undefined
+  readonly machines: "simulator"
+  readonly seed: number
+  /** How many times faster than real time the service's clock runs. */
+  readonly speed: number
+  /** Names that a `Host` header may have beside the loopback ones. */
+  readonly allowedHosts: ReadonlyArray<string>
+  readonly bootstrapKey: Redacted.Redacted | undefined
+  readonly masterKey: Redacted.Redacted | undefined
+}
+
+/** What can be set: a flag `--database-url` is the variable `SLUICE_DATABASE_URL`. Texts as they were given. */
+export const settings = [
+  "host",
+  "port",
+  "data",
+  "database-url",
+  "machines",
+  "models",
+  "seed",
+  "scenario",
+  "speed",
+  "allow-remote",
+  "allowed-hosts",
+  "bootstrap-key",
+  "master-key"
+] as const
+export type Setting = (typeof settings)[number]
+export type Settings = { readonly [S in Setting]?: string | undefined }
+
+/** Never to be given as a flag: other users of the machine can read those. */
+export const secretSettings: ReadonlySet<Setting> = new Set(["bootstrap-key", "master-key"])
+
+export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
+  issues: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return this.issues.join("\n")
+  }
+}
+
+const MAX_SPEED = 1_000_000
+
+/** Variables of a process that are settings of ours. */
+export const fromVariables = (variables: Readonly<Record<string, string | undefined>>): Settings =>
+  Object.fromEntries(
+    settings.flatMap((name) => {
+      const value = variables[`SLUICE_${name.toUpperCase().replaceAll("-", "_")}`]
+      return value === undefined || value === "" ? [] : [[name, value]]
+    })
+  )
+
+/** The configuration, or everything that is wrong with it. */
+export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvalid> => {
+  const issues: Array<string> = []
+  const check = <A>(ok: boolean, value: A, issue: string): A => {
+    if (!ok) issues.push(issue)
+    return value
+  }
+  const number = (name: Setting, fallback: number, from: number, to: number, integer: boolean) => {
+    const text = given[name]
+    const value = text === undefined ? fallback : text.trim() === "" ? NaN : Number(text)
+    const ok = value >= from && value <= to && (!integer || Number.isSafeInteger(value))
+    return check(ok, value, `--${name} must be ${integer ? "an integer" : "a number"} from ${from} to ${to}.`)
+  }
+  const host = given.host ?? "127.0.0.1"
+  const remote = given["allow-remote"]
+  check(
+    isLoopback(host) || remote === "true" || remote === "1",
+    undefined,
+    `--host ${host} lets other machines in. If you mean it, add --allow-remote, and --allowed-hosts with the names they will use.`
+  )
+  const machines = given.machines ?? "simulator"
+  check(machines === "simulator", undefined, `--machines ${machines} is not available in this version; use simulator.`)
+  check(
+    given.models === undefined,
+    undefined,
+    "--models is not available in this version; the simulated catalog is used."
+  )
+  check(given.scenario === undefined, undefined, "--scenario is not available in this version; use --seed and --speed.")
+  const bootstrapKey = given["bootstrap-key"]
+  check(
+    bootstrapKey === undefined || isWellFormed(bootstrapKey),
+    undefined,
+    "SLUICE_BOOTSTRAP_KEY must be svc_live_ and 16 to 128 letters and digits."
+  )
+  const config: ServerConfig = {
+    host,
+    port: number("port", 8080, 0, 65_535, true),
+    data: given.data ?? "./data",
+    databaseUrl: redacted(given["database-url"]),
+    machines: "simulator",
+    seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),
+    speed: number("speed", 1, 1, MAX_SPEED, false),
+    allowedHosts: [
+      ...(isUnspecified(host) ? [] : [host]),
+      ...(given["allowed-hosts"] ?? "")
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => name !== "")
+    ],
+    bootstrapKey: redacted(bootstrapKey),
+    masterKey: redacted(given["master-key"])
+  }
+  return issues.length === 0 ? Result.succeed(config) : Result.fail(new ConfigInvalid({ issues }))
+}
+
+const redacted = (text: string | undefined) => (text === undefined ? undefined : Redact.make(text))
+const isUnspecified = (host: string) => host === "0.0.0.0" || host === "::"

@@ -1,0 +1,52 @@
+/**
+ * What a server makes on its first start: workspace and environment `default`, a key, and credit to play with when the
+ * machines are simulated (decisions: Running it). On every other start it changes nothing, and two servers that start at
+ * once on one database make one of each.
+ */
+import { DEFAULT_WORKSPACE, Workspaces } from "@sluice/domain/access/Workspaces"
+import { Billing } from "@sluice/domain/billing/Billing"
+import { NANO_PER_USD } from "@sluice/domain/billing/Money"
+import type { Redacted } from "effect"
+import { Context, Effect, Layer } from "effect"
+
+/** 100 USD, once. */
+const PLAY_MONEY = 100n * NANO_PER_USD
+
+/** What became of the first key. One that the operator gave is never printed: they have it. */
+export type FirstKey =
+  | { readonly _tag: "Made"; readonly key: Redacted.Redacted }
+  | { readonly _tag: "Given" }
+  /** The workspace had keys before, and SLUICE_BOOTSTRAP_KEY is unset or one of them. */
+  | { readonly _tag: "Older" }
+  /** SLUICE_BOOTSTRAP_KEY is set, but the workspace has other keys already. */
+  | { readonly _tag: "Ignored" }
+
+export class FirstStart extends Context.Service<
+  FirstStart,
+  {
+    readonly workspace: string
+    readonly key: FirstKey
+  }
+>()("@sluice/server/FirstStart") {
+  static readonly layer = (options: {
+    readonly bootstrapKey: Redacted.Redacted | undefined
+    readonly playMoney: boolean
+  }) =>
+    Layer.effect(
+      FirstStart,
+      Effect.gen(function* () {
+        const workspaces = yield* Workspaces
+        const billing = yield* Billing
+        const { workspaceId, key, keyIgnored } = yield* workspaces.bootstrap(options.bootstrapKey)
+        if (options.playMoney) yield* billing.credit(workspaceId, PLAY_MONEY, "first start")
+        const first: FirstKey = keyIgnored
+          ? { _tag: "Ignored" }
+          : options.bootstrapKey !== undefined
+            ? { _tag: "Given" }
+            : key === undefined
+              ? { _tag: "Older" }
+              : { _tag: "Made", key }
+        return FirstStart.of({ workspace: DEFAULT_WORKSPACE, key: first })
+      })
+    )
+}

@@ -1,0 +1,66 @@
+/**
+ * Starts the server, says that it is up, and runs until it is interrupted. Then it stops accepting, lets what runs finish
+ * for a moment, closes its socket and its database, all within 10 s; jobs go on without it.
+ */
+import { Inference } from "@sluice/domain/inference/Inference"
+import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import { Duration, Effect, Layer, Schema } from "effect"
+import * as HttpServer from "effect/http/HttpServer"
+import type { ServerConfig } from "./Config.ts"
+import { addressOf } from "./database/DatabaseAddress.ts"
+import { FirstStart } from "./FirstStart.ts"
+import { server } from "./Server.ts"
+import type { Welcome } from "./Welcome.ts"
+
+/** The address is taken, or can't be listened on. */
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  host: Schema.String,
+  port: Schema.Int,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `Can't listen on ${this.host}:${this.port}: ${this.reason}. Give another port with --port.`
+  }
+}
+
+/** Never returns; `up` is run once, when requests are answered. Fails with errors whose `message` says what to do. */
+export const serve = <E, R>(config: ServerConfig, up: (welcome: Welcome) => Effect.Effect<void, E, R>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const context = yield* started(config)
+      yield* Effect.provideContext(Effect.flatMap(welcomeOf(config), up), context)
+      return yield* Effect.never
+    })
+  )
+
+const started = (config: ServerConfig) =>
+  Layer.build(server(config)).pipe(
+    Effect.catchTag("ServeError", ({ cause }) => {
+      const reason = cause instanceof Error ? cause.message : "the address is not available"
+      return Effect.fail(new CannotListen({ host: config.host, port: config.port, reason }))
+    })
+  )
+
+const welcomeOf = Effect.fnUntraced(function* (config: ServerConfig) {
+  const { address } = yield* HttpServer.HttpServer
+  const { workspace, key } = yield* FirstStart
+  const { models } = yield* Inference
+  const provider = yield* MachineProvider
+  const types = yield* provider.gpuTypes.pipe(
+    Effect.timeout(Duration.seconds(1)),
+    Effect.orElseSucceed(() => [])
+  )
+  const port = "port" in address ? address.port : config.port
+  const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host
+  const welcome: Welcome = {
+    origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    machines: provider.name,
+    speed: config.speed,
+    store: config.databaseUrl === undefined ? config.data : addressOf(config.databaseUrl),
+    workspace,
+    key,
+    model: models[0]?.id ?? "MODEL",
+    gpuType: types[0]?.id ?? "GPU"
+  }
+  return welcome
+})

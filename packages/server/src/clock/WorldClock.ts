@@ -1,0 +1,77 @@
+/**
+ * The clock of a simulated world: `speed` times faster than the wall clock, and with it every timestamp, limit and bill
+ * (decisions: Simulator, `--speed N`). Its anchor is in the database, so restarts and replicas share one time. Within a
+ * process it never goes back, also when the wall clock is set back; it then goes on from where it was.
+ *
+ * All processes on one database are given the same speed: a process that runs keeps the anchor it started with.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { takeAnchor } from "./WorldClockStore.ts"
+import { type Anchor, worldNanosAt } from "./WorldTime.ts"
+
+/** Replaces the `Clock` of what is built on it. At speed 1 in a world that was never faster, the wall clock stays. */
+export const worldClock = (speed: number): Layer.Layer<never, SqlError, SqlClient.SqlClient> =>
+  Layer.effect(
+    Clock.Clock,
+    Effect.gen(function* () {
+      const real = yield* Clock.Clock
+      const sql = yield* SqlClient.SqlClient
+      const anchor = yield* takeAnchor(sql, speed, real.currentTimeMillisUnsafe())
+      return anchor === undefined ? real : new WorldClock(real, anchor)
+    })
+  )
+
+const NANOS_PER_MILLI = 1_000_000n
+
+export class WorldClock implements Clock.Clock {
+  private readonly real: Clock.Clock
+  private readonly anchor: Anchor
+  private lastReal: bigint
+  /** By how much the wall clock has been set back since the start. */
+  private setBack = 0n
+  private readonly firstMonotonic: bigint
+  readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
+  readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
+  readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
+
+  constructor(real: Clock.Clock, anchor: Anchor) {
+    this.real = real
+    this.anchor = anchor
+    this.lastReal = real.currentTimeNanosUnsafe()
+    this.firstMonotonic = real.monotonicTimeNanosUnsafe()
+  }
+
+  currentTimeNanosUnsafe(): bigint {
+    const now = this.real.currentTimeNanosUnsafe()
+    if (now < this.lastReal) this.setBack += this.lastReal - now
+    this.lastReal = now
+    return worldNanosAt(this.anchor, now + this.setBack)
+  }
+
+  currentTimeMillisUnsafe(): number {
+    return Number(this.currentTimeNanosUnsafe() / NANOS_PER_MILLI)
+  }
+
+  monotonicTimeNanosUnsafe(): bigint {
+    const elapsed = Number(this.real.monotonicTimeNanosUnsafe() - this.firstMonotonic)
+    return BigInt(Math.round(elapsed * this.anchor.speed))
+  }
+
+  /** Never wakes early: a timer's millisecond is `speed` milliseconds here, so what is left is slept again. */
+  sleep(duration: Duration.Duration): Effect.Effect<void> {
+    const millis = Duration.toMillis(duration)
+    if (millis <= 0 || !Number.isFinite(millis)) return this.real.sleep(duration)
+    return Effect.suspend(() => this.sleepUntil(this.monotonicTimeNanosUnsafe() + BigInt(Math.ceil(millis * 1e6))))
+  }
+
+  private sleepUntil(deadline: bigint): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const left = Number(deadline - this.monotonicTimeNanosUnsafe())
+      if (left <= 0) return Effect.void
+      const real = Duration.millis(Math.ceil(left / 1e6 / this.anchor.speed))
+      return Effect.andThen(this.real.sleep(real), this.sleepUntil(deadline))
+    })
+  }
+}

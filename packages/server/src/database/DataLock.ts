@@ -1,0 +1,113 @@
+/**
+ * May this process use this data directory? Only one at a time: PGlite does not check, and rows of one side vanish.
+ *
+ * The lock is a file with the holder's pid and the moment that process started, so a reused pid blocks nobody; a dead
+ * holder's file is taken over. A holder that can't be looked up (another container on the same volume) shows that it
+ * lives by touching the file. Released with the scope.
+ */
+import { Clock, Duration, Effect, Schema } from "effect"
+import type { Scope } from "effect"
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DataDirectoryInUse } from "./DatabaseErrors.ts"
+import { processIdentity } from "./ProcessIdentity.ts"
+
+/** Holds `directory` for this process until the scope closes. The directory must exist. */
+export const lockDataDirectory = (directory: string): Effect.Effect<void, DataDirectoryInUse, Scope.Scope> =>
+  Effect.gen(function* () {
+    const file = join(directory, LOCK_FILE)
+    const me = processIdentity(process.pid)
+    const mine = JSON.stringify({ pid: process.pid, ...me })
+    yield* Effect.acquireRelease(acquire(directory, file, mine, me.place), () => Effect.sync(() => release(file, mine)))
+    yield* Clock.currentTimeMillis.pipe(
+      Effect.tap((now) => Effect.sync(() => touch(file, now))),
+      Effect.andThen(Effect.sleep(HEARTBEAT)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+
+const LOCK_FILE = "sluice.lock"
+const HEARTBEAT = Duration.seconds(5)
+/** A file that nobody touched for so long has no living holder elsewhere. */
+const STALE_AFTER_MS = 20_000
+/** Each round either takes the lock, finds it held, or removes one dead holder's file. */
+const MAX_ROUNDS = 10
+
+class Holder extends Schema.Class<Holder>("Holder")({
+  pid: Schema.Int,
+  place: Schema.String,
+  startedAt: Schema.String
+}) {}
+const decodeHolder = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
+
+const acquire = Effect.fnUntraced(function* (directory: string, file: string, mine: string, here: string) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (yield* Effect.sync(() => createExclusive(file, mine))) return
+    const seen = yield* Effect.sync(() => contentOf(file))
+    if (seen === undefined) continue
+    const holder = decodeHolder(seen)
+    const now = yield* Clock.currentTimeMillis
+    const alive =
+      holder._tag === "Some" && holder.value.place === here
+        ? processIdentity(holder.value.pid).startedAt === holder.value.startedAt
+        : now - touchedAt(file) < STALE_AFTER_MS
+    if (alive) {
+      const pid = holder._tag === "Some" ? holder.value.pid : 0
+      return yield* new DataDirectoryInUse({ directory, pid, lockFile: file })
+    }
+    yield* Effect.sync(() => removeDead(file, seen))
+  }
+  return yield* new DataDirectoryInUse({ directory, pid: 0, lockFile: file })
+})
+
+/** True if the file did not exist and now holds `content`. */
+const createExclusive = (file: string, content: string): boolean => {
+  try {
+    writeFileSync(file, content, { flag: "wx", mode: 0o600, flush: true })
+    return true
+  } catch (cause) {
+    if (isCode(cause, "EEXIST")) return false
+    throw cause
+  }
+}
+
+const contentOf = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, "utf8")
+  } catch (cause) {
+    if (isCode(cause, "ENOENT")) return undefined
+    throw cause
+  }
+}
+
+/** Moves the file aside first: of two who both saw a dead holder, only one then removes that file, not a fresh lock. */
+const removeDead = (file: string, seen: string): void => {
+  const aside = `${file}.${process.pid}`
+  try {
+    renameSync(file, aside)
+  } catch (cause) {
+    if (isCode(cause, "ENOENT")) return
+    throw cause
+  }
+  const moved = contentOf(aside)
+  if (moved !== undefined && moved !== seen) createExclusive(file, moved)
+  rmSync(aside, { force: true })
+}
+
+const release = (file: string, mine: string): void => {
+  if (contentOf(file) === mine) rmSync(file, { force: true })
+}
+
+const touchedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+const touch = (file: string, now: number): void => {
+  try {
+    utimesSync(file, now / 1000, now / 1000)
+  } catch {
+    // The directory is gone: there is nothing left to protect.
+  }
+}
+
+const isCode = (cause: unknown, code: string): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === code

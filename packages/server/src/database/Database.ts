@@ -1,0 +1,139 @@
+/**
+ * Which database is this? The only place that knows: an embedded PGlite (a directory, or memory for tests) or PostgreSQL.
+ * Everything else asks for `SqlClient`, `PgClient`, `BatchSql` or `RelaxedSql`, and finds the newest schema.
+ *
+ * The embedded one holds the directory's lock as long as it is open, so two processes never write one directory.
+ * Build these layers under the machine's own clock: pools and upkeep run in real time, whatever the world's speed.
+ */
+import type { PGlite } from "@electric-sql/pglite"
+import { PgClient } from "@effect/sql-pg"
+import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
+import { migrate } from "@sluice/domain/database/Migrations"
+import type { Redacted } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { addressOf } from "./DatabaseAddress.ts"
+import { DatabaseUnreachable, DataDirectoryBroken, MigrationFailed } from "./DatabaseErrors.ts"
+import type { DataDirectoryInUse } from "./DatabaseErrors.ts"
+import { lockDataDirectory } from "./DataLock.ts"
+import { openDirectory, openMemory } from "./EmbeddedFiles.ts"
+import { keepTidy } from "./EmbeddedUpkeepStore.ts"
+import { makePgliteStream } from "./PgliteStream.ts"
+import { migrateServer } from "./ServerMigrations.ts"
+
+export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
+
+/** The embedded database in `directory/pg`; made when missing. */
+export const embedded = (
+  directory: string
+): Layer.Layer<DatabaseClients, DataDirectoryInUse | DataDirectoryBroken | MigrationFailed> =>
+  fromPglite(
+    Effect.gen(function* () {
+      const broken = (cause: unknown) => new DataDirectoryBroken({ directory, reason: reasonOf(cause) })
+      yield* Effect.try({ try: () => mkdirSync(directory, { recursive: true, mode: 0o700 }), catch: broken })
+      yield* lockDataDirectory(directory)
+      return yield* opened(() => openDirectory(join(directory, "pg"))).pipe(Effect.mapError(broken))
+    })
+  )
+
+/** An embedded database that is gone with its scope. */
+export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite(Effect.orDie(opened(openMemory)))
+
+/** A PGlite that is open already and stays open (one for many test suites). */
+export const overPglite = (db: PGlite): Layer.Layer<DatabaseClients, MigrationFailed> => fromPglite(Effect.succeed(db))
+
+export interface PostgresOptions {
+  readonly url: Redacted.Redacted
+  /** How much faster than the wall clock the service's clock runs; waits are measured on that clock. Default 1. */
+  readonly speed?: number
+}
+
+/** PostgreSQL: a pool for requests, a small one for batches, a small one whose commits do not wait for the disk. */
+export const postgres = (
+  options: PostgresOptions
+): Layer.Layer<DatabaseClients, DatabaseUnreachable | MigrationFailed> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const address = addressOf(options.url)
+      const pool = (maxConnections: number, startupParameters: Record<string, string>) =>
+        PgClient.make({
+          url: options.url,
+          applicationName: "sluice",
+          maxConnections,
+          connectTimeout: Duration.times(CONNECT_TIMEOUT, options.speed ?? 1),
+          idleTimeout: IDLE_TIMEOUT,
+          startupParameters
+        })
+      const batch = { plan_cache_mode: "force_generic_plan" }
+      const clients = yield* Effect.all({
+        main: pool(10, {}),
+        batch: pool(4, batch),
+        relaxed: pool(4, { ...batch, synchronous_commit: "off" })
+      }).pipe(
+        Effect.tap((clients) => clients.main`select 1`),
+        Effect.mapError((error) => new DatabaseUnreachable({ address, reason: reasonOf(error) }))
+      )
+      yield* migrated(clients.main)
+      return contextOf(clients.main, clients.batch, clients.relaxed)
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+const CONNECT_TIMEOUT = Duration.seconds(10)
+const IDLE_TIMEOUT = Duration.minutes(5)
+/** Wires are cheap, and all share one backend. */
+const EMBEDDED_CONNECTIONS = 8
+
+function fromPglite<E, R>(open: Effect.Effect<PGlite, E, R>) {
+  return Layer.effectContext(
+    Effect.gen(function* () {
+      const db = yield* open
+      // The batched statements are large: planned anew at each call they would cost more to plan than to run.
+      yield* Effect.promise(() => db.exec("set plan_cache_mode = force_generic_plan"))
+      const client = yield* PgClient.make({
+        stream: makePgliteStream(db),
+        ssl: false,
+        username: "postgres",
+        database: "postgres",
+        maxConnections: EMBEDDED_CONNECTIONS,
+        connectTimeout: Duration.infinity,
+        idleTimeout: Duration.infinity
+      }).pipe(Effect.orDie)
+      yield* migrated(client)
+      yield* keepTidy.pipe(Effect.provideService(SqlClient.SqlClient, client), Effect.forkScoped)
+      return contextOf(client, client, client)
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+}
+
+function opened(open: () => Promise<PGlite>) {
+  return Effect.acquireRelease(Effect.tryPromise(open), (db) => Effect.promise(() => db.close()))
+}
+
+const contextOf = (main: PgClient.PgClient, batch: PgClient.PgClient, relaxed: PgClient.PgClient) =>
+  Context.make(PgClient.PgClient, main).pipe(
+    Context.add(SqlClient.SqlClient, main),
+    Context.add(BatchSql, batch),
+    Context.add(RelaxedSql, relaxed)
+  )
+
+/** Replicas may start at once: the migrator locks its table, the second one waits and finds nothing left to do. */
+const migrated = (client: PgClient.PgClient) =>
+  migrate.pipe(
+    Effect.andThen(migrateServer),
+    Effect.provideService(SqlClient.SqlClient, client),
+    Effect.mapError((error) => new MigrationFailed({ reason: reasonOf(error) }))
+  )
+
+/** What went wrong in a few words, from the innermost cause that says something; drivers put no secret there. */
+const reasonOf = (cause: unknown): string => {
+  let reason = "unknown"
+  for (let at: unknown = cause, depth = 0; at instanceof Error && depth < MAX_DEPTH; at = at.cause, depth++) {
+    if (at.message !== "") reason = at.message
+    if ("code" in at && typeof at.code === "string") reason = at.message === "" ? at.code : `${at.message} (${at.code})`
+  }
+  return reason
+}
+const MAX_DEPTH = 8

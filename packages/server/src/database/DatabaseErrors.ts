@@ -1,0 +1,48 @@
+/** Why the server does not start on a database or a data directory. Each message says what to do; none holds a secret. */
+import { Schema } from "effect"
+
+/** The database did not answer, or refused us. `address` is `host:port/name`, without user and password. */
+export class DatabaseUnreachable extends Schema.TaggedError<DatabaseUnreachable>()("DatabaseUnreachable", {
+  address: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The database at ${this.address} can't be reached: ${this.reason}. Check --database-url and that the database runs.`
+  }
+}
+
+/** The embedded database in this directory does not open. */
+export class DataDirectoryBroken extends Schema.TaggedError<DataDirectoryBroken>()("DataDirectoryBroken", {
+  directory: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The data directory ${this.directory} does not open: ${this.reason}. Give another one with --data, or restore a copy of it.`
+  }
+}
+
+/**
+ * Another process holds the directory: two on one embedded database would lose rows silently. `pid` is 0 when the holder
+ * is not known yet (its lock file is just being written).
+ */
+export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
+  directory: Schema.String,
+  pid: Schema.Int,
+  lockFile: Schema.String
+}) {
+  override get message(): string {
+    return (
+      `${this.pid === 0 ? "Another process" : `Process ${this.pid}`} already uses the data directory ${this.directory}. Stop it first, or give this one another ` +
+      `directory with --data, or let both share a PostgreSQL with --database-url. (Lock: ${this.lockFile})`
+    )
+  }
+}
+
+/** The schema could not be brought up to date. */
+export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The database's schema can't be brought up to date: ${this.reason}.`
+  }
+}

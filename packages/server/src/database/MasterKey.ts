@@ -1,0 +1,103 @@
+/**
+ * Which keys seal this installation's secrets? From SLUICE_MASTER_KEY (newest first), else made once in the data
+ * directory. Raw bytes live in `KeyObject`s alone; an id is derived from its key and shows nothing of it.
+ *
+ * The database remembers the ids in use: a replica with other keys, or a lost key file, is refused at the start instead
+ * of failing at the first secret.
+ */
+import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHmac, createSecretKey, randomBytes } from "node:crypto"
+import type { KeyObject } from "node:crypto"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { unknownSealingKey } from "./MasterKeyStore.ts"
+
+export interface MasterKey {
+  /** KEY_ID_BYTES bytes. */
+  readonly id: Buffer
+  readonly key: KeyObject
+}
+
+export class MasterKeys extends Context.Service<MasterKeys, readonly [newest: MasterKey, ...older: Array<MasterKey>]>()(
+  "@sluice/server/database/MasterKeys"
+) {
+  /** `given` is the text of SLUICE_MASTER_KEY; without it the key file in `directory` counts. */
+  static readonly layer = (options: {
+    readonly given: Redacted.Redacted<string> | undefined
+    readonly directory: string
+  }): Layer.Layer<MasterKeys, MasterKeyInvalid | MasterKeyUnknown | SqlError, SqlClient.SqlClient> =>
+    Layer.effect(
+      MasterKeys,
+      Effect.gen(function* () {
+        const source = options.given === undefined ? join(options.directory, KEY_FILE) : "SLUICE_MASTER_KEY"
+        const text = options.given === undefined ? yield* fromFile(options.directory) : Redacted.value(options.given)
+        const keys = text.split(",").map((part) => masterKey(Buffer.from(part.trim(), "base64"), part.trim()))
+        const [newest, ...older] = keys
+        if (newest === undefined || !keys.every((key) => key !== undefined))
+          return yield* new MasterKeyInvalid({ source })
+        const sql = yield* SqlClient.SqlClient
+        const ids = keys.map((key) => key.id.toString("hex"))
+        const unknown = yield* unknownSealingKey(sql, ids, new Date(yield* Clock.currentTimeMillis))
+        if (unknown !== undefined) return yield* new MasterKeyUnknown({ source, missing: unknown })
+        return [newest, ...(older as Array<MasterKey>)] as const
+      })
+    )
+}
+
+/** What is given is not a list of base64 texts of 32 bytes each. */
+export class MasterKeyInvalid extends Schema.TaggedError<MasterKeyInvalid>()("MasterKeyInvalid", {
+  source: Schema.String
+}) {
+  override get message(): string {
+    return `${this.source} must hold 32 bytes as base64 (several, newest first, are separated by commas). Make one with: openssl rand -base64 32`
+  }
+}
+
+/** Secrets in the database were sealed with a key that is not here. */
+export class MasterKeyUnknown extends Schema.TaggedError<MasterKeyUnknown>()("MasterKeyUnknown", {
+  source: Schema.String,
+  missing: Schema.String
+}) {
+  override get message(): string {
+    return (
+      `Secrets in the database are sealed with master key ${this.missing}, which is not in ${this.source}. ` +
+      `Start with that key; every process on one database needs the same SLUICE_MASTER_KEY.`
+    )
+  }
+}
+
+export const MASTER_KEY_BYTES = 32
+export const KEY_ID_BYTES = 8
+const KEY_FILE = "master.key"
+
+/** undefined when the text is not exactly MASTER_KEY_BYTES in base64. */
+export const masterKey = (bytes: Buffer, text: string): MasterKey | undefined => {
+  const exact =
+    bytes.length === MASTER_KEY_BYTES && bytes.toString("base64").replace(/=+$/, "") === text.replace(/=+$/, "")
+  if (!exact) return undefined
+  const id = createHmac("sha256", bytes).update("sluice master key id").digest().subarray(0, KEY_ID_BYTES)
+  return { id, key: createSecretKey(bytes) }
+}
+
+/** Made at the first start, readable by its owner alone; of two processes that start at once the first one's counts. */
+const fromFile = Effect.fnUntraced(function* (directory: string) {
+  const file = join(directory, KEY_FILE)
+  return yield* Effect.try({
+    try: () => {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      try {
+        writeFileSync(file, randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n", {
+          flag: "wx",
+          mode: 0o600,
+          flush: true
+        })
+      } catch (cause) {
+        if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause
+      }
+      return readFileSync(file, "utf8").trim()
+    },
+    catch: () => new MasterKeyInvalid({ source: file })
+  })
+})

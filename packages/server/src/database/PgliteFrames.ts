@@ -1,0 +1,41 @@
+/**
+ * The few frames of the PostgreSQL wire protocol that the PGlite bridge writes or looks into by itself. Everything else
+ * passes as bytes. Refuses nothing: both ends of the bridge are ours.
+ */
+
+/** One message: its type, its length, its body; a string body ends with NUL. */
+export const message = (type: string, body: Buffer | string = Buffer.alloc(0)): Buffer => {
+  const bytes = typeof body === "string" ? Buffer.from(body + "\0") : body
+  const head = Buffer.alloc(5)
+  head.write(type, 0, 1, "latin1")
+  head.writeInt32BE(4 + bytes.length, 1)
+  return Buffer.concat([head, bytes])
+}
+
+export const BackendType = { readyForQuery: 0x5a, notification: 0x41 } as const
+
+/** The status byte of ReadyForQuery; others are 'T' (in a transaction) and 'E' (in a failed one). */
+export const TransactionStatus = { idle: 0x49 } as const
+
+export const readyStatus = (bytes: Buffer, at: number): number => bytes[at + 5]!
+
+const SERVER_PARAMETERS = [
+  ["server_version", "18.0"],
+  ["client_encoding", "UTF8"],
+  ["DateStyle", "ISO, MDY"],
+  ["integer_datetimes", "on"],
+  ["standard_conforming_strings", "on"],
+  ["TimeZone", "UTC"]
+] as const
+
+/** What a server says once a client is in: authentication done, parameters, the connection's id, ready. */
+export const hello = (connectionId: number): Buffer => {
+  const key = Buffer.alloc(8)
+  key.writeInt32BE(connectionId, 0)
+  return Buffer.concat([
+    message("R", Buffer.alloc(4)),
+    ...SERVER_PARAMETERS.map(([name, value]) => message("S", `${name}\0${value}`)),
+    message("K", key),
+    message("Z", Buffer.from("I"))
+  ])
+}

@@ -1,0 +1,92 @@
+/**
+ * Who may call an endpoint of the infrastructure surface: a valid key (401), in an environment of its workspace (404), with
+ * the endpoint's scope (403). Bad input becomes 422 here too, after all of that; the budget of jobs in between.
+ */
+import { Authorized, NeedsScope, WellFormed, WithinBudget } from "@sluice/api/access/InfraAccess"
+import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
+import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
+import { Access } from "@sluice/domain/access/Access"
+import { EnvironmentAmbiguous, ScopeMissing } from "@sluice/domain/access/AccessErrors"
+import { CurrentPrincipal } from "@sluice/domain/access/Principal"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Context, Effect, Layer, SchemaIssue } from "effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import type * as HttpApiError from "effect/http-api/HttpApiError"
+import { bearerOf } from "./Bearer.ts"
+import { BudgetGate } from "./BudgetGate.ts"
+import { infraError } from "./EdgeErrors.ts"
+import { RequestId } from "./RequestId.ts"
+
+const refusal = (failure: InfraFailure) =>
+  Effect.withFiberSucceed((fiber) => infraError(wireErrorOf(failure), Context.get(fiber.context, RequestId)))
+
+export const authorized = Layer.effect(
+  Authorized,
+  Effect.gen(function* () {
+    const access = yield* Access
+    return (httpEffect, { endpoint }) => {
+      const scope = Context.getUnsafe(endpoint.annotations, NeedsScope)
+      return Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const source = NodeHttpServerRequest.toIncomingMessage(request)
+        const query = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams).environment
+        const header = source.headers["x-environment"]
+        const inQuery = typeof query === "string" ? query : undefined
+        const inHeader = typeof header === "string" ? header : undefined
+        const ambiguous = inQuery !== undefined && inHeader !== undefined && inQuery !== inHeader
+        return Effect.matchEffect(
+          access.authenticate(bearerOf(source), ambiguous ? undefined : (inQuery ?? inHeader)),
+          {
+            onFailure: refusal,
+            onSuccess: (principal) =>
+              !principal.scopes.includes(scope)
+                ? refusal(new ScopeMissing({ scope }))
+                : ambiguous
+                  ? refusal(new EnvironmentAmbiguous())
+                  : Effect.provideService(httpEffect, CurrentPrincipal, principal)
+          }
+        )
+      })
+    }
+  })
+)
+
+export const withinBudget = Layer.effect(
+  WithinBudget,
+  Effect.gen(function* () {
+    const gate = yield* BudgetGate
+    return (httpEffect) =>
+      Effect.flatMap(CurrentPrincipal, (principal) =>
+        Effect.matchEffect(gate.pass(principal), { onFailure: refusal, onSuccess: () => httpEffect })
+      )
+  })
+)
+
+export const wellFormed = HttpApiMiddleware.layerSchemaErrorTransform(WellFormed, (error) =>
+  // An answer of ours that does not fit the contract is our defect, never the caller's 422.
+  error.kind === "Body" || error.kind === "ResponseHeaders"
+    ? Effect.fail(error)
+    : Effect.withFiberSucceed((fiber) => infraError(invalid(issuesOf(error)), Context.get(fiber.context, RequestId)))
+)
+
+const MAX_ISSUES = 100
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const issuesOf = (error: HttpApiError.HttpApiSchemaError) =>
+  format(error.cause.issue)
+    .issues.slice(0, MAX_ISSUES)
+    .map((issue) => ({
+      path: (issue.path ?? []).map(String).join("."),
+      message: inWords(
+        issue.message,
+        error.kind === "Query" ? "query parameter of this endpoint" : "field of this request"
+      )
+    }))
+
+const inWords = (message: string, kind: string): string =>
+  message === "Expected no excess property"
+    ? `is not a ${kind}`
+    : message.startsWith("Expected ")
+      ? `must be ${message.slice(9)}`
+      : message

@@ -1,0 +1,117 @@
+/**
+ * What holds for every answer of the server, whatever the route: a request id, a `Host` that is ours, a bounded body, an
+ * error body in the form of the surface, and no defect's text. Unknown routes and wrong methods end here.
+ */
+import type { ServerResponse } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Cause, Crypto, Effect } from "effect"
+import type { Types } from "effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as SqlError from "effect/sql/SqlError"
+import { BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
+import {
+  edgeError,
+  foreignHost,
+  internalError,
+  isInference,
+  methodNotAllowed,
+  notFound,
+  payloadTooLarge,
+  storeUnavailable,
+  unsupportedMediaType
+} from "./EdgeErrors.ts"
+import type { WireError } from "@sluice/api/infra/WireError"
+import { invalid } from "@sluice/api/infra/WireError"
+import type { HostRule } from "./Hosts.ts"
+import { isRequestId, RequestId } from "./RequestId.ts"
+import type { Route } from "./RouteTable.ts"
+import { methodsOf } from "./RouteTable.ts"
+
+export const MAX_INFRA_BODY_BYTES = 1_048_576
+export const MAX_INFERENCE_BODY_BYTES = 10_485_760
+
+export interface EdgeOptions {
+  readonly isOurHost: HostRule
+  /** All routes there are, to tell a wrong method from an unknown path. */
+  readonly routes: ReadonlyArray<Route>
+}
+
+type Handled = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+
+/** The one global middleware. */
+export const edge = (options: EdgeOptions) =>
+  HttpRouter.middleware(
+    Effect.map(Crypto.Crypto, (crypto) => {
+      const newId = Effect.orDie(crypto.randomUUIDv7())
+      return (httpEffect: Handled) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
+          const given = NodeHttpServerRequest.toIncomingMessage(request).headers["x-request-id"]
+          return typeof given === "string" && isRequestId(given)
+            ? handled(options, httpEffect, request, given)
+            : Effect.flatMap(newId, (id) => handled(options, httpEffect, request, id))
+        })
+    }),
+    { global: true }
+  )
+
+const handled = (
+  options: EdgeOptions,
+  httpEffect: Handled,
+  request: HttpServerRequest.HttpServerRequest,
+  requestId: string
+): Handled => {
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
+  const path = request.originalUrl
+  const refuse = (error: WireError) => Effect.succeed(edgeError(path, error, requestId))
+  setHeaders(NodeHttpServerRequest.toServerResponse(request), requestId)
+  if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
+
+  const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
+  if (Number(source.headers["content-length"] ?? 0) > limit) return refuse(payloadTooLarge(limit))
+  const body = boundedBody(source, limit)
+  Object.defineProperty(request, "text", { value: body.text })
+
+  return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
+    onSuccess: (response) =>
+      body.overflowed()
+        ? refuse(payloadTooLarge(limit))
+        : response.status === 415
+          ? refuse(unsupportedMediaType)
+          : Effect.succeed(response),
+    onFailure: (cause): Handled =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.flatMap(explain(cause, request, options.routes, limit, requestId), refuse)
+  })
+}
+
+/** What every answer has. */
+const setHeaders = (response: ServerResponse, requestId: string) => {
+  response.setHeader("x-request-id", requestId)
+  response.setHeader("x-content-type-options", "nosniff")
+  response.setHeader("cache-control", "no-store")
+}
+
+const explain = (
+  cause: Cause.Cause<unknown>,
+  request: HttpServerRequest.HttpServerRequest,
+  routes: ReadonlyArray<Route>,
+  limit: number,
+  requestId: string
+) => {
+  const failure = Cause.squash(cause)
+  if (failure instanceof HttpServerError.HttpServerError && failure.reason._tag === "RouteNotFound") {
+    const methods = methodsOf(routes, request.originalUrl.split("?", 1)[0]!)
+    return Effect.succeed(methods.length === 0 ? notFound : methodNotAllowed(methods))
+  }
+  if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
+  if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
+  const known = SqlError.isSqlError(failure) && failure.reason._tag === "ConnectionError"
+  return Effect.logError("request failed", cause).pipe(
+    Effect.annotateLogs({ requestId, method: request.method, path: request.originalUrl.split("?", 1)[0]! }),
+    Effect.as(known ? storeUnavailable : internalError)
+  )
+}

@@ -1,0 +1,82 @@
+/**
+ * The errors that belong to no endpoint (no such route, wrong method, body too large, a defect), in the body that the
+ * surface of the path promises: OpenAI's form under `/v1`, the infrastructure's elsewhere.
+ */
+import type { ErrorCode } from "@sluice/api/infra/InfraErrors"
+import { errorCodes } from "@sluice/api/infra/InfraErrors"
+import type { WireError } from "@sluice/api/infra/WireError"
+import { errorText } from "@sluice/api/infra/WireError"
+import { inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+export const isInference = (path: string): boolean =>
+  path === "/v1" || path.startsWith("/v1/") || path.startsWith("/v1?")
+
+/** OpenAI's `type` for the codes that the edge answers with. */
+const inferenceTypes: { readonly [C in ErrorCode]?: string } = {
+  forbidden: "permission_error",
+  internal_error: "api_error",
+  service_unavailable: "overloaded_error"
+}
+
+const inferenceForm = ({ code }: WireError) => ({
+  status: errorCodes[code],
+  type: inferenceTypes[code] ?? "invalid_request_error",
+  code
+})
+
+/** An error as the surface of `path` writes it. */
+export const edgeError = (path: string, error: WireError, requestId: string): HttpServerResponse.HttpServerResponse =>
+  isInference(path)
+    ? HttpServerResponse.text(
+        inferenceErrorText({ ...inferenceForm(error), message: error.message }, requestId),
+        options(error)
+      )
+    : infraError(error, requestId)
+
+export const infraError = (error: WireError, requestId: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(errorText(error, requestId), options(error))
+
+const options = (error: WireError) => ({
+  status: errorCodes[error.code],
+  contentType: "application/json",
+  ...(error.headers === undefined ? {} : { headers: error.headers })
+})
+
+export const notFound: WireError = {
+  code: "not_found",
+  message: "There is nothing at this path. GET /openapi.json lists every endpoint."
+}
+
+export const methodNotAllowed = (methods: ReadonlyArray<string>): WireError => ({
+  code: "method_not_allowed",
+  message: `This path answers to ${methods.join(", ")}.`,
+  headers: { allow: methods.join(", ") }
+})
+
+export const payloadTooLarge = (limit: number): WireError => ({
+  code: "payload_too_large",
+  message: `The body may have at most ${limit} bytes.`,
+  headers: { connection: "close" }
+})
+
+export const unsupportedMediaType: WireError = {
+  code: "unsupported_media_type",
+  message: "Send the body as JSON, with `Content-Type: application/json`."
+}
+
+export const foreignHost: WireError = {
+  code: "forbidden",
+  message: "This Host is not one that the server answers to. The operator adds it with --allowed-hosts."
+}
+
+export const internalError: WireError = {
+  code: "internal_error",
+  message: "Something went wrong on our side. The operator finds it in the log under this request's id."
+}
+
+export const storeUnavailable: WireError = {
+  code: "service_unavailable",
+  message: "The database can't be reached at present. Send the request again shortly.",
+  headers: { "x-should-retry": "true", "retry-after": "5" }
+}

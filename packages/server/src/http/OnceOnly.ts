@@ -1,0 +1,88 @@
+/**
+ * `Idempotency-Key` on every POST of the infrastructure surface, one mechanism for all of them (decisions: Infrastructure
+ * surface). The request is the same when method, path, query, environment and body are; the answer is kept when it decided
+ * something: not a 422 or 429, and a 5xx only where it names a job that was created.
+ */
+import { createHash } from "node:crypto"
+import { OnceOnly } from "@sluice/api/access/InfraAccess"
+import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
+import type { Principal } from "@sluice/domain/access/Principal"
+import { CurrentPrincipal } from "@sluice/domain/access/Principal"
+import type { Answer } from "@sluice/domain/idempotency/Idempotency"
+import { Idempotency, MAX_IDEMPOTENCY_KEY } from "@sluice/domain/idempotency/Idempotency"
+import { Context, Effect, Layer, Schema } from "effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { infraError } from "./EdgeErrors.ts"
+import { RequestId } from "./RequestId.ts"
+
+export const onceOnly = Layer.effect(
+  OnceOnly,
+  Effect.gen(function* () {
+    const idempotency = yield* Idempotency
+    return (httpEffect, { endpoint }) => {
+      if (endpoint.method !== "POST") return httpEffect
+      return Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const key = request.headers["idempotency-key"]
+        if (key === undefined) return httpEffect
+        const requestId = Context.get(fiber.context, RequestId)
+        if (!/^[\x20-\x7e]+$/.test(key) || key.length > MAX_IDEMPOTENCY_KEY) return Effect.succeed(badKey(requestId))
+        const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
+        return Effect.flatMap(Effect.orDie(request.text), (body) =>
+          idempotency.once(
+            { workspaceId: principal.workspaceId, key, requestHash: hashOf(request, principal, body) },
+            Effect.map(httpEffect, toAnswer)
+          )
+        ).pipe(
+          Effect.map(({ text, replayed }) => fromText(text, replayed)),
+          Effect.catchTags({
+            IdempotencyMismatch: (failure) => Effect.succeed(infraError(wireErrorOf(failure), requestId)),
+            IdempotencyInProgress: (failure) => Effect.succeed(infraError(wireErrorOf(failure), requestId))
+          })
+        )
+      })
+    }
+  })
+)
+
+const badKey = (requestId: string) =>
+  infraError(
+    invalid([{ path: "Idempotency-Key", message: `must be 1 to ${MAX_IDEMPOTENCY_KEY} printable ASCII characters` }]),
+    requestId
+  )
+
+const hashOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal, body: string): string =>
+  createHash("sha256")
+    .update(`${request.method} ${request.originalUrl}\n${principal.environmentId}\n`)
+    .update(body)
+    .digest("hex")
+
+/** What is kept of an answer. */
+const Stored = Schema.Struct({
+  status: Schema.Int,
+  headers: Schema.Record(Schema.String, Schema.String),
+  body: Schema.String
+})
+const StoredText = Schema.fromJsonString(Stored)
+
+const toAnswer = (response: HttpServerResponse.HttpServerResponse): Answer => {
+  const body =
+    response.body._tag === "Uint8Array" ? (response.body.text ?? new TextDecoder().decode(response.body.body)) : ""
+  const { "content-length": _, ...headers } = response.headers
+  return {
+    text: Schema.encodeSync(StoredText)({ status: response.status, headers, body }),
+    final: response.status < 500 ? response.status !== 422 && response.status !== 429 : body.includes('"job_id"')
+  }
+}
+
+const fromText = (text: string, replayed: boolean): HttpServerResponse.HttpServerResponse => {
+  const { status, headers, body } = Schema.decodeSync(StoredText)(text)
+  const all = replayed ? { ...headers, "idempotent-replayed": "true" } : headers
+  if (body === "") return HttpServerResponse.empty({ status, headers: all })
+  return HttpServerResponse.text(body, {
+    status,
+    headers: all,
+    contentType: headers["content-type"] ?? "application/json"
+  })
+}

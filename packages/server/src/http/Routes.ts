@@ -1,0 +1,46 @@
+/** All routes of the server, over the services they need; whoever assembles the server provides those and a socket. */
+import { InferenceApi } from "@sluice/api/inference/InferenceApi"
+import { InfraApi } from "@sluice/api/InfraApi"
+import { Layer } from "effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpRouter from "effect/http/HttpRouter"
+import { apiKeysHandlers } from "../access/ApiKeysHandlers.ts"
+import { billingHandlers } from "../billing/BillingHandlers.ts"
+import { environmentsHandlers } from "../environments/EnvironmentsHandlers.ts"
+import { InferenceHandlers } from "../inference/InferenceHandlers.ts"
+import { instancesHandlers } from "../instances/InstancesHandlers.ts"
+import { jobsHandlers } from "../jobs/JobsHandlers.ts"
+import { site, siteRoutes } from "../site/SiteRoutes.ts"
+import { storageHandlers } from "../storage/StorageHandlers.ts"
+import { templatesHandlers } from "../templates/TemplatesHandlers.ts"
+import { authorized, wellFormed, withinBudget } from "./Authorization.ts"
+import { BudgetGate } from "./BudgetGate.ts"
+import { edge } from "./Edge.ts"
+import type { HostRule } from "./Hosts.ts"
+import { onceOnly } from "./OnceOnly.ts"
+import { routesOf } from "./RouteTable.ts"
+
+const infra = HttpApiBuilder.layer(InfraApi).pipe(
+  Layer.provide([
+    jobsHandlers,
+    instancesHandlers,
+    templatesHandlers,
+    storageHandlers,
+    environmentsHandlers,
+    apiKeysHandlers,
+    billingHandlers
+  ]),
+  Layer.provide([authorized, withinBudget, onceOnly, wellFormed]),
+  Layer.provide(BudgetGate.layer)
+)
+
+const inference = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
+
+/** Serves everything on the `HttpServer` that is provided. */
+export const serveRoutes = (isOurHost: HostRule) => {
+  const routes = [...routesOf(InfraApi), ...routesOf(InferenceApi), ...siteRoutes]
+  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, edge({ isOurHost, routes })), {
+    disableLogger: true,
+    disableListenLog: true
+  })
+}

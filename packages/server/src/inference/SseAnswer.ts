@@ -1,0 +1,116 @@
+/**
+ * A chat answer on an open socket, written without streams in between.
+ *
+ * The head goes out with the first word, so a refusal before it is a plain answer with its status. The model waits while
+ * the caller does not read; who does not read for STALL_MS is dropped. Silence is broken by a comment.
+ */
+import { chunkStart, streamEnd, textChunk } from "@sluice/api/inference/ChatWire"
+import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
+import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
+import { ClientStalled } from "@sluice/domain/inference/InferenceErrors"
+import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
+import { Clock, Effect } from "effect"
+import type { ServerResponse } from "node:http"
+
+/** How long a caller may leave everything unread, and how long nothing may be sent. In the time of the network. */
+export const STALL_MS = 30_000
+export const SILENCE_MS = 15_000
+
+/** Sockets live in real time, also where the world's clock runs faster. */
+const hostClock = Clock.Clock.defaultValue()
+
+export class SseAnswer {
+  private readonly response: ServerResponse
+  private readonly headers: Readonly<Record<string, string>>
+  private readonly clock: Clock.Clock
+  private start = ""
+  private readonly named = new Set<number>()
+  private wroteMs = 0
+
+  constructor(response: ServerResponse, headers: Readonly<Record<string, string>>, clock: Clock.Clock = hostClock) {
+    this.response = response
+    this.headers = headers
+    this.clock = clock
+  }
+
+  /** Whether the status is on its way, so that a failure can only be an event. */
+  get begun(): boolean {
+    return this.response.headersSent
+  }
+
+  /** Sends the text of some events; returns when the caller has room for more. */
+  readonly emit = (head: AnswerHead, events: ReadonlyArray<ChatEvent>): Effect.Effect<void, ClientStalled> => {
+    if (this.start === "") this.start = chunkStart(head)
+    let text = ""
+    for (const event of events) {
+      if (event._tag !== "Text") continue
+      text += textChunk(this.start, event.index, event.text, !this.named.has(event.index))
+      this.named.add(event.index)
+    }
+    return text === "" || this.write(text) ? Effect.void : this.until("drain")
+  }
+
+  /** How it ended and what it cost. A choice without a word still gets its role. */
+  complete(answer: Answer, includeUsage: boolean): void {
+    const start = this.start === "" ? chunkStart(answer.head) : this.start
+    const roles = answer.choices.map((_, index) => (this.named.has(index) ? "" : textChunk(start, index, "", true)))
+    this.write(roles.join("") + streamEnd(start, answer, includeUsage))
+    this.response.end()
+  }
+
+  /** One error event and the end, without `[DONE]`. */
+  fail(failure: InferenceFailure, requestId: string): void {
+    this.write(`data: ${inferenceErrorText(inferenceErrorOf(failure), requestId)}\n\n`)
+    if (failure._tag === "ClientStalled") this.response.destroy()
+    else this.response.end()
+  }
+
+  /** Ends an answer that was interrupted. A caller that is gone is told nothing; one that is there learns that it is cut. */
+  stop(requestId: string): void {
+    if (this.begun && !this.response.writableEnded && !this.response.destroyed)
+      this.fail({ _tag: "ServerStopping" }, requestId)
+  }
+
+  /** Never returns: a comment after each silence. */
+  heartbeat(): Effect.Effect<never> {
+    this.wroteMs = this.clock.currentTimeMillisUnsafe()
+    const step = Effect.suspend(() => {
+      const rest = SILENCE_MS - (this.clock.currentTimeMillisUnsafe() - this.wroteMs)
+      if (rest > 0) return Effect.sleep(rest)
+      // Who does not read needs no comment.
+      if (this.response.writableNeedDrain || this.response.writableEnded) return Effect.sleep(SILENCE_MS)
+      this.write(": waiting\n\n")
+      return Effect.void
+    })
+    return Effect.provideService(Effect.forever(step), Clock.Clock, this.clock)
+  }
+
+  /** Returns when the end has left us, or when its reader was dropped. */
+  sent(): Effect.Effect<void> {
+    if (this.response.writableLength === 0 || this.response.destroyed) return Effect.void
+    return this.until("finish").pipe(Effect.catchTag("ClientStalled", () => Effect.sync(() => this.response.destroy())))
+  }
+
+  private write(text: string): boolean {
+    this.wroteMs = this.clock.currentTimeMillisUnsafe()
+    if (!this.response.headersSent) this.response.writeHead(200, { ...this.headers, ...EVENT_STREAM })
+    return this.response.write(text)
+  }
+
+  private until(event: "drain" | "finish"): Effect.Effect<void, ClientStalled> {
+    return Effect.callback<void>((resume) => {
+      const onEvent = () => resume(Effect.void)
+      this.response.once(event, onEvent)
+      return Effect.sync(() => this.response.off(event, onEvent))
+    }).pipe(
+      Effect.timeoutOrElse({ duration: STALL_MS, orElse: () => Effect.fail(new ClientStalled()) }),
+      Effect.provideService(Clock.Clock, this.clock)
+    )
+  }
+}
+
+const EVENT_STREAM = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+}

@@ -1,0 +1,74 @@
+/**
+ * `GET /jobs/{id}/logs`: which form is asked for, from where, and how the stream ends. It never ends a broken stream as if
+ * it were whole: the connection is closed instead, so that the reader comes back for the rest.
+ */
+import { CurrentPrincipal } from "@sluice/domain/access/Principal"
+import { JobNotFound, RequestInvalid } from "@sluice/domain/jobs/JobErrors"
+import { JobLogs } from "@sluice/domain/jobs/JobLogs"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, Stream } from "effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { answer, withId } from "../http/Answer.ts"
+import { dropSlowReader, inPieces } from "../http/SlowReader.ts"
+import { asEvents, asText } from "./JobLogStream.ts"
+
+interface LogRequest {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly params: { readonly id: string }
+  readonly query: { readonly offset?: number; readonly tail?: number; readonly follow?: "true" | "false" }
+}
+
+/** The handler, once its services are there. */
+export const jobLog = Effect.gen(function* () {
+  const logs = yield* JobLogs
+
+  const open = Effect.fnUntraced(function* ({ request, params, query }: LogRequest) {
+    const principal = yield* CurrentPrincipal
+    const events = wantsEvents(request)
+    const from = yield* startOf(request, query, events)
+    const options = { ...from, follow: query.follow !== "false" }
+    const log = yield* withId(
+      params.id,
+      (id) => new JobNotFound({ id }),
+      (id) => logs.events(principal, id, options)
+    )
+    return yield* streamed(request, events ? asEvents(log) : asText(log), events)
+  })
+
+  return (input: LogRequest) => answer(open(input), (response) => response)
+})
+
+const wantsEvents = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.headers.accept?.toLowerCase().includes("text/event-stream") === true
+
+const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], events: boolean) => {
+  const last = events ? request.headers["last-event-id"] : undefined
+  if (last !== undefined && last !== "") {
+    return /^\d{1,15}$/.test(last)
+      ? Effect.succeed({ offset: Number(last), tail: undefined })
+      : invalid("Last-Event-ID", "must be the id of an event of this stream")
+  }
+  return query.offset !== undefined && query.tail !== undefined
+    ? invalid("tail", "must not be sent together with offset")
+    : Effect.succeed({ offset: query.offset ?? 0, tail: query.tail })
+}
+
+const invalid = (path: string, message: string) => Effect.fail(new RequestInvalid({ issues: [{ path, message }] }))
+
+const streamed = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  bytes: Stream.Stream<Uint8Array>,
+  events: boolean
+) {
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  yield* Effect.forkScoped(dropSlowReader(response))
+  return HttpServerResponse.stream(
+    inPieces(bytes).pipe(
+      // A job may be silent for long: the reader sees at once that its request was taken.
+      Stream.onStart(Effect.sync(() => response.flushHeaders())),
+      Stream.onError(() => Effect.sync(() => response.destroy()))
+    ),
+    { contentType: events ? "text/event-stream" : "text/plain; charset=utf-8" }
+  )
+})

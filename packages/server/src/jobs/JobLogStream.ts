@@ -1,0 +1,97 @@
+/**
+ * A job's log on the wire: as plain bytes, or as server-sent events that can be resumed (decisions: GET /jobs/{id}/logs).
+ * An event's id is the offset of the next byte not yet sent in whole: a character cut by a chunk's end waits for its rest
+ * and is not counted, so that resuming neither loses nor repeats a byte.
+ */
+import { jobToWire } from "@sluice/api/jobs/JobWire"
+import type { LogEvent } from "@sluice/domain/jobs/JobLogs"
+import { Duration, Stream } from "effect"
+
+/** Silence never lasts longer than this on a stream of events. */
+const COMMENT_EVERY = Duration.seconds(15)
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const none = new Uint8Array(0)
+
+/** The bytes as they were; one line stands for what was dropped. */
+export const asText = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Array> =>
+  events.pipe(
+    Stream.map((event) =>
+      event._tag === "Log"
+        ? event.bytes
+        : event._tag === "Gap"
+          ? encoder.encode(`\n[... ${event.to - event.from} bytes dropped ...]\n`)
+          : none
+    ),
+    Stream.filter((bytes) => bytes.length > 0)
+  )
+
+/** `log`, `status`, `gap`, `end`, and a comment at least every 15 s. */
+export const asEvents = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Array> =>
+  Stream.suspend(() => {
+    const render = renderer()
+    return events.pipe(
+      Stream.map(render),
+      Stream.filter((text) => text !== ""),
+      Stream.merge(
+        Stream.map(Stream.tick(COMMENT_EVERY), () => ": \n\n"),
+        { haltStrategy: "left" }
+      ),
+      Stream.map((text) => encoder.encode(text))
+    )
+  })
+
+const renderer = () => {
+  let cut: Uint8Array = none
+  /** What waits for a rest that will not come any more. */
+  const flush = (next: number) => {
+    const rest = cut
+    cut = none
+    return rest.length === 0 ? "" : logEvent(rest, next)
+  }
+  let next = 0
+  return (event: LogEvent): string => {
+    switch (event._tag) {
+      case "Log": {
+        const bytes = cut.length === 0 ? event.bytes : concat(cut, event.bytes)
+        const whole = wholeCharacters(bytes)
+        cut = bytes.slice(whole)
+        next = event.next
+        return whole === 0 ? "" : logEvent(bytes.subarray(0, whole), event.next - cut.length)
+      }
+      case "Gap": {
+        const before = flush(next)
+        next = event.to
+        return `${before}id: ${event.to}\nevent: gap\ndata: ${JSON.stringify({ from: event.from, to: event.to })}\n\n`
+      }
+      case "Status":
+        return `event: status\ndata: ${JSON.stringify(jobToWire(event.job))}\n\n`
+      case "End":
+        return `${flush(next)}event: end\ndata: ${JSON.stringify({ status: event.job.status, exit_code: event.job.exitCode })}\n\n`
+    }
+  }
+}
+
+const logEvent = (bytes: Uint8Array, next: number) =>
+  `id: ${next}\nevent: log\ndata: ${JSON.stringify({ text: decoder.decode(bytes) })}\n\n`
+
+const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
+  const both = new Uint8Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
+}
+
+/** How many of the bytes are left when a UTF-8 character that the end cuts is taken off. */
+export const wholeCharacters = (bytes: Uint8Array): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!
+    if (byte < 0x80) break
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? bytes.length - back : bytes.length
+    }
+  }
+  return bytes.length
+}

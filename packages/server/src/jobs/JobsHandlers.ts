@@ -1,0 +1,101 @@
+/** The routes of jobs. `create` is hot: it is one function, its body goes to the domain unread, its answer is ready text. */
+import { InfraApi } from "@sluice/api/InfraApi"
+import { listOf, pageRequest } from "@sluice/api/infra/Envelope"
+import { jobToWire, quoteToWire } from "@sluice/api/jobs/JobWire"
+import { wireErrorOf } from "@sluice/api/infra/WireError"
+import { CurrentPrincipal } from "@sluice/domain/access/Principal"
+import { AttemptId } from "@sluice/domain/idempotency/Idempotency"
+import { JobNotFound } from "@sluice/domain/jobs/JobErrors"
+import type { JobFilter } from "@sluice/domain/jobs/Jobs"
+import { Jobs } from "@sluice/domain/jobs/Jobs"
+import { Context, Effect } from "effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { answer, dataOf, withId } from "../http/Answer.ts"
+import { infraError, unsupportedMediaType } from "../http/EdgeErrors.ts"
+import { jsonBody } from "../http/JsonBody.ts"
+import { RequestId } from "../http/RequestId.ts"
+import { jobLog } from "./JobLogHandler.ts"
+
+const missing = (id: string) => new JobNotFound({ id })
+
+export const jobsHandlers = HttpApiBuilder.group(InfraApi, "jobs", (handlers) =>
+  Effect.gen(function* () {
+    const jobs = yield* Jobs
+    const logs = yield* jobLog
+    return handlers
+      .handleRaw("create", ({ request }) =>
+        Effect.withFiber((fiber) => {
+          const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
+          const attemptId = Context.get(fiber.context, AttemptId)
+          const requestId = Context.get(fiber.context, RequestId)
+          return Effect.match(
+            Effect.flatMap(jsonBody(request), (body) => jobs.submit(principal, body, attemptId)),
+            {
+              onFailure: (failure) =>
+                infraError(failure._tag === "NotJson" ? unsupportedMediaType : wireErrorOf(failure), requestId),
+              onSuccess: (job) =>
+                HttpServerResponse.text(JSON.stringify({ data: jobToWire(job) }), {
+                  status: 201,
+                  contentType: "application/json",
+                  headers: { location: `/api/v1/jobs/${job.id}` }
+                })
+            }
+          )
+        })
+      )
+      .handleRaw("quote", ({ request }) =>
+        Effect.flatMap(jsonBody(request), (body) =>
+          Effect.flatMap(CurrentPrincipal, (principal) => answer(jobs.quote(principal, body), dataOf(quoteToWire)))
+        ).pipe(
+          Effect.catchTags({
+            NotJson: () => Effect.succeed(HttpServerResponse.empty({ status: 415 })),
+            RequestInvalid: (failure) => answer(Effect.fail(failure), dataOf(quoteToWire))
+          })
+        )
+      )
+      .handle("list", ({ query }) =>
+        Effect.flatMap(CurrentPrincipal, (principal) =>
+          answer(jobs.list(principal, filterOf(query), pageRequest(query)), (page, requestId) =>
+            listOf(page, jobToWire, requestId)
+          )
+        )
+      )
+      .handle("get", ({ params }) =>
+        Effect.flatMap(CurrentPrincipal, (principal) =>
+          answer(
+            withId(params.id, missing, (id) => jobs.get(principal, id)),
+            dataOf(jobToWire)
+          )
+        )
+      )
+      .handle("cancel", ({ params }) =>
+        Effect.flatMap(CurrentPrincipal, (principal) =>
+          answer(
+            withId(params.id, missing, (id) => jobs.cancel(principal, id)),
+            dataOf(jobToWire)
+          )
+        )
+      )
+      .handle("logs", logs)
+  })
+)
+
+const filterOf = (query: {
+  readonly status?: JobFilter["status"]
+  readonly name?: string
+  readonly label?: string
+  readonly created_after?: string
+  readonly created_before?: string
+}): JobFilter => ({
+  status: query.status,
+  name: query.name,
+  label: query.label === undefined ? undefined : splitLabel(query.label),
+  createdAfter: query.created_after === undefined ? undefined : new Date(query.created_after),
+  createdBefore: query.created_before === undefined ? undefined : new Date(query.created_before)
+})
+
+const splitLabel = (label: string): readonly [string, string] => {
+  const at = label.indexOf(":")
+  return [label.slice(0, at), label.slice(at + 1)]
+}

@@ -1,0 +1,186 @@
+/**
+ * Runs the commands of simulated machines in threads, so that a hostile one blocks neither the event loop nor the others.
+ *
+ * Two lanes with a thread each. A run gets a short slice on the quick lane; one that needs more is broken off and begun
+ * again on the slow lane, which is safe because a run has no effect but its timeline. There it may take its time, up to a
+ * limit at which it is killed like a process without memory. So short runs never wait for long ones. The queue holds one
+ * entry per machine whose timeline somebody waits for.
+ */
+import { killed, Shell } from "@sluice/simulator/shell/Shell"
+import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
+import { Clock, Effect, Layer } from "effect"
+import { Worker } from "node:worker_threads"
+import type { Answer, READY } from "./ShellThread.ts"
+
+export interface ShellLimits {
+  /** Host time of a run on the quick lane. */
+  readonly sliceMs: number
+  /** Host time after which a run is given up. */
+  readonly limitMs: number
+}
+export const defaultLimits: ShellLimits = { sliceMs: 1_000, limitMs: 30_000 }
+
+export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
+  Layer.effect(
+    Shell,
+    Effect.gen(function* () {
+      const lanes = yield* Effect.acquireRelease(
+        Effect.sync(() => new Lanes(limits)),
+        (lanes) => Effect.promise(() => lanes.end())
+      )
+      return {
+        run: (run) =>
+          Effect.callback<Timeline>((resume) => {
+            const task: Task = { run, gone: false, finish: (exit) => resume(exit) }
+            lanes.add(task)
+            return Effect.sync(() => {
+              task.gone = true
+            })
+          })
+      }
+    })
+  )
+
+export const layer = layerWith(defaultLimits)
+
+interface Task {
+  readonly run: ShellRun
+  readonly finish: (timeline: Effect.Effect<Timeline>) => void
+  /** Nobody waits for it any more. */
+  gone: boolean
+}
+
+class Lanes {
+  readonly #fresh: Array<Task> = []
+  readonly #long: Array<Task> = []
+  readonly #quick: Thread
+  readonly #slow: Thread
+
+  constructor({ sliceMs, limitMs }: ShellLimits) {
+    const next = () => this.#next()
+    this.#quick = new Thread(sliceMs, next, (task) => this.#long.push(task))
+    this.#slow = new Thread(limitMs, next, (task) => task.finish(killedFor(task, "out of time")))
+  }
+
+  add(task: Task): void {
+    this.#fresh.push(task)
+    this.#next()
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.#quick.end(), this.#slow.end()])
+  }
+
+  #next(): void {
+    this.#give(this.#quick, [this.#fresh])
+    this.#give(this.#slow, [this.#long, this.#fresh])
+  }
+
+  #give(thread: Thread, queues: ReadonlyArray<Array<Task>>): void {
+    while (thread.isIdle) {
+      const task = queues.find((queue) => queue.length > 0)?.shift()
+      if (task === undefined) return
+      if (!task.gone) thread.start(task)
+    }
+  }
+}
+
+/** One thread and what it works on. It is replaced when it was broken off or died. */
+class Thread {
+  #worker: Worker | undefined
+  #task: Task | undefined
+  #ready = false
+  #ended = false
+  #stopTimer = () => {}
+  readonly #limitMs: number
+  readonly #next: () => void
+  readonly #late: (task: Task) => void
+
+  constructor(limitMs: number, next: () => void, late: (task: Task) => void) {
+    this.#limitMs = limitMs
+    this.#next = next
+    this.#late = late
+    this.#worker = this.#spawn()
+  }
+
+  get isIdle(): boolean {
+    return this.#task === undefined && !this.#ended
+  }
+
+  start(task: Task): void {
+    this.#task = task
+    this.#worker ??= this.#spawn()
+    this.#worker.postMessage(task.run)
+    if (this.#ready) this.#limit()
+  }
+
+  /** The time of a run counts from when the thread can work on it. */
+  #limit(): void {
+    this.#stopTimer = after(this.#limitMs, () => {
+      this.#worker = this.#spawn()
+      this.#done(this.#late)
+    })
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    this.#stopTimer()
+    await this.#worker?.terminate()
+  }
+
+  #done(how: (task: Task) => void): void {
+    this.#stopTimer()
+    const task = this.#task
+    this.#task = undefined
+    if (task !== undefined) how(task)
+    if (!this.#ended) this.#next()
+  }
+
+  /** Makes the thread that takes the place of the one before. */
+  #spawn(): Worker {
+    void this.#worker?.terminate()
+    this.#ready = false
+    const worker = new Worker(new URL("./ShellThread.ts", import.meta.url), { env: {}, resourceLimits: RESOURCES })
+    worker.unref()
+    worker.on("message", (message: typeof READY | Answer) => {
+      if (this.#worker !== worker) return
+      if (message === "ready") {
+        this.#ready = true
+        if (this.#task !== undefined) this.#limit()
+        return
+      }
+      const { timeline, fault } = message
+      this.#done((task) =>
+        task.finish(timeline === undefined ? Effect.die(new Error(fault)) : Effect.succeed(timeline))
+      )
+    })
+    let cause: unknown
+    worker.on("error", (error) => {
+      cause = error
+    })
+    worker.on("exit", () => {
+      if (this.#worker !== worker || this.#ended) return
+      // Not at once: a thread that cannot even begin must not be begun in a circle.
+      this.#worker = undefined
+      this.#done((task) => task.finish(isOutOfMemory(cause) ? killedFor(task, "out of memory") : Effect.die(cause)))
+    })
+    return worker
+  }
+}
+
+const killedFor = (task: Task, reason: string) => Effect.sync(() => killed(task.run, reason))
+
+const isOutOfMemory = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"
+
+const RESOURCES = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
+
+/** Host time, whatever the speed of the world's clock: what is limited is the host's work. */
+const after = (ms: number, then: () => void): (() => void) => {
+  const timer = Effect.runFork(
+    Effect.andThen(Effect.sleep(ms), Effect.sync(then)).pipe(
+      Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+    )
+  )
+  return () => timer.interruptUnsafe()
+}

@@ -1,0 +1,59 @@
+/**
+ * What the server says about itself without a key: what it is (`/`), its document, whether it lives (`/healthz`) and whether
+ * it can work (`/readyz`: the store answers; it is migrated before the port opens).
+ */
+import { openApiDocument } from "@sluice/api/OpenApiDocument"
+import { Duration, Effect, Layer } from "effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { Route } from "../http/RouteTable.ts"
+import { inWallTime } from "../http/WallTime.ts"
+import { StoreProbe } from "./StoreProbeStore.ts"
+
+/** These, for the table of methods. */
+export const siteRoutes: ReadonlyArray<Route> = ["/", "/openapi.json", "/healthz", "/readyz"].map((path) => ({
+  method: "GET",
+  path
+}))
+
+const READY_WITHIN = Duration.seconds(2)
+
+const about = `Sluice: GPU machines and models behind one API key.
+
+  Inference       /v1            chat completions and models, for OpenAI-compatible clients
+  Infrastructure  /api/v1        jobs, instances, storage, environments, API keys, billing
+  Document        /openapi.json  OpenAPI 3.1 of both
+
+Every request carries \`Authorization: Bearer svc_live_...\`.
+`
+
+const json = (status: number, body: string) =>
+  HttpServerResponse.text(body, { status, contentType: "application/json" })
+
+export const site = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const probe = yield* StoreProbe
+    let document: string | undefined
+    yield* router.add("GET", "/", HttpServerResponse.text(about, { contentType: "text/plain; charset=utf-8" }))
+    yield* router.add("GET", "/healthz", json(200, '{"status":"ok"}'))
+    yield* router.add(
+      "GET",
+      "/readyz",
+      probe.answers.pipe(
+        Effect.timeout(READY_WITHIN),
+        Effect.match({
+          onFailure: () => json(503, '{"status":"unavailable"}'),
+          onSuccess: () => json(200, '{"status":"ready"}')
+        }),
+        inWallTime
+      )
+    )
+    // Made at the first request: nobody waits for it at the start.
+    yield* router.add(
+      "GET",
+      "/openapi.json",
+      Effect.sync(() => json(200, (document ??= JSON.stringify(openApiDocument()))))
+    )
+  })
+)

@@ -1,0 +1,57 @@
+/** What may be configured, and that a wrong configuration is refused in words before anything starts. */
+import { describe, expect, it } from "@effect/vitest"
+import { fromVariables, parse } from "@sluice/server/Config"
+import { Redacted, Result } from "effect"
+
+const issuesOf = (given: Parameters<typeof parse>[0]) => {
+  const parsed = parse(given)
+  return Result.isFailure(parsed) ? parsed.failure.issues : []
+}
+
+describe("Config", () => {
+  it("has defaults that reach this machine only", () => {
+    const config = Result.getOrThrow(parse({}))
+    expect(config).toMatchObject({ host: "127.0.0.1", port: 8080, data: "./data", machines: "simulator", speed: 1 })
+    expect(config.allowedHosts).toEqual(["127.0.0.1"])
+  })
+
+  it("refuses to listen beyond loopback unless that is said", () => {
+    for (const host of ["0.0.0.0", "::", "192.168.1.5", "example.com", "127.0.0.1.example.com"]) {
+      expect(issuesOf({ host })[0]).toContain("--allow-remote")
+      expect(issuesOf({ host, "allow-remote": "true" })).toEqual([])
+    }
+    for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1"]) expect(issuesOf({ host })).toEqual([])
+  })
+
+  it("says everything that is wrong at once, and never a secret", () => {
+    const secret = "hunter2-hunter2-hunter2"
+    const issues = issuesOf({
+      port: "99999",
+      speed: "0",
+      seed: "-1",
+      machines: "docker",
+      scenario: "x.json",
+      models: "m",
+      "bootstrap-key": secret
+    })
+    expect(issues).toHaveLength(7)
+    expect(issues.join()).not.toContain(secret)
+    for (const port of ["", "abc", "1.5", "-1"]) expect(issuesOf({ port })).toHaveLength(1)
+  })
+
+  it("reads SLUICE_* variables and hides what is secret", () => {
+    const key = `svc_live_${"a".repeat(38)}`
+    const given = fromVariables({
+      SLUICE_PORT: "9000",
+      SLUICE_DATABASE_URL: "postgres://u:p@h/d",
+      SLUICE_BOOTSTRAP_KEY: key,
+      SLUICE_DATA: "",
+      PORT: "1"
+    })
+    expect(given).toEqual({ port: "9000", "database-url": "postgres://u:p@h/d", "bootstrap-key": key })
+    const config = Result.getOrThrow(parse(given))
+    expect(config.port).toBe(9000)
+    expect(JSON.stringify(config)).not.toMatch(/u:p|aaaa/)
+    expect(Redacted.value(config.bootstrapKey!)).toBe(key)
+  })
+})

@@ -1,0 +1,107 @@
+/** One process per data directory: a living holder keeps others out, a dead one or a reused pid does not. */
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { spawn, type ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { lockDataDirectory } from "../../src/database/DataLock.ts"
+import { processIdentity } from "../../src/database/ProcessIdentity.ts"
+
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-lock-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+const lockFile = (path: string) => join(path, "sluice.lock")
+
+const HOLD = `
+  import { Effect } from "effect"
+  import { lockDataDirectory } from ${JSON.stringify(new URL("../../src/database/DataLock.ts", import.meta.url).href)}
+  const held = Effect.gen(function* () {
+    yield* lockDataDirectory(process.argv[1])
+    process.stdout.write("held")
+    yield* Effect.never
+  })
+  Effect.runPromise(Effect.scoped(held)).catch((error) => { process.stdout.write("refused: " + error.message); process.exit(1) })
+  setInterval(() => {}, 1000)`
+
+/** Another process that tries to hold the directory; its first words say whether it does. */
+const holder = (path: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async (): Promise<readonly [child: ChildProcess, said: string]> => {
+      const child = spawn(process.execPath, ["--input-type=module", "-e", HOLD, path], {
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      const [said] = await once(child.stdout!, "data")
+      return [child, String(said)]
+    }),
+    ([child]) => killed(child)
+  )
+const killed = (child: ChildProcess) =>
+  Effect.promise(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill("SIGKILL")
+    await once(child, "exit")
+  })
+
+it.live("a second process is refused with the holder's pid, and takes over once the holder was killed", () =>
+  Effect.gen(function* () {
+    const path = yield* directory
+    const [first, said] = yield* holder(path)
+    expect(said).toBe("held")
+    const error = yield* Effect.flip(Effect.scoped(lockDataDirectory(path)))
+    expect(error).toMatchObject({ _tag: "DataDirectoryInUse", directory: path, pid: first.pid })
+    expect(error.message).toContain(`Process ${first.pid} already uses the data directory ${path}`)
+    const [, second] = yield* holder(path)
+    expect(second).toMatch(/^refused: Process/)
+    yield* killed(first)
+    expect(existsSync(lockFile(path))).toBe(true)
+    yield* Effect.scoped(lockDataDirectory(path))
+    expect(existsSync(lockFile(path))).toBe(false)
+  })
+)
+
+it.live("of many that find a dead holder's lock at once, exactly one gets it", () =>
+  Effect.gen(function* () {
+    const path = yield* directory
+    const [dead] = yield* holder(path)
+    yield* killed(dead)
+    const rivals = yield* Effect.all([holder(path), holder(path), holder(path), holder(path)], { concurrency: 4 })
+    expect(rivals.map(([, said]) => said.slice(0, 7)).sort()).toEqual(["held", "refused", "refused", "refused"])
+  })
+)
+
+it.live("a reused pid, a torn file and a holder out of sight do not block for ever", () =>
+  Effect.gen(function* () {
+    const path = yield* directory
+    const me = processIdentity(process.pid)
+    const outOfSight = { pid: 1, place: "elsewhere", startedAt: "1" }
+    const old = 1_000_000
+    for (const [content, touched] of [
+      [JSON.stringify({ pid: process.pid, ...me, startedAt: "1" }), undefined],
+      ["{", old],
+      [JSON.stringify(outOfSight), old]
+    ] as const) {
+      writeFileSync(lockFile(path), content)
+      if (touched !== undefined) utimesSync(lockFile(path), touched, touched)
+      yield* Effect.scoped(lockDataDirectory(path))
+    }
+    writeFileSync(lockFile(path), JSON.stringify(outOfSight))
+    const exit = yield* Effect.exit(Effect.scoped(lockDataDirectory(path)))
+    expect(Exit.isFailure(exit)).toBe(true)
+    expect(readFileSync(lockFile(path), "utf8")).toBe(JSON.stringify(outOfSight))
+  })
+)
+
+it.live("closing a scope twice removed leaves another's lock alone", () =>
+  Effect.gen(function* () {
+    const path = yield* directory
+    const scope = yield* Scope.make()
+    yield* lockDataDirectory(path).pipe(Scope.provide(scope))
+    rmSync(lockFile(path))
+    writeFileSync(lockFile(path), "another's")
+    yield* Scope.close(scope, Exit.void)
+    expect(readFileSync(lockFile(path), "utf8")).toBe("another's")
+  })
+)

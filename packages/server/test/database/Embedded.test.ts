@@ -1,0 +1,126 @@
+/** What only one of the stores has to prove: the bridge's cleaning up, upkeep, directories, starting together, plain errors. */
+import { expect, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { embedded, overPglite, postgres } from "../../src/database/Database.ts"
+import { openMemory } from "../../src/database/EmbeddedFiles.ts"
+import { tidy } from "../../src/database/EmbeddedUpkeepStore.ts"
+import { onPglite, onPostgres } from "../../../../test/support/Databases.ts"
+import { freshDatabase } from "../../../../test/support/Postgres.ts"
+
+const pglite = Effect.acquireRelease(
+  Effect.promise(() => openMemory()),
+  (db) => Effect.promise(() => db.close())
+)
+
+it.live("a wire that ends rolls back and closes its prepared statements", () =>
+  Effect.gen(function* () {
+    const db = yield* pglite
+    const left = Effect.promise(() => db.query<{ n: number }>("select count(*)::int as n from pg_prepared_statements"))
+    const lost = Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* Effect.forEach([1, 2, 3, 4], () => sql`select pg_sleep(0.01)`, { concurrency: 4, discard: true })
+      expect((yield* left).rows[0]!.n).toBeGreaterThan(0)
+      return yield* sql.withTransaction(
+        sql`create table never (id int)`.pipe(Effect.andThen(Effect.die("the wire ends here")))
+      )
+    }).pipe(Effect.provide(overPglite(db)), Effect.exit)
+    expect(Exit.isFailure(yield* lost)).toBe(true)
+    yield* Effect.sleep("50 millis")
+    expect((yield* left).rows[0]!.n).toBe(0)
+    const found = yield* Effect.promise(() => db.query("select to_regclass('never') as never"))
+    expect(found.rows).toEqual([{ never: null }])
+  })
+)
+
+it.live("a long queue of queries leaves turns to timers", () =>
+  Effect.gen(function* () {
+    const db = yield* pglite
+    const turns = yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      let turns = 0
+      const timer = setInterval(() => turns++, 1)
+      yield* Effect.forEach(Array.from({ length: 3000 }), () => sql`select 1`, { concurrency: 8, discard: true })
+      clearInterval(timer)
+      return turns
+    }).pipe(Effect.provide(overPglite(db)))
+    expect(turns).toBeGreaterThan(20)
+  })
+)
+
+it.live("a directory keeps what was written and lets one process in at a time", () =>
+  Effect.gen(function* () {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-data-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+    )
+    const sql = SqlClient.SqlClient
+    const write = Effect.flatMap(sql, (sql) => sql`insert into master_keys (id, since) values ('kept', ${new Date(0)})`)
+    const read = Effect.flatMap(sql, (sql) => sql`select id from master_keys`)
+    const open = Layer.fresh(embedded(directory))
+    const second = Effect.flip(Effect.provide(Effect.void, Layer.fresh(embedded(directory))))
+    yield* Effect.provide(
+      Effect.gen(function* () {
+        yield* write
+        expect(yield* second).toMatchObject({ _tag: "DataDirectoryInUse", pid: process.pid })
+      }),
+      open
+    )
+    expect(yield* Effect.provide(read, open)).toEqual([{ id: "kept" }])
+  })
+)
+
+it.live("a database that can't be reached is named without its password", () =>
+  Effect.gen(function* () {
+    for (const url of [
+      "postgres://me:hushhush@127.0.0.1:1/shop",
+      "postgres://me:hushhush@nowhere.invalid/shop",
+      "hushhush"
+    ]) {
+      const error = yield* Effect.flip(Effect.provide(Effect.void, postgres({ url: Redacted.make(url) })))
+      expect(error._tag).toBe("DatabaseUnreachable")
+      expect(JSON.stringify(error) + error.message).not.toContain("hushhush")
+    }
+  })
+)
+
+onPglite(
+  "upkeep",
+  (it) => {
+    it.effect("gathers statistics and frees dead rows where there is something to do", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into master_keys select g::text, ${new Date(0)}::timestamptz from generate_series(1, 500) g`
+        for (const at of [1, 2, 3]) yield* sql`update master_keys set since = ${new Date(at)}`
+        yield* Effect.sleep("1100 millis")
+        yield* sql`select count(*) from master_keys`
+        yield* tidy
+        const [table] = yield* sql`select reltuples::int4 as rows from pg_class where relname = 'master_keys'`
+        expect(table).toEqual({ rows: 500 })
+      })
+    )
+  },
+  { live: true }
+)
+
+onPostgres(
+  "starting",
+  (it) => {
+    it.effect("several replicas at once migrate an empty database exactly once", () =>
+      Effect.gen(function* () {
+        const url = Redacted.make(yield* freshDatabase)
+        const replica = Effect.provide(
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`select migration_id from server_migrations`),
+          Layer.fresh(postgres({ url }))
+        )
+        const seen = yield* Effect.all([replica, replica, replica, replica], { concurrency: 4 })
+        expect(seen).toEqual(Array.from({ length: 4 }, () => [{ migration_id: 1 }]))
+      })
+    )
+  },
+  { live: true }
+)

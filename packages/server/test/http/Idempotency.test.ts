@@ -1,0 +1,117 @@
+/** `Idempotency-Key` on every POST (decisions: Infrastructure surface, common rules). */
+import { expect, layer } from "@effect/vitest"
+import { InfraApi } from "@sluice/api/InfraApi"
+import { routesOf } from "@sluice/server/http/RouteTable"
+import { Effect } from "effect"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+const keyed = (key: string) => ({ headers: { "idempotency-key": key } })
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("Idempotency-Key", (it) => {
+  it.effect("gives the first answer again and creates nothing twice", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const first = yield* ask("/api/v1/jobs", { ...keyed("a"), body: job })
+      const again = yield* ask("/api/v1/jobs", { ...keyed("a"), body: job })
+      expect([first.status, again.status]).toEqual([201, 201])
+      expect([first.headers.get("idempotent-replayed"), again.headers.get("idempotent-replayed")]).toEqual([
+        null,
+        "true"
+      ])
+      expect(again.text).toBe(first.text)
+      expect(again.headers.get("location")).toBe(first.headers.get("location"))
+      expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"))
+      expect((yield* ask("/api/v1/jobs")).json.meta.total).toBe(1)
+    })
+  )
+
+  it.effect("refuses another body, path or environment under the same key", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      yield* ask("/api/v1/jobs", { ...keyed("b"), body: job })
+      const others = [
+        ask("/api/v1/jobs", { ...keyed("b"), body: { ...job, name: "other" } }),
+        ask("/api/v1/jobs/quote", { ...keyed("b"), body: job }),
+        ask("/api/v1/jobs?environment=default", { ...keyed("b"), body: job })
+      ]
+      for (const other of others) {
+        const told = yield* other
+        expect([told.status, told.json.error.code]).toEqual([422, "idempotency_mismatch"])
+      }
+    })
+  )
+
+  it.effect("keeps the workspaces apart", () =>
+    Effect.gen(function* () {
+      const { ask, bob } = yield* TestServer
+      const hers = yield* ask("/api/v1/jobs", { ...keyed("shared"), body: job })
+      const his = yield* ask("/api/v1/jobs", { ...keyed("shared"), body: job, key: bob.key })
+      expect(his.status).toBe(201)
+      expect(his.json.data.id).not.toBe(hers.json.data.id)
+    })
+  )
+
+  it.effect("runs one of many at once and tells the others to wait or gives them its answer", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const before = (yield* ask("/api/v1/jobs")).json.meta.total
+      const told = yield* Effect.all(
+        Array.from({ length: 12 }, () => ask("/api/v1/jobs", { ...keyed("race"), body: job })),
+        { concurrency: "unbounded" }
+      )
+      const made = told.filter((one) => one.status === 201)
+      const waiting = told.filter((one) => one.status === 409)
+      expect(made.length + waiting.length).toBe(12)
+      expect(new Set(made.map((one) => one.json.data.id)).size).toBe(1)
+      for (const one of waiting) {
+        expect([one.json.error.code, one.headers.get("x-should-retry")]).toEqual(["idempotency_in_progress", "true"])
+      }
+      expect((yield* ask("/api/v1/jobs")).json.meta.total).toBe(before + 1)
+      expect((yield* ask("/api/v1/jobs", { ...keyed("race"), body: job })).headers.get("idempotent-replayed")).toBe(
+        "true"
+      )
+    })
+  )
+
+  it.effect("does not keep a refusal of the request itself, and keeps a failure that made a job", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      expect((yield* ask("/api/v1/jobs", { ...keyed("c"), body: {} })).status).toBe(422)
+      expect((yield* ask("/api/v1/jobs", { ...keyed("c"), body: job })).status).toBe(201)
+      const refused = { ...job, gpu_type: "refused" }
+      const first = yield* ask("/api/v1/jobs", { ...keyed("d"), body: refused })
+      const again = yield* ask("/api/v1/jobs", { ...keyed("d"), body: refused })
+      expect([first.status, again.status]).toEqual([500, 500])
+      expect(again.json.error.details.job_id).toBe(first.json.error.details.job_id)
+    })
+  )
+
+  it.effect("gives a new API key's text again, and only under the key of its request", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const first = yield* ask("/api/v1/api-keys", { ...keyed("e"), body: { name: "once" } })
+      const again = yield* ask("/api/v1/api-keys", { ...keyed("e"), body: { name: "once" } })
+      expect(again.json.data.key).toBe(first.json.data.key)
+      expect((yield* ask("/api/v1/jobs", { key: again.json.data.key })).status).toBe(200)
+    })
+  )
+
+  it.effect("is taken by every POST and refused when it is malformed", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const posts = routesOf(InfraApi).filter((route) => route.method === "POST")
+      expect(posts.length).toBeGreaterThan(5)
+      for (const { path } of posts) {
+        for (const key of ["x".repeat(256), "caf\u00e9"]) {
+          const told = yield* ask(path.replace(":id", "x"), { ...keyed(key), body: {} })
+          expect([path, told.status, told.json.error.details.issues[0].path]).toEqual([path, 422, "Idempotency-Key"])
+        }
+      }
+      const missing = "/api/v1/jobs/01890a5d-ac96-774b-bcce-b302099a8057/cancel"
+      const first = yield* ask(missing, { ...keyed("f"), method: "POST" })
+      const again = yield* ask(missing, { ...keyed("f"), method: "POST" })
+      expect([first.status, again.status, again.headers.get("idempotent-replayed")]).toEqual([404, 404, "true"])
+    })
+  )
+})

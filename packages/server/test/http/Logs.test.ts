@@ -1,0 +1,68 @@
+/** `GET /jobs/{id}/logs` over a socket: its forms, where it starts, what it refuses. */
+import { expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { rawRequest } from "./support/RawHttp.ts"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+const LINE = "hello from the machine\n"
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("job logs", (it) => {
+  it.effect("come as text or as events, from any byte", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const { id } = (yield* ask("/api/v1/jobs", { body: job })).json.data
+      const logs = (query = "", headers: Record<string, string> = {}) =>
+        ask(`/api/v1/jobs/${id}/logs${query}`, { headers })
+      const events = { accept: "text/event-stream" }
+
+      const whole = yield* logs()
+      expect([whole.status, whole.text, whole.headers.get("content-type")]).toEqual([
+        200,
+        LINE,
+        "text/plain; charset=utf-8"
+      ])
+      expect((yield* logs("?offset=6")).text).toBe(LINE.slice(6))
+      expect((yield* logs("?tail=1&follow=false")).text).toBe(LINE)
+      expect((yield* logs("?tail=0")).text).toBe("")
+      expect((yield* logs("?offset=1000")).text).toBe("")
+
+      const told = yield* logs("", events)
+      expect(told.headers.get("content-type")).toBe("text/event-stream")
+      expect(told.text).toContain(`id: ${LINE.length}\nevent: log\ndata: ${JSON.stringify({ text: LINE })}\n\n`)
+      expect(told.text).toContain("event: status\n")
+      expect(told.text.endsWith('event: end\ndata: {"status":"succeeded","exit_code":0}\n\n')).toBe(true)
+      const resumed = yield* logs("", { ...events, "last-event-id": "6" })
+      expect(resumed.text).toContain(JSON.stringify({ text: LINE.slice(6) }))
+      expect((yield* logs("", { ...events, "last-event-id": String(LINE.length) })).text).not.toContain("event: log")
+
+      for (const [query, headers] of [
+        ["?offset=-1", {}],
+        ["?offset=x", {}],
+        ["?offset=1&tail=1", {}],
+        ["?follow=maybe", {}],
+        ["?from=1", {}],
+        ["", { ...events, "last-event-id": "x" }]
+      ] as const) {
+        expect([query, (yield* logs(query, headers)).status]).toEqual([query, 422])
+      }
+      expect((yield* ask("/api/v1/jobs/01890a5d-ac96-774b-bcce-b302099a8057/logs")).status).toBe(404)
+    })
+  )
+
+  it.effect("survive a forged upgrade and a HEAD", () =>
+    Effect.gen(function* () {
+      const { ask, port } = yield* TestServer
+      const upgrade = [
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAA"
+      ]
+      const told = yield* rawRequest(port, ["GET /api/v1/jobs HTTP/1.1", "Host: localhost", ...upgrade])
+      expect(told.status).toBe(401)
+      const head = yield* ask("/api/v1/jobs/01890a5d-ac96-774b-bcce-b302099a8057/logs", { method: "HEAD" })
+      expect(head.status).toBe(404)
+    })
+  )
+})

@@ -1,0 +1,97 @@
+/** Which environment a request works in, what its key may do, and what money says first (decisions: Tenancy, Jobs). */
+import { expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Told } from "./support/TestServer.ts"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+const pathsOf = (told: Told) => told.json.error.details.issues.map((issue: { path: string }) => issue.path)
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights", (it) => {
+  it.effect("finds the environment of a request", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const { id } = (yield* ask("/api/v1/environments")).json.data[0]
+      for (const query of ["", "?environment=default", `?environment=${id}`])
+        expect((yield* ask(`/api/v1/jobs${query}`)).status).toBe(200)
+      expect((yield* ask("/api/v1/jobs?environment=default", { headers: { "x-environment": "default" } })).status).toBe(
+        200
+      )
+      const both = yield* ask("/api/v1/jobs?environment=default", { headers: { "x-environment": "other" } })
+      expect([both.status, pathsOf(both)]).toEqual([422, ["environment"]])
+      for (const query of [
+        "?environment=other",
+        "?environment=",
+        "?environment=%00",
+        `?environment=${"x".repeat(5_000)}`
+      ]) {
+        const told = yield* ask(`/api/v1/jobs${query}`)
+        expect([query.slice(0, 30), told.status, told.json.error.code]).toEqual([query.slice(0, 30), 404, "not_found"])
+      }
+    })
+  )
+
+  it.effect("needs the scope, names it, and never lets a key make a stronger one", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const make = (body: unknown, key?: string) =>
+        ask("/api/v1/api-keys", { body, ...(key === undefined ? {} : { key }) })
+      const reader = (yield* make({ name: "reader", scopes: ["jobs:read", "keys:write"] })).json.data
+      expect((yield* ask("/api/v1/jobs", { key: reader.key })).status).toBe(200)
+      const refused = yield* ask("/api/v1/jobs", { key: reader.key, body: job })
+      expect([refused.status, refused.json.error.code, refused.json.error.details.scope]).toEqual([
+        403,
+        "forbidden",
+        "jobs:write"
+      ])
+      const stronger = yield* make({ name: "stronger", scopes: ["jobs:write"] }, reader.key)
+      expect([stronger.status, stronger.json.error.details.scope]).toEqual([403, "jobs:write"])
+      const child = yield* make({ name: "child" }, reader.key)
+      expect([...child.json.data.scopes].sort()).toEqual(["jobs:read", "keys:write"])
+      for (const body of [
+        { name: "x", scopes: [] },
+        { name: "x", scopes: ["all"] },
+        { name: "x", rate_limit_rpm: 0 },
+        { name: "x", environment_id: "default" }
+      ]) {
+        expect((yield* make(body)).status).toBe(422)
+      }
+    })
+  )
+
+  it.effect("says that the budget is spent before it looks at the body", () =>
+    Effect.gen(function* () {
+      const { ask, bob } = yield* TestServer
+      const { id } = (yield* ask("/api/v1/environments", { key: bob.key })).json.data[0]
+      const set = (monthly_budget_usd: unknown) =>
+        ask(`/api/v1/environments/${id}`, { key: bob.key, method: "PATCH", body: { monthly_budget_usd } })
+      expect((yield* ask("/api/v1/jobs", { key: bob.key, body: "{" })).status).toBe(422)
+      expect((yield* set(12.5)).json.data.monthly_budget_usd).toBe(12.5)
+      for (const bad of [-1, "1", 1e12]) expect((yield* set(bad)).status).toBe(422)
+      expect((yield* set(0)).json.data.monthly_budget_usd).toBe(0)
+      for (const body of [job, "{", {}]) {
+        const told = yield* ask("/api/v1/jobs", { key: bob.key, body })
+        expect([told.status, told.json.error.code]).toEqual([402, "BUDGET_REACHED"])
+      }
+      expect((yield* ask("/api/v1/jobs", { key: undefined, body: job })).status).toBe(401)
+      expect((yield* set(null)).json.data.monthly_budget_usd).toBe(null)
+      expect((yield* ask("/api/v1/jobs", { key: bob.key, body: "{" })).status).toBe(422)
+      expect((yield* ask("/api/v1/jobs", { key: bob.key, body: job })).status).toBe(201)
+    })
+  )
+
+  it.effect("tells money and machines apart", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const dear = yield* ask("/api/v1/jobs", { body: { ...job, gpu_count: 8, max_runtime_minutes: 1440 } })
+      expect([dear.status, dear.json.error.code]).toEqual([402, "insufficient_credits"])
+      expect(dear.json.error.details.required_usd).toBeCloseTo(2 * 8 * 24.25)
+      const refused = yield* ask("/api/v1/jobs", { body: { ...job, gpu_type: "refused" } })
+      expect([refused.status, refused.json.error.code]).toEqual([500, "internal_error"])
+      const failed = yield* ask(`/api/v1/jobs/${refused.json.error.details.job_id}`)
+      expect([failed.json.data.status, failed.json.data.exit_code]).toEqual(["failed", null])
+      const quote = yield* ask("/api/v1/jobs/quote", { body: job })
+      expect(quote.json.data).toMatchObject({ cost_per_hour: 2, affordable: true })
+    })
+  )
+})

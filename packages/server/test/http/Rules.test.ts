@@ -1,0 +1,183 @@
+/** The rules that all routes of the infrastructure surface share (decisions: Infrastructure surface, common rules; Tenancy). */
+import { expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { rawRequest } from "./support/RawHttp.ts"
+import type { Told } from "./support/TestServer.ts"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+const pathsOf = (told: { readonly json: Told["json"] }) =>
+  told.json.error.details.issues.map((issue: { path: string }) => issue.path)
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common rules", (it) => {
+  it.effect("lists newest first, in pages, no row twice or skipped while rows are added", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const make = (name: string) => ask("/api/v1/storage", { body: { name, region: "us-east", size_gb: 1 } })
+      for (let i = 0; i < 5; i++) expect((yield* make(`page-${i}`)).status).toBe(201)
+      const names: Array<string> = []
+      let cursor = ""
+      for (let page = 0; ; page++) {
+        const told = yield* ask(`/api/v1/storage?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`)
+        expect(told.status).toBe(200)
+        expect(told.json.meta.requestId).toBe(told.headers.get("x-request-id"))
+        expect(told.json.meta.total).toBe(5 + page)
+        names.push(...told.json.data.map((volume: { name: string }) => volume.name))
+        cursor = told.json.meta.cursor
+        if (!told.json.meta.hasMore) break
+        yield* make(`late-${page}`)
+      }
+      expect(cursor).toBe("")
+      expect(names).toEqual(["page-4", "page-3", "page-2", "page-1", "page-0"])
+    })
+  )
+
+  it.effect("refuses bad queries with all issues", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const bad: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+        ["limit=0", ["limit"]],
+        ["limit=101", ["limit"]],
+        ["limit=1.5", ["limit"]],
+        ["limit=abc", ["limit"]],
+        ["limit=", ["limit"]],
+        ["limit=1&limit=2", ["limit"]],
+        ["cursor=", ["cursor"]],
+        ["cursor=xyz", ["cursor"]],
+        ["cursor=JyBvciAxPTEgLS0", ["cursor"]],
+        ["what=1", ["what"]],
+        ["limit=0&what=1&cursor=x", ["cursor", "limit", "what"]]
+      ]
+      for (const [query, paths] of bad) {
+        const told = yield* ask(`/api/v1/api-keys?${query}`)
+        expect([query, told.status, told.json.error.code]).toEqual([query, 422, "validation_error"])
+        expect([query, pathsOf(told).sort()]).toEqual([query, paths])
+      }
+      for (const query of [
+        "status=done",
+        "label=novalue",
+        "created_after=yesterday",
+        "created_before=2026-01-01",
+        "name=a%00b",
+        "what=1"
+      ]) {
+        expect([query, (yield* ask(`/api/v1/jobs?${query}`)).status]).toEqual([query, 422])
+      }
+      for (const query of ["from=2026-02-30", "to=x", "from=2026-02-02&to=2026-02-01", "from=0000-01-01"]) {
+        expect([query, (yield* ask(`/api/v1/billing/usage?${query}`)).status]).toEqual([query, 422])
+      }
+      for (const path of ["/templates", "/storage/regions", "/instances/types", "/billing/balance", "/environments"]) {
+        expect([path, (yield* ask(`/api/v1${path}?what=1`)).status]).toEqual([path, 422])
+      }
+    })
+  )
+
+  it.effect("refuses bad bodies with all issues, never with a 500", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const told = yield* ask("/api/v1/storage", { body: { name: "", size_gb: 1.5, colour: "red" } })
+      expect([told.status, pathsOf(told).sort()]).toEqual([422, ["colour", "name", "region", "size_gb"]])
+      for (const path of ["/api/v1/storage", "/api/v1/api-keys", "/api/v1/jobs", "/api/v1/jobs/quote"]) {
+        for (const body of [
+          "",
+          "{",
+          "null",
+          "[]",
+          '"x"',
+          "1",
+          "{}x",
+          "\u0000",
+          '{"name":"\\u0000"}',
+          '{"name":"\\ud800"}',
+          '{"__proto__":1}'
+        ]) {
+          const answer = yield* ask(path, { method: "POST", headers: { "content-type": "application/json" }, body })
+          expect([path, body, answer.status, answer.json.error.code]).toEqual([path, body, 422, "validation_error"])
+          expect(answer.json.error.details.issues.length).toBeGreaterThan(0)
+        }
+        const text = yield* ask(path, { body: "{}", headers: { "content-type": "text/plain" } })
+        expect([path, text.status, text.json.error.code]).toEqual([path, 415, "unsupported_media_type"])
+        const large = yield* ask(path, { body: { name: "x".repeat(1_100_000) } })
+        expect([path, large.status, large.json.error.code]).toEqual([path, 413, "payload_too_large"])
+      }
+      const deep = yield* ask("/api/v1/jobs", { body: `${"[".repeat(400_000)}${"]".repeat(400_000)}` })
+      expect(deep.status).toBe(422)
+    })
+  )
+
+  it.effect("reads a chunked body to its limit and answers 413", () =>
+    Effect.gen(function* () {
+      const { port, alice } = yield* TestServer
+      const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`
+      const head = [
+        "POST /api/v1/jobs HTTP/1.1",
+        "Host: localhost",
+        `Authorization: Bearer ${alice.key}`,
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked"
+      ]
+      const told = yield* rawRequest(port, head, `${chunk.repeat(20)}0\r\n\r\n`)
+      expect([told.status, told.body.includes("payload_too_large")]).toEqual([413, true])
+      const latin1 = yield* rawRequest(port, [...head.slice(0, 4), "Content-Length: 3"], '"\xff"')
+      expect(latin1.status).toBe(422)
+    })
+  )
+
+  it.effect("keeps a well-formed request id and replaces any other", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const kept = yield* ask("/api/v1/nothing", { headers: { "x-request-id": "a.b:c-d_1" } })
+      expect([kept.headers.get("x-request-id"), kept.json.error.details.request_id]).toEqual(["a.b:c-d_1", "a.b:c-d_1"])
+      for (const id of ["a b", "x".repeat(129), "<script>"]) {
+        expect((yield* ask("/healthz", { headers: { "x-request-id": id } })).headers.get("x-request-id")).toMatch(
+          /^[\w-]{36}$/
+        )
+      }
+    })
+  )
+
+  it.effect("answers to its own names only", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestServer
+      const host = (value: string, path = "/healthz") => rawRequest(port, [`GET ${path} HTTP/1.1`, `Host: ${value}`])
+      for (const ours of ["localhost", `127.0.0.1:${port}`, "[::1]:80", "LOCALHOST."])
+        expect((yield* host(ours)).status).toBe(200)
+      for (const foreign of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""]) {
+        expect([foreign, (yield* host(foreign)).status]).toEqual([foreign, 403])
+      }
+      expect((yield* host("evil.example", "/v1/models")).body).toContain("permission_error")
+    })
+  )
+
+  it.effect("keeps volumes: unique, growing, kept while attached", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const made = yield* ask("/api/v1/storage", { body: { name: "vol", region: "eu-north", size_gb: 5 } })
+      expect(made.json.data).toMatchObject({
+        name: "vol",
+        region: "eu-north",
+        size_gb: 5,
+        used_bytes: 0,
+        attached_to: null
+      })
+      const path = `/api/v1/storage/${made.json.data.id}`
+      const again = yield* ask("/api/v1/storage", { body: { name: "vol", region: "eu-north", size_gb: 5 } })
+      expect([again.status, again.headers.get("x-should-retry")]).toEqual([409, "false"])
+      const nowhere = yield* ask("/api/v1/storage", { body: { name: "nowhere", region: "moon", size_gb: 5 } })
+      expect([nowhere.status, pathsOf(nowhere)]).toEqual([422, ["region"]])
+      expect((yield* ask(path, { method: "PATCH", body: { size_gb: 4 } })).status).toBe(422)
+      expect((yield* ask(path, { method: "PATCH", body: { size_gb: 6 } })).json.data.size_gb).toBe(6)
+      expect((yield* ask(path, { method: "DELETE" })).status).toBe(204)
+      expect((yield* ask(path)).status).toBe(404)
+    })
+  )
+
+  it.effect("answers HEAD and trailing slashes like GET", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const head = yield* ask("/api/v1/jobs", { method: "HEAD" })
+      expect([head.status, head.text]).toEqual([200, ""])
+      expect((yield* ask("/api/v1/jobs/")).status).toBe(200)
+      expect((yield* ask("/v1/models/")).status).toBe(200)
+    })
+  )
+})

@@ -1,0 +1,67 @@
+/** What the server writes is what the contract shows, and the contract makes a document. */
+import { describe, expect, it } from "@effect/vitest"
+import {
+  ChatChunkWire,
+  ChatCompletionWire,
+  chunkStart,
+  completionText,
+  streamEnd,
+  textChunk
+} from "@sluice/api/inference/ChatWire"
+import { InferenceApi } from "@sluice/api/inference/InferenceApi"
+import { ModelWire, modelToWire } from "@sluice/api/inference/ModelWire"
+import type { Answer } from "@sluice/domain/inference/Inference"
+import { defaultWorld } from "@sluice/simulator/models/ModelWorld"
+import { Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+
+const answer: Answer = {
+  head: { id: 'chatcmpl-"1"', created: 5, model: "m\n" },
+  choices: [
+    { text: 'say "hi"\u2028\n', reason: "stop" },
+    { text: "", reason: "length" }
+  ],
+  usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
+}
+const strict = { onExcessProperty: "error" } as const
+
+describe("the wire", () => {
+  it("has buffered answers as in the schema", () => {
+    const body = Schema.decodeUnknownSync(ChatCompletionWire, strict)(JSON.parse(completionText(answer)))
+    expect(body.usage).toEqual({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost: 0.0000015 })
+    expect(body.choices.map((choice) => choice.message.content)).toEqual(['say "hi"\u2028\n', ""])
+  })
+
+  it("has chunks as in the schema, one a line", () => {
+    const start = chunkStart(answer.head)
+    const stream =
+      textChunk(start, 0, answer.choices[0]!.text, true) +
+      textChunk(start, 1, "b", false) +
+      streamEnd(start, answer, true)
+    const events = stream.split("\n\n")
+    expect(events.splice(-2)).toEqual(["data: [DONE]", ""])
+    const chunks = events.map((event) => {
+      expect(event.startsWith("data: ") && !event.includes("\n")).toBe(true)
+      return Schema.decodeUnknownSync(ChatChunkWire, strict)(JSON.parse(event.slice(6)))
+    })
+    expect(chunks[0]!.choices[0]!.delta).toEqual({ role: "assistant", content: 'say "hi"\u2028\n' })
+    expect(chunks.at(-1)).toMatchObject({ id: 'chatcmpl-"1"', choices: [], usage: { total_tokens: 7 } })
+  })
+
+  it("has models as in the schema", () => {
+    for (const model of defaultWorld(1).models) Schema.decodeSync(ModelWire, strict)(modelToWire(model))
+  })
+
+  it("makes a document with both forms of an answer and all its errors", () => {
+    const document = OpenApi.fromApi(InferenceApi)
+    const operation = document.paths["/v1/chat/completions"]?.post
+    expect(Object.keys(operation?.responses["200"]?.content ?? {}).sort()).toEqual([
+      "application/json",
+      "text/event-stream"
+    ])
+    expect(Object.keys(operation?.responses ?? {})).toEqual(
+      expect.arrayContaining(["400", "401", "402", "403", "404", "413", "429", "500", "502", "503", "504"])
+    )
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(["/v1/models", "/v1/models/{id}"]))
+  })
+})

@@ -1,0 +1,66 @@
+/**
+ * The inference surface on a real port: edge, routes, simulated models, metering on an embedded database. Keys are known
+ * by a table, so that a test says who asks without making a workspace through the API.
+ */
+import { NodeCrypto, NodeHttpServer } from "@effect/platform-node"
+import { InferenceApi } from "@sluice/api/inference/InferenceApi"
+import { Access } from "@sluice/domain/access/Access"
+import { KeyInvalid } from "@sluice/domain/access/AccessErrors"
+import type { Principal } from "@sluice/domain/access/Principal"
+import { Replica } from "@sluice/domain/database/Replica"
+import { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
+import { Inference } from "@sluice/domain/inference/Inference"
+import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
+import { edge } from "@sluice/server/http/Edge"
+import { hostRule } from "@sluice/server/http/Hosts"
+import { routesOf } from "@sluice/server/http/RouteTable"
+import { InferenceHandlers } from "@sluice/server/inference/InferenceHandlers"
+import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
+import type { ModelWorld } from "@sluice/simulator/models/ModelWorld"
+import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { createServer } from "node:http"
+
+/** Keys that the server lets in. */
+export type Keys = Map<string, Principal>
+
+const accessOf = (keys: Keys) =>
+  Layer.succeed(Access, {
+    authenticate: (bearer, environment) => {
+      const principal = keys.get(bearer ?? "")
+      if (principal === undefined) return Effect.fail(new KeyInvalid())
+      return environment === undefined || environment === principal.environmentName
+        ? Effect.succeed(principal)
+        : Effect.fail(new EnvironmentNotFound({ environment }))
+    },
+    forget: Effect.void
+  })
+
+/** The surface over a world; gives `HttpServer` with its address. */
+export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never, never>) => {
+  const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
+  const everywhere = edge({ isOurHost: hostRule([]), routes: routesOf(InferenceApi) })
+  return HttpRouter.serve(Layer.mergeAll(routes, everywhere), { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provide(Inference.layer),
+    Layer.provide(Replica.layer({ speed: 1 })),
+    Layer.provide(models),
+    Layer.provide(NodeTokens.layer),
+    Layer.provide(RateLimits.layer),
+    Layer.provide(accessOf(keys)),
+    Layer.provide(NodeCrypto.layer),
+    Layer.provideMerge(
+      NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: "100 millis" })
+    )
+  )
+}
+
+export const simulated = (world: ModelWorld) => SimulatedModels.layer(world).pipe(Layer.provide(NodeTokens.layer))
+
+/** `http://127.0.0.1:port` of the running server. */
+export const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) => {
+  if (address._tag === "UnixPathAddress") throw new Error("The test server listens on a port")
+  return `http://127.0.0.1:${address.port}`
+})

@@ -1,0 +1,60 @@
+/** Threads give the same timelines as this thread, a hostile command holds up nobody, and what overruns is told so. */
+import { expect, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { execute } from "@sluice/simulator/shell/Execution"
+import { Shell } from "@sluice/simulator/shell/Shell"
+import { runOf } from "../../../simulator/test/support/Runs.ts"
+import { layer, layerWith } from "../../src/simulation/ShellWorkers.ts"
+
+const run = (command: string, over = {}) => Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over)))
+
+it.live("a thread's timeline is this thread's, to the byte", () =>
+  Effect.gen(function* () {
+    const files = [{ _tag: "File", path: "in", mode: 0o644, bytes: new Uint8Array([1, 0, 255]) }] as const
+    for (const command of [
+      "echo $RANDOM; shuf -i 1-20; mktemp -d; date +%s%N; sleep 5; nvidia-smi; (sleep 2; echo $RANDOM) & wait; wc -c in; echo out > out; stat out",
+      "for i in $(seq 100); do echo $i; sleep 0.1; done; exit 9",
+      "while true; do :; done",
+      "f() { f; }; f",
+      "yes"
+    ]) {
+      const expected = yield* Effect.promise(() => execute(runOf(command, { files, keepFiles: true })))
+      const actual = yield* run(command, { files, keepFiles: true })
+      expect(actual.exit).toEqual(expected.exit)
+      expect(actual.files).toEqual(expected.files)
+      expect(
+        Buffer.concat(actual.chunks.map((chunk) => chunk.bytes)).equals(
+          Buffer.concat(expected.chunks.map((chunk) => chunk.bytes))
+        )
+      ).toBe(true)
+      expect(actual.chunks.map((chunk) => chunk.at)).toEqual(expected.chunks.map((chunk) => chunk.at))
+    }
+  }).pipe(Effect.provide(layer))
+)
+
+it.live("what the host's time and chance would change is fixed by the run", () =>
+  Effect.gen(function* () {
+    const command = "awk 'BEGIN { srand(); print rand() }'; jq -n now; printf '%(%s)T\\n' -1"
+    const first = yield* run(command)
+    expect((yield* run(command)).chunks).toEqual(first.chunks)
+    expect(Buffer.from(first.chunks[0]!.bytes).toString()).toMatch(/1700000000\n$/)
+  }).pipe(Effect.provide(layer))
+)
+
+it.live("an endless command holds up neither the others nor this thread, and is killed at the limit", () =>
+  Effect.gen(function* () {
+    yield* run("true")
+    const hostile = yield* Effect.forkChild(run("while true; do sleep 0; echo x; done", { untilMs: Infinity }))
+    const others = yield* Effect.forEach(Array.from({ length: 20 }), () => run("echo quick"), {
+      concurrency: "unbounded"
+    })
+    expect(others.map((timeline) => Buffer.from(timeline.chunks[0]!.bytes).toString())).toEqual(
+      others.map(() => "quick\n")
+    )
+    expect(hostile.pollUnsafe()).toBe(undefined)
+    const timeline = yield* Fiber.join(hostile)
+    expect(timeline).toMatchObject({ overran: true, exit: { code: 137 } })
+    expect(Buffer.from(timeline.chunks[0]!.bytes).toString()).toBe("simulated machine: killed: out of time\n")
+    expect((yield* run("echo after")).overran).toBe(false)
+  }).pipe(Effect.provide(layerWith({ sliceMs: 300, limitMs: 1_500 })))
+)
