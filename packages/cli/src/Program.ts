@@ -1,0 +1,95 @@
+/**
+ * One run of the command line: parse, do, and turn whatever happened into an exit code. Help that was asked for goes to
+ * standard output; mistakes go to standard error, with the usage line and nothing on standard output.
+ */
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import { exitCodeOf, EXIT, type Failure, isFailure, UsageWrong } from "./connection/Failure.ts"
+import { failureJson, failureText } from "./connection/FailureText.ts"
+import { sluice, VERSION } from "./Sluice.ts"
+import { Output } from "./terminal/Output.ts"
+
+/** Runs the arguments; never fails. Gives the exit code. */
+export const program = (args: ReadonlyArray<string>, options: { readonly colours: boolean }) =>
+  Effect.gen(function* () {
+    const out = yield* Output
+    const help = new Help(options.colours)
+    const run = Command.runWith(sluice, { version: VERSION, renderErrors: false })(args).pipe(
+      Effect.provideService(Console.Console, help.console),
+      Effect.provide(Layer.mergeAll(CliOutput.layer(help.formatter), CliConfig.layer({ builtIns })))
+    )
+    const ended = yield* Effect.result(Effect.catchDefect(run, (defect) => Effect.fail(new Unforeseen(defect))))
+    yield* out.progress("")
+    if (Result.isSuccess(ended)) {
+      yield* out.data(help.text)
+      return 0
+    }
+    const error = ended.failure
+    if (CliError.isCliError(error)) {
+      const mistakes = error._tag === "ShowHelp" ? error.errors : [error]
+      if (mistakes.length === 0) {
+        yield* out.data(help.text)
+        return 0
+      }
+      return yield* told(
+        new UsageWrong({ issues: mistakes.map(({ message }) => message.replace(/\n\n +/, " ").replace(/\n +/g, " ")) }),
+        help.usage
+      )
+    }
+    if (isFailure(error)) return yield* told(error)
+    yield* out.say(`sluice: something unforeseen happened: ${error.text}\n        Please report it.`)
+    return EXIT.failed
+  })
+
+const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
+
+const told = Effect.fnUntraced(function* (failure: Failure, usage?: string) {
+  const out = yield* Output
+  if (failure._tag !== "Ended") {
+    yield* out.say(out.json ? JSON.stringify({ error: failureJson(failure) }) : failureText(failure))
+    if (usage !== undefined && !out.json) yield* out.say(usage)
+  }
+  return exitCodeOf(failure)
+})
+
+/** A bug of ours, told in one line. */
+class Unforeseen {
+  readonly text: string
+  constructor(defect: unknown) {
+    this.text = defect instanceof Error ? `${defect.name}: ${defect.message}` : Cause.pretty(Cause.die(defect))
+  }
+}
+
+/** Catches what the parser prints, until it is known whether it was asked for. */
+class Help {
+  text = ""
+  usage = ""
+  readonly formatter: CliOutput.Formatter
+  readonly console: Console.Console
+
+  constructor(colours: boolean) {
+    const plain = CliOutput.defaultFormatter({ colors: colours })
+    const keep = (...parts: ReadonlyArray<unknown>) => {
+      this.text += `${parts.join(" ")}\n`
+    }
+    this.console = Object.assign(Object.create(globalThis.console), { log: keep, error: keep })
+    this.formatter = {
+      ...plain,
+      formatHelpDoc: (doc) => {
+        const command = doc.usage.split(/ [<[]/)[0] ?? "sluice"
+        this.usage = `Usage: ${doc.usage}\nMore:  ${command} --help`
+        // Told in full once, at the top.
+        if (command === "sluice") return plain.formatHelpDoc(doc)
+        return `${plain.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nFlags of every command, like --json: sluice --help`
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** The `sluice` command: its subcommands and the flags that all of them take. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import { adminCommand } from "./admin/AdminCommand.ts"
+import { balanceCommand } from "./billing/BalanceCommand.ts"
+import { chatCommand, modelsCommand } from "./chat/ChatCommand.ts"
+import { connectionFlags } from "./connection/Connection.ts"
+import { jobsCommand } from "./jobs/JobsCommand.ts"
+import { gpusCommand } from "./machines/GpusCommand.ts"
+import { serveCommand } from "./serve/ServeCommand.ts"
+
+export const VERSION = "0.1.0"
+
+/** Declared to be parsed and documented; `Facts` has read it before. */
+const Json = GlobalFlag.Setting("json")({
+  flag: Flag.Boolean("json").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("JSON on standard output, and as errors")
+  )
+})
+
+export const sluice = Command.make("sluice").pipe(
+  Command.withDescription(
+    "An open GPU cloud: jobs on fresh GPU machines and models behind one API.\n" +
+      "  SLUICE_API_KEY holds your key; SLUICE_INFRA_URL and SLUICE_BASE_URL say where, default http://127.0.0.1:8080."
+  ),
+  Command.withSubcommands([
+    serveCommand,
+    jobsCommand,
+    gpusCommand,
+    chatCommand,
+    modelsCommand,
+    balanceCommand,
+    adminCommand
+  ]),
+  Command.withExamples([
+    { command: "sluice serve" },
+    { command: "sluice jobs run --gpu H100 --timeout 30m -- nvidia-smi" },
+    { command: 'sluice chat "Hello!"' }
+  ]),
+  Command.withGlobalFlags([Json, ...connectionFlags])
+)

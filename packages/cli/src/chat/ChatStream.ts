@@ -1,0 +1,71 @@
+/**
+ * One streamed chat answer, decoded by hand: `data: [DONE]` ends it, an error event or a broken connection fails it. An
+ * answer without `[DONE]` is not whole and is not passed off as such.
+ */
+import { ChatChunkWire } from "@sluice/api/inference/ChatWire"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Sse from "effect/encoding/Sse"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { calling, refused } from "../connection/Answers.ts"
+import type { Connection } from "../connection/Connection.ts"
+import type { Failure } from "../connection/Failure.ts"
+import { Unreachable } from "../connection/Failure.ts"
+
+export interface ChatBody {
+  readonly model: string
+  readonly messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>
+  readonly max_tokens?: number
+  readonly temperature?: number
+}
+
+export type Chunk = typeof ChatChunkWire.Type
+
+/** Runs `onChunk` for each chunk in order; the usage is in the last one. Nothing is sent twice: an answer costs money. */
+export const chatStream = Effect.fnUntraced(function* <E, R>(
+  connection: Connection,
+  body: ChatBody,
+  onChunk: (chunk: Chunk) => Effect.Effect<void, E, R>
+) {
+  const url = connection.baseUrl
+  const post = HttpClientRequest.post(`${url}/chat/completions`).pipe(
+    HttpClientRequest.bodyJsonUnsafe({ ...body, stream: true, stream_options: { include_usage: true } })
+  )
+  const response = yield* calling(url, connection.http.execute(post))
+  const requestId = response.headers["x-request-id"]
+  let done = false
+  const onData = (data: string): Effect.Effect<void, E | Failure | Schema.SchemaError, R> =>
+    data === "[DONE]"
+      ? Effect.sync(() => {
+          done = true
+        })
+      : Effect.flatMap(decode(data), (event): Effect.Effect<void, E | Failure, R> =>
+          "error" in event ? Effect.fail(broken(event, requestId)) : onChunk(event)
+        )
+  yield* calling(
+    url,
+    response.stream.pipe(
+      Stream.decodeText(),
+      Stream.pipeThroughChannelOrFail(Sse.decode()),
+      Stream.runForEach((event) => onData(event.data))
+    )
+  )
+  if (!done) return yield* new Unreachable({ url, reason: "the answer broke off", advice: "Ask again." })
+})
+
+const ErrorEvent = Schema.Struct({
+  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: Schema.NullOr(Schema.String) })
+})
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([ErrorEvent, ChatChunkWire])))
+
+/** The statuses of the error types; in a stream the status itself was sent before. */
+const statuses: { readonly [type: string]: number } = {
+  rate_limit_error: 429,
+  upstream_error: 502,
+  overloaded_error: 503,
+  timeout_error: 504
+}
+
+const broken = ({ error }: typeof ErrorEvent.Type, requestId: string | undefined): Failure =>
+  refused(statuses[error.type] ?? 500, error, requestId)

@@ -1,0 +1,33 @@
+/** The models there are, with what a million tokens cost. */
+import { ModelListWire } from "@sluice/api/inference/ModelWire"
+import * as Effect from "effect/Effect"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { calling } from "../connection/Answers.ts"
+import type { Connection } from "../connection/Connection.ts"
+import { connection } from "../connection/Connection.ts"
+import { Output } from "../terminal/Output.ts"
+import { usd } from "../terminal/Amounts.ts"
+import { table } from "../terminal/Table.ts"
+
+export const listModels = (connected: Connection) =>
+  calling(
+    connected.baseUrl,
+    Effect.flatMap(connected.http.get(`${connected.baseUrl}/models`), HttpClientResponse.schemaBodyJson(ModelListWire))
+  ).pipe(Effect.map(({ data }) => data))
+
+export const models = Effect.gen(function* () {
+  const out = yield* Output
+  yield* out.answer(yield* listModels(yield* connection), (list) =>
+    table(
+      ["ID", "INPUT", "CONTEXT", "PROMPT/1M", "ANSWER/1M"],
+      list.map((model) => [
+        model.id,
+        model.modalities.input.join(","),
+        String(model.context_length),
+        usd(model.pricing.prompt),
+        usd(model.pricing.completion)
+      ]),
+      ["CONTEXT", "PROMPT/1M", "ANSWER/1M"]
+    )
+  )
+})

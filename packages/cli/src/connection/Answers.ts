@@ -1,0 +1,90 @@
+/**
+ * From what an HTTP client says went wrong to a failure of ours: a refusal with the body and request id that the service
+ * gave, no connection, or an answer nobody understands. Both surfaces' error bodies are read.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { AnswerStrange, type Failure, isFailure, Refused, Unreachable, UsageWrong } from "./Failure.ts"
+import { issueText } from "./FailureText.ts"
+
+/** Runs a call; whatever fails in it fails as `Failure`. */
+export const calling = <A, E, R>(origin: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, Failure, R> =>
+  call.pipe(Effect.catch((error) => Effect.flatMap(failureOf(origin, error), (failure) => Effect.fail(failure))))
+
+const failureOf = (origin: string, error: unknown): Effect.Effect<Failure> => {
+  if (isFailure(error)) return Effect.succeed(error)
+  if (HttpClientError.isHttpClientError(error)) {
+    if (error.reason._tag === "StatusCodeError") return refusal(origin, error.reason.response)
+    const reason = reasonOf(error.reason.cause ?? error)
+    return Effect.succeed(
+      error.reason._tag === "TransportError" || error.response !== undefined
+        ? new Unreachable({ url: origin, reason, advice: ADVICE })
+        : new UsageWrong({ issues: [`${origin} is not an address that can be called.`] })
+    )
+  }
+  if (Schema.isSchemaError(error)) return Effect.succeed(mismatch(origin, error))
+  return Effect.succeed(new AnswerStrange({ url: origin, reason: error instanceof Error ? error.message : "unknown" }))
+}
+
+const ADVICE = "Is the server running (sluice serve)? Its address is --infra-url and --base-url."
+
+const ErrorBody = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.NullOr(Schema.String),
+    message: Schema.String,
+    details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+  })
+})
+const decodeBody = Schema.decodeUnknownOption(ErrorBody)
+
+const refusal = (origin: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<Failure> =>
+  Effect.map(Effect.option(response.json), (json) => {
+    const body = Option.flatMap(json, decodeBody)
+    if (Option.isNone(body)) return new AnswerStrange({ url: origin, reason: `HTTP ${response.status}` })
+    return refused(response.status, body.value.error, response.headers["x-request-id"])
+  })
+
+/** A refusal, also one that came as the last event of a stream. */
+export const refused = (
+  status: number,
+  error: (typeof ErrorBody.Type)["error"],
+  requestId: string | undefined
+): Refused => {
+  const { request_id, ...details } = error.details ?? {}
+  return new Refused({
+    status,
+    code: error.code ?? "unknown",
+    text: error.message,
+    details,
+    requestId: requestId ?? (typeof request_id === "string" ? request_id : null)
+  })
+}
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The contract's schemas check what is sent and what comes; what comes is always within `data`. */
+const mismatch = (origin: string, error: Schema.SchemaError): Failure => {
+  const issues = formatIssues(error.issue).issues.map(({ path, message }) => ({
+    path: (path ?? []).map((key) => String(key)).join("."),
+    message
+  }))
+  const first = issues[0]
+  return first === undefined || /^(data|meta)\b/.test(first.path)
+    ? new AnswerStrange({ url: origin, reason: first === undefined ? "empty" : `${first.path}: ${first.message}` })
+    : new UsageWrong({ issues: issues.map(({ path, message }) => issueText(path, message)) })
+}
+
+/** The innermost reason in a few words; fetch hides it below "fetch failed". */
+const reasonOf = (cause: unknown): string => {
+  let reason = "no answer"
+  for (let at: unknown = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const inner = at instanceof AggregateError ? at.errors[0] : undefined
+    if (inner instanceof Error) reason = inner.message
+    else if (at.message !== "") reason = at.message
+  }
+  return reason
+}

@@ -1,0 +1,99 @@
+/**
+ * Where the service is and who asks: flags over `SLUICE_*` variables over a server on this machine. The key comes from
+ * SLUICE_API_KEY alone: arguments can be read by other users of the machine.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { KeyMissing, UsageWrong } from "./Failure.ts"
+
+/** The variables of the process; read at its entry alone. */
+export class Variables extends Context.Service<Variables, Readonly<Record<string, string | undefined>>>()(
+  "@sluice/cli/connection/Variables"
+) {}
+
+const text = (name: string, description: string) =>
+  GlobalFlag.Setting(name)({
+    flag: Flag.String(name).pipe(
+      Flag.optional,
+      Flag.withMetavar(name === "environment" ? "ID|NAME" : "URL"),
+      Flag.withDescription(description)
+    )
+  })
+
+export const InfraUrl = text("infra-url", "Infrastructure address, ends in /api/v1 (SLUICE_INFRA_URL)")
+export const BaseUrl = text("base-url", "Inference address, ends in /v1 (SLUICE_BASE_URL)")
+export const Environment = text("environment", "Environment, by id or name (SLUICE_ENVIRONMENT)")
+
+/** What every command that talks to a server takes. */
+export const connectionFlags = [InfraUrl, BaseUrl, Environment] as const
+
+export interface Connection {
+  /** Of the infrastructure surface, without `/api/v1`. */
+  readonly origin: string
+  /** Of the inference surface, with `/v1`. */
+  readonly baseUrl: string
+  readonly key: Redacted.Redacted
+  readonly environment: string | undefined
+  /** Sends the key; an answer of 300 and above is an error. For what the typed client can't do: streams. */
+  readonly http: HttpClient.HttpClient
+}
+
+/** The connection that flags and variables ask for. Nothing is sent yet. */
+export const connection = Effect.gen(function* () {
+  const variables = yield* Variables
+  const pick = (flag: Option.Option<string>, name: string) => Option.getOrUndefined(flag) ?? set(variables[name])
+  const infra = pick(yield* InfraUrl, "SLUICE_INFRA_URL")
+  const base = pick(yield* BaseUrl, "SLUICE_BASE_URL")
+  const origin = yield* rootOf("SLUICE_INFRA_URL (--infra-url)", infra ?? siblingOf(base, "/v1", "/api/v1"), "/api/v1")
+  const inference = yield* rootOf("SLUICE_BASE_URL (--base-url)", base ?? siblingOf(infra, "/api/v1", "/v1"), "/v1")
+  const key = set(variables.SLUICE_API_KEY)
+  if (key === undefined) return yield* new KeyMissing()
+  const environment = pick(yield* Environment, "SLUICE_ENVIRONMENT")
+  const signed = HttpClientRequest.bearerToken(Redacted.make(key))
+  const http = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.mapRequest((request) =>
+      environment === undefined
+        ? signed(request)
+        : HttpClientRequest.setHeader(signed(request), "x-environment", environment)
+    ),
+    HttpClient.filterStatusOk
+  )
+  const connected: Connection = {
+    origin,
+    baseUrl: `${inference}/v1`,
+    key: Redacted.make(key),
+    environment,
+    http
+  }
+  return connected
+})
+
+const DEFAULT_ORIGIN = "http://127.0.0.1:8080"
+
+const set = (value: string | undefined) => (value === undefined || value.trim() === "" ? undefined : value.trim())
+
+/** With one of the two addresses given, the other one is on the same server. */
+const siblingOf = (url: string | undefined, from: string, to: string): string => {
+  const given = (url ?? `${DEFAULT_ORIGIN}${from}`).replace(/\/+$/, "")
+  return given.endsWith(from) ? given.slice(0, -from.length) + to : DEFAULT_ORIGIN + to
+}
+
+/** The address without its path, which the interface fixes. */
+const rootOf = (name: string, url: string, path: string): Effect.Effect<string, UsageWrong> => {
+  const trimmed = url.replace(/\/+$/, "")
+  const parsed = URL.parse(trimmed)
+  const ok = parsed !== null && /^https?:$/.test(parsed.protocol) && trimmed.endsWith(path)
+  return ok
+    ? Effect.succeed(trimmed.slice(0, -path.length))
+    : Effect.fail(
+        new UsageWrong({
+          issues: [`${name} must be an http(s) address that ends in ${path}, like ${DEFAULT_ORIGIN}${path}`]
+        })
+      )
+}

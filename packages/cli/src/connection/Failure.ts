@@ -1,0 +1,105 @@
+/**
+ * Everything that ends a command without success, and the exit code it ends with. Each says what happened, why, and what
+ * to do; what the service answered keeps its code, its details and its request id.
+ *
+ * Exit codes: 1 failed, 2 usage (also what the service calls invalid), 75 try again later, 77 no or wrong key,
+ * 124 timed out, 130 not seen to its end (detached or cancelled); `jobs run` else ends with its command's own.
+ */
+import * as Schema from "effect/Schema"
+
+export const EXIT = { failed: 1, usage: 2, tryAgain: 75, key: 77, timedOut: 124, detached: 130 } as const
+
+/** The command line, the configuration or the request is wrong. */
+export class UsageWrong extends Schema.TaggedError<UsageWrong>()("UsageWrong", {
+  issues: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return this.issues.join("\n")
+  }
+}
+
+export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {
+  override get message(): string {
+    return (
+      "No API key is set. The server prints one at its first start; its operator makes more with " +
+      "`sluice admin key create --workspace NAME`. Then: export SLUICE_API_KEY=svc_live_..."
+    )
+  }
+}
+
+/** The service said no. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", {
+  status: Schema.Int,
+  code: Schema.String,
+  text: Schema.String,
+  details: Schema.Record(Schema.String, Schema.Unknown),
+  requestId: Schema.NullOr(Schema.String)
+}) {
+  override get message(): string {
+    return this.text
+  }
+}
+
+/** No answer, or one that broke off. */
+export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
+  url: Schema.String,
+  reason: Schema.String,
+  advice: Schema.String
+}) {
+  override get message(): string {
+    return `${this.url} can't be reached: ${this.reason}. ${this.advice}`
+  }
+}
+
+/** An answer that is not one of this service, or of another version. */
+export class AnswerStrange extends Schema.TaggedError<AnswerStrange>()("AnswerStrange", {
+  url: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `${this.url} gave an answer that is not understood (${this.reason}). Is it a Sluice server of this version?`
+  }
+}
+
+/** The server did not start or stopped, or an operator's command was refused; `reason` says what to do. */
+export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { reason: Schema.String }) {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** All has been said already; the command ends with this code. */
+export class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int }) {}
+
+export type Failure = UsageWrong | KeyMissing | Refused | Unreachable | AnswerStrange | Stopped | Ended
+
+const kinds = [UsageWrong, KeyMissing, Refused, Unreachable, AnswerStrange, Stopped, Ended]
+
+export const isFailure = (error: unknown): error is Failure => kinds.some((kind) => error instanceof kind)
+
+export const exitCodeOf = (failure: Failure): number => {
+  switch (failure._tag) {
+    case "UsageWrong":
+      return EXIT.usage
+    case "KeyMissing":
+      return EXIT.key
+    case "Unreachable":
+      return EXIT.tryAgain
+    case "Refused":
+      return refusedCode(failure)
+    case "Ended":
+      return failure.code
+    default:
+      return EXIT.failed
+  }
+}
+
+/** Whether the same again may go well. */
+export const isTransient = (failure: Failure): boolean => exitCodeOf(failure) === EXIT.tryAgain
+
+const refusedCode = ({ status, code }: Refused): number => {
+  if (status === 401 || status === 403) return EXIT.key
+  if (status === 400 || status === 413 || status === 422) return EXIT.usage
+  if ([408, 429, 502, 503, 504].includes(status) || code === "idempotency_in_progress") return EXIT.tryAgain
+  return EXIT.failed
+}

@@ -1,0 +1,67 @@
+/** A failure on standard error: for people with what to do, or as `{"error":{...}}`. Never a key, never a stack. */
+import { oneLine } from "../terminal/Table.ts"
+import type { Failure } from "./Failure.ts"
+
+/** The `error` of the JSON form. */
+export const failureJson = (failure: Exclude<Failure, { readonly _tag: "Ended" }>) => {
+  if (failure._tag !== "Refused") return { code: codes[failure._tag], message: failure.message }
+  const { status, code, text, details, requestId } = failure
+  return { code, message: text, status, request_id: requestId, ...(Object.keys(details).length > 0 ? { details } : {}) }
+}
+
+export const failureText = (failure: Exclude<Failure, { readonly _tag: "Ended" }>): string => {
+  const issues = failure._tag === "Refused" ? issuesOf(failure.details) : []
+  const lines = issues.length > 0 ? issues : failure.message.split("\n")
+  const [first = "failed", ...rest] = lines.map(oneLine)
+  return [`sluice: ${first}`, ...rest.map((line) => `        ${line}`), ...aboutRequest(failure)].join("\n")
+}
+
+const codes = {
+  UsageWrong: "usage",
+  KeyMissing: "api_key_missing",
+  Unreachable: "unreachable",
+  AnswerStrange: "answer_not_understood",
+  Stopped: "stopped"
+} as const
+
+const aboutRequest = (failure: Failure): ReadonlyArray<string> => {
+  if (failure._tag !== "Refused") return []
+  const job = failure.details.job_id
+  const advice =
+    failure.status === 401
+      ? ["        Check SLUICE_API_KEY; a new key: sluice admin key create --workspace NAME"]
+      : typeof job === "string"
+        ? [`        See: sluice jobs show ${oneLine(job)}`]
+        : []
+  return [...advice, ...(failure.requestId === null ? [] : [`        (request ${oneLine(failure.requestId)})`])]
+}
+
+/** What flag a field of POST /jobs comes from. */
+const flags: { readonly [field: string]: string } = {
+  command: "the command",
+  gpu_type: "--gpu",
+  gpu_count: "--gpus",
+  max_runtime_minutes: "--timeout",
+  capacity_wait_minutes: "--capacity-wait",
+  max_cost_usd: "--max-cost",
+  storage_id: "--volume",
+  labels: "--label",
+  env: "-e"
+}
+
+/** `--gpu must be one of ...`: the issues of a 422, in the words of the command line. */
+export const issuesOf = (details: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
+  !Array.isArray(details.issues)
+    ? []
+    : details.issues.flatMap((issue: unknown) =>
+        typeof issue === "object" && issue !== null && "message" in issue && "path" in issue
+          ? [issueText(String(issue.path), String(issue.message))]
+          : []
+      )
+
+export const issueText = (path: string, message: string): string => {
+  const [field = "", ...inner] = path.split(".")
+  if (field === "") return `The request ${message}`
+  const name = flags[field] ?? `--${field.replaceAll("_", "-")}`
+  return inner.length === 0 ? `${name} ${message}` : `${name} ${inner.join(".")}: ${message}`
+}

@@ -1,0 +1,111 @@
+/**
+ * The body of POST /jobs from the flags of `jobs run`: units turned to minutes, variables from flags, files and the
+ * caller's own environment, words to one shell command. What the values may be, the service says.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { parseEnv } from "node:util"
+import { Variables } from "../connection/Connection.ts"
+import { UsageWrong } from "../connection/Failure.ts"
+import { minutesOf } from "./DurationText.ts"
+import type { JobFlags } from "./JobFlags.ts"
+import { shellCommand } from "./ShellWords.ts"
+
+export interface JobBody {
+  readonly command: string
+  readonly gpu_type: string
+  readonly gpu_count: number
+  readonly max_runtime_minutes: number
+  readonly template?: string
+  readonly image?: string
+  readonly region?: string
+  readonly storage_id?: string
+  readonly name?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
+  readonly max_cost_usd?: number
+  readonly capacity_wait_minutes?: number
+}
+
+/** All that is wrong with the flags at once. `storage_id` is added by who can look volumes up. */
+export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
+  const variables = yield* Variables
+  const issues: Array<string> = []
+  const take = <A>(flag: string, result: Result.Result<A, string>): A | undefined => {
+    if (Result.isSuccess(result)) return result.success
+    issues.push(`${flag} ${result.failure}`)
+    return undefined
+  }
+  const timeout = take("--timeout", minutesOf(flags.timeout))
+  const wait = Option.isNone(flags.capacityWait)
+    ? undefined
+    : take("--capacity-wait", minutesOf(flags.capacityWait.value))
+  const fromFiles = yield* Effect.forEach(flags.envFile, (path) => envFile(path, issues))
+  const env: Record<string, string> = Object.assign({}, ...fromFiles)
+  for (const text of flags.env) {
+    const pair = take("-e", envPair(text, variables))
+    if (pair !== undefined) env[pair[0]] = pair[1]
+  }
+  const labels: Record<string, string> = {}
+  for (const text of flags.label) {
+    const pair = take("--label", labelPair(text))
+    if (pair !== undefined) labels[pair[0]] = pair[1]
+  }
+  const command = shellCommand(flags.command)
+  if (flags.command.length === 0) issues.push("The command is missing. Give it after --, like: -- nvidia-smi")
+  if (issues.length > 0) return yield* new UsageWrong({ issues })
+  const body: JobBody = {
+    command,
+    gpu_type: flags.gpu,
+    gpu_count: flags.gpus,
+    max_runtime_minutes: timeout ?? 0,
+    ...given("template", flags.template),
+    ...given("image", flags.image),
+    ...given("region", flags.region),
+    ...given("name", flags.name),
+    ...given("max_cost_usd", flags.maxCost),
+    ...(wait === undefined ? {} : { capacity_wait_minutes: wait }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels })
+  }
+  return body
+})
+
+const given = <K extends string, A>(key: K, value: Option.Option<A>): { readonly [P in K]?: A } =>
+  Option.isNone(value) ? {} : ({ [key]: value.value } as { readonly [P in K]: A })
+
+/** `K=V`, or `K` alone for the caller's own value, which then is in no argument list. */
+export const envPair = (
+  text: string,
+  variables: Readonly<Record<string, string | undefined>>
+): Result.Result<readonly [string, string], string> => {
+  const at = text.indexOf("=")
+  if (at > 0) return Result.succeed([text.slice(0, at), text.slice(at + 1)])
+  const own = variables[text]
+  // A text with `=` in front may hold a secret: it is not repeated.
+  return at === -1 && own !== undefined
+    ? Result.succeed([text, own])
+    : Result.fail(
+        at === 0 ? "must be KEY=VALUE" : `${text}: must be KEY=VALUE, or the name of a variable that is set here`
+      )
+}
+
+const labelPair = (text: string): Result.Result<readonly [string, string], string> => {
+  const at = text.indexOf("=")
+  return at > 0 ? Result.succeed([text.slice(0, at), text.slice(at + 1)]) : Result.fail("must be key=value")
+}
+
+const envFile = (path: string, issues: Array<string>) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    return parseEnv(yield* files.readFileString(path))
+  }).pipe(
+    Effect.catch(() =>
+      Effect.sync(() => {
+        issues.push(`--env-file ${path} can't be read`)
+        return {}
+      })
+    )
+  )

@@ -1,0 +1,70 @@
+/**
+ * Quotes and submits a job. A submission whose answer was lost is sent again with the same Idempotency-Key, so that one
+ * command line never makes two jobs.
+ */
+import type { JobWire } from "@sluice/api/jobs/JobWire"
+import * as Crypto from "effect/Crypto"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type { Connection } from "../connection/Connection.ts"
+import type { Failure } from "../connection/Failure.ts"
+import { Refused, Unreachable, UsageWrong } from "../connection/Failure.ts"
+import { infra } from "../connection/Infra.ts"
+import { type JobBody, jobBody } from "./JobBody.ts"
+import type { JobFlags } from "./JobFlags.ts"
+
+/** The body that the flags ask for, its volume looked up where it is given by name. */
+export const wantedJob = Effect.fnUntraced(function* (connection: Connection, flags: JobFlags) {
+  const body = yield* jobBody(flags)
+  if (Option.isNone(flags.volume)) return body
+  return { ...body, storage_id: yield* volumeId(connection, flags.volume.value) }
+})
+
+export const quoteJob = (connection: Connection, payload: JobBody) =>
+  Effect.map(
+    infra(connection, (client) => client.jobs.quote({ query: {}, payload })),
+    ({ data }) => data
+  )
+
+export const submitJob = Effect.fnUntraced(function* (connection: Connection, payload: JobBody) {
+  const crypto = yield* Crypto.Crypto
+  const once = yield* Effect.orDie(crypto.randomUUIDv7())
+  return yield* infra(connection, (client) => client.jobs.create({ query: {}, payload }), { once }).pipe(
+    Effect.map(({ data }): JobWire => data),
+    Effect.retry({ while: mayBeThere, schedule: pauses, times: RETRIES }),
+    Effect.mapError((failure) =>
+      failure._tag === "Unreachable"
+        ? new Unreachable({ ...failure, advice: "The job may have been created all the same: sluice jobs list" })
+        : failure
+    )
+  )
+})
+
+const RETRIES = 6
+const pauses = Schedule.exponential(Duration.millis(250))
+
+/** The answer was lost, or the first try still runs. */
+const mayBeThere = (failure: Failure): boolean =>
+  failure._tag === "Unreachable" || (failure instanceof Refused && failure.code === "idempotency_in_progress")
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** Ten thousand volumes: whoever has more gives the id. */
+const MAX_PAGES = 100
+
+const volumeId = Effect.fnUntraced(function* (connection: Connection, given: string) {
+  if (UUID.test(given)) return given
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }) }
+    const { data, meta } = yield* infra(connection, (client) => client.storage.list({ query }))
+    const found = data.find((volume) => volume.name === given)
+    if (found !== undefined) return found.id
+    if (!meta.hasMore) break
+    cursor = meta.cursor
+  }
+  return yield* new UsageWrong({
+    issues: [`--volume ${given}: there is no volume of this name or id in the environment.`]
+  })
+})

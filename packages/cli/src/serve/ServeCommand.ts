@@ -1,0 +1,79 @@
+/**
+ * `sluice serve`: the server's settings as flags over `SLUICE_*` variables, its welcome on standard output, its log on
+ * standard error. Ctrl-C and SIGTERM stop it in order. The server's code is loaded here alone, and only now.
+ */
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { Variables } from "../connection/Connection.ts"
+import { Stopped, UsageWrong } from "../connection/Failure.ts"
+import { Interrupts } from "../terminal/Interrupts.ts"
+import { Output } from "../terminal/Output.ts"
+
+const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.optional, Flag.withMetavar(metavar), Flag.withDescription(description))
+
+const flags = {
+  host: text("host", "ADDRESS", "Where to listen; default 127.0.0.1"),
+  port: text("port", "N", "Port; default 8080, 0 takes a free one"),
+  data: text("data", "DIR", "Data directory; default ./data"),
+  "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
+  machines: text("machines", "KIND", "simulator (default)"),
+  models: text("models", "FILE", "Catalog of models; default the simulated one"),
+  seed: text("seed", "N", "Seed of the simulated world"),
+  scenario: text("scenario", "FILE", "Scenario of the simulated world"),
+  speed: text("speed", "N", "Run the service's clock N times faster (simulator)"),
+  "allowed-hosts": text("allowed-hosts", "NAMES", "Further names that a Host header may have, with commas"),
+  "allow-remote": Flag.Boolean("allow-remote").pipe(
+    Flag.optional,
+    Flag.withDescription("Listen beyond this machine, with --host")
+  )
+}
+
+export const serveCommand = Command.make(
+  "serve",
+  flags,
+  Effect.fnUntraced(function* (given) {
+    const out = yield* Output
+    const variables = yield* Variables
+    const { fromVariables, parse } = yield* Effect.promise(() => import("@sluice/server/Config"))
+    const { "allow-remote": remote, ...texts } = given
+    const fromFlags = Object.fromEntries(
+      Object.entries({ ...texts, "allow-remote": Option.map(remote, String) }).flatMap(([name, value]) =>
+        Option.isNone(value) ? [] : [[name, value.value]]
+      )
+    )
+    const config = yield* Effect.fromResult(parse({ ...fromVariables(variables), ...fromFlags })).pipe(
+      Effect.mapError(({ issues }) => new UsageWrong({ issues }))
+    )
+    const { serve } = yield* Effect.promise(() => import("@sluice/server/Serve"))
+    const { welcomeText } = yield* Effect.promise(() => import("@sluice/server/Welcome"))
+    const serving = serve(config, (welcome) => {
+      const { origin, key, workspace } = welcome
+      const urls = { base_url: `${origin}/v1`, infra_url: `${origin}/api/v1` }
+      return out.answer({ ...urls, workspace, key: key._tag === "Made" ? Redacted.value(key.key) : null }, () =>
+        welcomeText(welcome).trimEnd()
+      )
+    })
+    const signals = yield* (yield* Interrupts).captured
+    yield* Effect.raceFirst(
+      Effect.mapError(serving, ({ message }) => new Stopped({ reason: message })),
+      Effect.andThen(Queue.take(signals), out.say("Stopping ..."))
+    ).pipe(Effect.provideService(Logger.LogToStderr, true))
+  }, Effect.scoped)
+).pipe(
+  Command.withShortDescription("Start the server"),
+  Command.withDescription(
+    "Start the server: both surfaces, on one port. Each flag is also a variable (--database-url is\n" +
+      "  SLUICE_DATABASE_URL). SLUICE_MASTER_KEY and SLUICE_BOOTSTRAP_KEY are variables only: they are secrets."
+  ),
+  Command.withExamples([
+    { command: "sluice serve" },
+    { command: "sluice serve --port 9000 --data /var/lib/sluice" },
+    { command: "sluice serve --speed 60 --seed 7", description: "An hour of the world in a minute" }
+  ])
+)

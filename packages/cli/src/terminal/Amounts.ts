@@ -1,0 +1,36 @@
+/** Money, time and sizes for people. */
+
+/** `$1.88`; below a cent as many decimals as two digits need: `$0.00042`. */
+export const usd = (amount: number): string => {
+  const sign = amount < 0 ? "-" : ""
+  const absolute = Math.abs(amount)
+  if (absolute === 0 || absolute >= 0.995) return `${sign}$${grouped(absolute.toFixed(2))}`
+  const decimals = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(absolute))))
+  return `${sign}$${absolute.toFixed(decimals)}`
+}
+
+/** `0.4s`, `9s`, `1m 05s`, `2h 03m`, `3d 04h`. */
+export const duration = (ms: number): string => {
+  if (ms < 1_000) return `${(Math.max(0, Math.floor(ms / 100)) / 10).toFixed(1)}s`
+  const seconds = Math.floor(ms / 1_000)
+  const [minutes, hours, days] = [60, 3_600, 86_400].map((unit) => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number
+  ]
+  if (days > 0) return `${days}d ${two(hours % 24)}h`
+  if (hours > 0) return `${hours}h ${two(minutes % 60)}m`
+  return minutes > 0 ? `${minutes}m ${two(seconds % 60)}s` : `${seconds}s`
+}
+
+/** `512 bytes`, `1.5 MB`; decimal units. */
+export const size = (bytes: number): string => {
+  if (bytes < 10_000) return `${grouped(String(bytes))} ${bytes === 1 ? "byte" : "bytes"}`
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+/** A count with its noun: `1 GPU`, `2 GPUs`. */
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`
+
+const two = (number: number) => String(number).padStart(2, "0")
+const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",")

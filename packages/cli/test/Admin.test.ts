@@ -1,0 +1,60 @@
+/** What operators do on an embedded database of a server that is stopped. */
+import { embedded } from "@sluice/server/database/Database"
+import { Effect } from "effect"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { cli, start } from "./support/Cli.ts"
+
+const directory = mkdtempSync(join(tmpdir(), "sluice-admin-"))
+const data = join(directory, "data")
+const admin = (...args: ReadonlyArray<string>) => cli(["admin", ...args], { SLUICE_DATA: data })
+
+/** Opens the data directory as a server does, and leaves it. */
+const opened = <A>(use: Effect.Effect<A>) => Effect.runPromise(Effect.provide(use, embedded(data)))
+
+beforeAll(() => opened(Effect.void))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+describe("sluice admin", () => {
+  it("makes a workspace once, keys for it, and credit once per reference", async () => {
+    const made = await admin("workspace", "create", "team-a", "--json")
+    expect([made.code, JSON.parse(made.out).name]).toEqual([0, "team-a"])
+    const twice = await admin("workspace", "create", "team-a")
+    expect([twice.code, twice.out]).toEqual([1, ""])
+    expect(twice.err).toContain("already")
+
+    const key = await admin("key", "create", "--workspace", "team-a")
+    expect(key.out).toMatch(/^svc_live_[0-9A-Za-z]{38}\n$/)
+    expect(key.err).not.toContain(key.out.trim())
+
+    const credit = ["credit", "--workspace", "team-a", "--usd", "12.5", "--reference", "invoice-17"]
+    const balances = [await admin(...credit, "--json"), await admin(...credit, "--json")]
+    expect(balances.map(({ out }) => JSON.parse(out).balance_usd)).toEqual([12.5, 12.5])
+  })
+
+  it("says what is wrong, and makes no data directory by mistake", async () => {
+    const elsewhere = join(directory, "elsewhere")
+    const [nowhere, unknown, amount, name] = [
+      await cli(["admin", "key", "create", "--workspace", "x", "--data", elsewhere]),
+      await admin("credit", "--workspace", "nobody", "--usd", "1"),
+      await admin("credit", "--workspace", "team-a", "--usd", "-1"),
+      await admin("workspace", "create", "two\nlines", "--json")
+    ]
+    expect([nowhere, unknown, amount, name].map(({ code, out }) => [code, out])).toEqual(Array(4).fill([1, ""]))
+    expect(existsSync(elsewhere)).toBe(false)
+    expect(nowhere.err).toContain("--data")
+    expect(unknown.err).toContain("sluice admin workspace create nobody")
+    expect(amount.err).toContain("above 0")
+    expect(JSON.parse(name.err).error.message).toContain("1 to 63 characters")
+  })
+
+  it("refuses a database that a server has open", async () => {
+    const refused = await opened(
+      Effect.promise(() => start(["admin", "workspace", "create", "b", "--data", data]).ended)
+    )
+    expect([refused.code, refused.out]).toEqual([1, ""])
+    expect(refused.err).toContain(`Process ${process.pid} already uses the data directory`)
+  })
+})

@@ -1,0 +1,143 @@
+/** The whole way: a real server with its simulated world, and the command line as a process against it. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { cli, type Running, start } from "./support/Cli.ts"
+
+const KEY = `svc_live_${"c".repeat(38)}`
+const directory = mkdtempSync(join(tmpdir(), "sluice-cli-"))
+const data = join(directory, "data")
+let server: Running
+let place: Readonly<Record<string, string>>
+
+/** `port` 0 takes a free one. Returns once requests are answered. */
+const serve = async (port: string) => {
+  server = start(["serve", "--json", "--port", port, "--data", data, "--speed", "100"], { SLUICE_BOOTSTRAP_KEY: KEY })
+  const welcome = JSON.parse(await server.seen("out", "\n"))
+  place = { SLUICE_API_KEY: KEY, SLUICE_INFRA_URL: welcome.infra_url, SLUICE_BASE_URL: welcome.base_url }
+  return new URL(welcome.base_url).port
+}
+
+const sluice = (...args: ReadonlyArray<string>) => cli(args, place)
+const job = ["--gpu", "H100", "--timeout", "20m"]
+
+let port: string
+beforeAll(async () => {
+  port = await serve("0")
+})
+afterAll(async () => {
+  server.child.kill("SIGTERM")
+  const { code } = await server.ended
+  rmSync(directory, { recursive: true, force: true })
+  expect(code).toBe(0)
+})
+
+describe("jobs", () => {
+  it("run: the output byte for byte, the talk beside it, the command's exit code", async () => {
+    const { code, out, err } = await sluice("jobs", "run", ...job, "--", "echo one; echo two >&2; printf end; exit 7")
+    expect([code, out]).toEqual([7, "one\ntwo\nend"])
+    expect(err).toMatch(/1 x H100 at \$2\.99 an hour, for at most 20m\n\$1\.74 is held/)
+    expect(err).toMatch(/queued\n.*\n?.*running\n/)
+    expect(err).toMatch(/failed, exit code 7, ran .*, cost \$0\.\d+, 11 bytes of log\n$/)
+  })
+
+  it("several words are one command with its arguments", async () => {
+    const { code, out } = await sluice(
+      "jobs",
+      "run",
+      ...job,
+      "-e",
+      "GREETING=hi there",
+      "--",
+      "printf",
+      "%s|",
+      "a b",
+      "$GREETING"
+    )
+    expect([code, out]).toEqual([0, "a b|$GREETING|"])
+  })
+
+  it("a quote and a dry run create nothing; a wrong GPU is told in the words of the command line", async () => {
+    const count = async () => JSON.parse((await sluice("jobs", "list", "--all", "--json")).out).length
+    const before = await count()
+    const quoted = JSON.parse((await sluice("jobs", "quote", "--json", ...job, "--", "true")).out)
+    const dry = JSON.parse((await sluice("jobs", "run", "--dry-run", "--json", ...job, "--", "true")).out)
+    expect(dry).toEqual(quoted)
+    expect(quoted).toMatchObject({ cost_per_hour: 2.99, affordable: true })
+    const wrong = await sluice("jobs", "run", "--gpu", "GTX", "--", "true")
+    expect([wrong.code, wrong.out]).toEqual([2, ""])
+    expect(wrong.err).toMatch(/--gpu must be one of .*H100/)
+    expect(wrong.err).toMatch(/\(request [\w-]+\)/)
+    expect(await count()).toBe(before)
+  })
+
+  it("detached: shown, listed by label, its log read by offset and by lines, cancelled", async () => {
+    const name = ["--name", "long", "--label", "run=7"]
+    const id = (
+      await sluice("jobs", "run", "-d", ...job, ...name, "--", "echo first; echo second; sleep 900")
+    ).out.trim()
+    await start(["jobs", "logs", "-f", id], place)
+      .seen("out", "second\n")
+      .then(() => undefined)
+    const [shown, listed, offset, tail] = await Promise.all([
+      sluice("jobs", "show", id, "--json"),
+      sluice("jobs", "list", "--label", "run=7", "--status", "running", "--json"),
+      sluice("jobs", "logs", id, "--offset", "6"),
+      sluice("jobs", "logs", id, "--tail", "1")
+    ])
+    expect(JSON.parse(shown.out)).toMatchObject({ id, name: "long", labels: { run: "7" } })
+    expect(JSON.parse(listed.out).map((found: { id: string }) => found.id)).toEqual([id])
+    expect([offset.out, tail.out]).toEqual(["second\n", "second\n"])
+    const cancelled = await sluice("jobs", "cancel", id)
+    expect([cancelled.code, cancelled.out]).toEqual([0, expect.stringMatching(/: cancelled, ran /)])
+    const again = await sluice("jobs", "show", "01990000-0000-7000-8000-000000000009", "--json")
+    expect([again.code, JSON.parse(again.err).error.code]).toEqual([1, "not_found"])
+  })
+
+  it("a follower goes on after the server was killed and is back: nothing twice, nothing missing", async () => {
+    const lines = Array.from({ length: 12 }, (_, at) => `line ${at}`)
+    const command = "for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo line $i; sleep 60; done"
+    const following = start(["jobs", "run", ...job, "--", command], place)
+    await following.seen("out", "line 2\n")
+    server.child.kill("SIGKILL")
+    await server.ended
+    await following.seen("err", "Connection lost")
+    await serve(port)
+    const { code, out } = await following.ended
+    expect([code, out]).toEqual([0, `${lines.join("\n")}\n`])
+  })
+})
+
+describe("models and money", () => {
+  it("chat streams an answer to standard output, what it cost to standard error", async () => {
+    const { code, out, err } = await cli(["chat", "--max-tokens", "40"], place, "Say something.")
+    expect(code).toBe(0)
+    expect(out.trim().length).toBeGreaterThan(10)
+    expect(err).toMatch(/sluice-small: \d+ tokens in, \d+ out, \$0\.0\d+\n$/)
+    const asked = await sluice("chat", "--json", "-m", "sluice-small", "hello")
+    const events = asked.out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(events.every(({ event, object }) => event === "chunk" && object === "chat.completion.chunk")).toBe(true)
+    expect(events.at(-1).usage.cost).toBeGreaterThan(0)
+    const unknown = await sluice("chat", "-m", "none", "hello")
+    expect([unknown.code, unknown.out]).toEqual([1, ""])
+    expect(unknown.err).toMatch(/There is no model 'none'.*\n.*\(request/)
+  })
+
+  it("gpus, models and balance; a wrong key is 77", async () => {
+    const [gpus, models, balance, stranger] = await Promise.all([
+      sluice("gpus"),
+      sluice("models", "--json"),
+      sluice("balance", "--json"),
+      cli(["balance"], { ...place, SLUICE_API_KEY: `svc_live_${"z".repeat(38)}` })
+    ])
+    expect(gpus.out).toMatch(/^GPU .*\n(.*\n)*H100 .*\$2\.99/)
+    expect(JSON.parse(models.out)[0].id).toBe("sluice-small")
+    expect(JSON.parse(balance.out).balance_usd).toBeLessThan(100)
+    expect([stranger.code, stranger.out]).toEqual([77, ""])
+    expect(stranger.err).toMatch(/SLUICE_API_KEY[\s\S]*\(request/)
+  })
+})

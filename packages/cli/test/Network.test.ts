@@ -1,0 +1,108 @@
+/** The command line on a network that breaks, and against no server at all. */
+import { scheduler } from "node:timers/promises"
+import { afterEach, describe, expect, it } from "vitest"
+import { cli, start } from "./support/Cli.ts"
+import { type Flaky, flakyService } from "./support/FlakyService.ts"
+
+const KEY = { SLUICE_API_KEY: "svc_live_0123456789abcdef" }
+let service: Flaky | undefined
+afterEach(() => service?.close())
+
+const variables = (flaky: Flaky) => ({ ...KEY, SLUICE_INFRA_URL: flaky.url })
+const run = ["jobs", "run", "--gpu", "H100", "--", "x"]
+
+/** Every byte there is, in an order that is no UTF-8, beside text of several bytes a character. */
+const bytes = Buffer.concat([
+  Buffer.from("h\u00e9llo \u4e16\u754c \u{1f600}\n"),
+  Buffer.from(Array.from({ length: 512 }, (_, at) => (at * 37) % 256)),
+  Buffer.from("\ufeffend without a newline")
+])
+
+describe("a network that breaks", () => {
+  it("one command line makes one job, its log is whole, its exit code is the command's", async () => {
+    service = await flakyService({ log: bytes, eventBytes: 50 })
+    const { code, stdout, err } = await cli(run, variables(service))
+    expect(stdout.equals(bytes)).toBe(true)
+    expect(code).toBe(7)
+    expect(service.submissions).toHaveLength(2)
+    expect(service.submissions[0]).toEqual(service.submissions[1])
+    expect(service.submissions[0]?.key).toMatch(/^[0-9a-f-]{36}$/)
+    expect(service.logRequests.filter((query) => query.includes("follow=true")).length).toBeGreaterThan(3)
+    expect(err).toContain("$3.13 is held")
+    expect(err.trimEnd()).toMatch(/failed, exit code 7, ran 1m 05s, cost \$0\.045, 5\d\d bytes of log$/)
+  })
+
+  it("with --json every line of standard output is an event, and the texts make up the log", async () => {
+    const log = Buffer.from("line one\nline two\n".repeat(40))
+    service = await flakyService({ log, eventBytes: 64 })
+    const { code, out } = await cli(["--json", ...run], variables(service))
+    const events = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(events.map(({ event }) => event).filter((event) => event !== "log")).toEqual([
+      "quote",
+      "job",
+      "status",
+      "end"
+    ])
+    expect(
+      events
+        .filter(({ event }) => event === "log")
+        .map(({ text }) => text)
+        .join("")
+    ).toBe(log.toString())
+    expect(events.at(-1).job.exit_code).toBe(7)
+    expect(code).toBe(7)
+  })
+
+  it("Ctrl-C lets go of the job and says how to come back", async () => {
+    service = await flakyService({ log: Buffer.from("working\n"), eventBytes: 64, endless: true })
+    const running = start(run, variables(service))
+    await running.seen("out", "working")
+    running.child.kill("SIGINT")
+    const { code, err } = await running.ended
+    expect(code).toBe(130)
+    expect(err).toContain("sluice jobs logs -f 01990000-")
+    expect(service.cancels).toEqual([])
+  })
+
+  it("a second Ctrl-C within two seconds cancels it", async () => {
+    service = await flakyService({ log: Buffer.from("working\n"), eventBytes: 64, endless: true })
+    const running = start(run, variables(service))
+    await running.seen("out", "working")
+    running.child.kill("SIGINT")
+    await running.seen("err", "Ctrl-C again")
+    // Later than one press that reaches the process several times.
+    await scheduler.wait(300)
+    running.child.kill("SIGINT")
+    const { code, err } = await running.ended
+    expect(code).toBe(130)
+    expect(service.cancels).toHaveLength(1)
+    expect(err).toContain("Cancelling")
+  })
+})
+
+describe("no server, no key, no such command", () => {
+  it("are told on standard error, each with its exit code", async () => {
+    const nobody = { ...KEY, SLUICE_INFRA_URL: "http://127.0.0.1:9/api/v1" }
+    const [absent, keyless, mistyped, badUrl] = await Promise.all([
+      cli(["balance", "--json"], { ...nobody, SLUICE_INFRA_URL: "http://127.0.0.1:20009/api/v1" }),
+      cli(["balance"]),
+      cli(["jobs", "rnu"]),
+      cli(["balance", "--infra-url", "http://127.0.0.1:20009"], nobody)
+    ])
+    expect([absent, keyless, mistyped, badUrl].map(({ code }) => code)).toEqual([75, 77, 2, 2])
+    expect([absent, keyless, mistyped, badUrl].map(({ out }) => out)).toEqual(["", "", "", ""])
+    expect(JSON.parse(absent.err).error.code).toBe("unreachable")
+    expect(keyless.err).toContain("export SLUICE_API_KEY=")
+    expect(mistyped.err).toContain("Usage: sluice jobs")
+    expect(badUrl.err).toContain("ends in /api/v1")
+  })
+
+  it("help that was asked for is on standard output", async () => {
+    const { code, out, err } = await cli(["jobs", "run", "--help"])
+    expect([code, err]).toEqual([0, ""])
+    expect(out).toContain("sluice jobs run --gpu H100")
+  })
+})

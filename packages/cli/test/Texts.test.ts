@@ -1,0 +1,171 @@
+/** Pure parts: amounts, durations, shell words, terminal facts, error texts. */
+import { describe, expect, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { execFileSync } from "node:child_process"
+import { exitCodeOf, Refused, Unreachable, UsageWrong } from "../src/connection/Failure.ts"
+import { failureJson, failureText } from "../src/connection/FailureText.ts"
+import { minutesOf } from "../src/jobs/DurationText.ts"
+import { envPair } from "../src/jobs/JobBody.ts"
+import { exitCodeOfJob } from "../src/jobs/Run.ts"
+import { shellCommand } from "../src/jobs/ShellWords.ts"
+import { duration, size, usd } from "../src/terminal/Amounts.ts"
+import { factsOf } from "../src/terminal/Facts.ts"
+import { makeInterrupts } from "../src/terminal/Interrupts.ts"
+import { oneLine, table } from "../src/terminal/Table.ts"
+
+describe("amounts", () => {
+  it("have the decimals that matter", () => {
+    const amounts = [0, 1.875, 0.999, 0.42, 0.05, 0.0421, 0.00042, 0.000000001, 1234567.5, -2.5]
+    const texts = [
+      "$0.00",
+      "$1.88",
+      "$1.00",
+      "$0.42",
+      "$0.050",
+      "$0.042",
+      "$0.00042",
+      "$0.000000001",
+      "$1,234,567.50",
+      "-$2.50"
+    ]
+    expect(amounts.map(usd)).toEqual(texts)
+  })
+
+  it("durations and sizes read well", () => {
+    expect([0, 450, 9_999, 65_000, 3_783_000, 273_600_000].map(duration)).toEqual([
+      "0.0s",
+      "0.4s",
+      "9s",
+      "1m 05s",
+      "1h 03m",
+      "3d 04h"
+    ])
+    expect([1, 1_204, 15_400, 2_500_000].map(size)).toEqual(["1 byte", "1,204 bytes", "15 kB", "2.5 MB"])
+  })
+})
+
+describe("durations typed by people", () => {
+  it("are whole minutes, rounded up", () => {
+    const typed = ["30m", "90s", "1h30m", "2d", "1H", " 45m "]
+    expect(typed.map((text) => Result.getOrUndefined(minutesOf(text)))).toEqual([30, 2, 90, 2_880, 60, 45])
+  })
+
+  it("need a unit and an amount", () => {
+    for (const text of ["", "30", "m", "0m", "-5m", "1.5h", "30m1h", "1w"])
+      expect(Result.isFailure(minutesOf(text))).toBe(true)
+  })
+})
+
+describe("shell words", () => {
+  it("one word is shell text as it is", () => {
+    expect(shellCommand(["cd /x && ls | wc -l"])).toBe("cd /x && ls | wc -l")
+  })
+
+  it("a plain command stays readable", () => {
+    expect(shellCommand(["python", "t.py", "--lr=0.1", "a b", ""])).toBe("python t.py --lr=0.1 'a b' ''")
+  })
+
+  it.prop(
+    "a shell gives back every word as it was typed",
+    [Schema.Array(Schema.String.check(Schema.isMaxLength(12))).check(Schema.isMinLength(1), Schema.isMaxLength(4))],
+    ([words]) => {
+      const typed = words.map((word) => word.replaceAll("\0", "").toWellFormed())
+      const out = execFileSync("sh", ["-c", shellCommand(["printf", "%s\\0", ...typed])], { encoding: "utf8" })
+      expect(out.split("\0").slice(0, -1)).toEqual(typed)
+    }
+  )
+})
+
+describe("variables of a job", () => {
+  it("keep what stands after the first =, or come from the caller's own", () => {
+    expect(Result.getOrUndefined(envPair("A=b=c", {}))).toEqual(["A", "b=c"])
+    expect(Result.getOrUndefined(envPair("TOKEN", { TOKEN: "s3cret" }))).toEqual(["TOKEN", "s3cret"])
+    expect(Result.isFailure(envPair("NONE", {}))).toBe(true)
+  })
+})
+
+describe("exit codes", () => {
+  const job = (status: Parameters<typeof exitCodeOfJob>[0]["status"], exit_code: number | null = null) =>
+    exitCodeOfJob({ status, exit_code })
+
+  it("of a job: its command's, or what stands for its end", () => {
+    const codes = [job("succeeded", 0), job("failed", 7), job("failed"), job("timed_out"), job("cancelled")]
+    expect(codes).toEqual([0, 7, 1, 124, 130])
+  })
+
+  it("of a failure: whose turn it is", () => {
+    const refused = (status: number, code = "x") =>
+      exitCodeOf(new Refused({ status, code, text: "", details: {}, requestId: null }))
+    expect([401, 403, 422, 429, 503, 402, 404, 500].map((status) => refused(status))).toEqual([
+      77, 77, 2, 75, 75, 1, 1, 1
+    ])
+    expect(refused(409, "idempotency_in_progress")).toBe(75)
+    expect(exitCodeOf(new Unreachable({ url: "", reason: "", advice: "" }))).toBe(75)
+    expect(exitCodeOf(new UsageWrong({ issues: [] }))).toBe(2)
+  })
+})
+
+describe("failures", () => {
+  const invalid = new Refused({
+    status: 422,
+    code: "validation_error",
+    text: "See details.issues.",
+    details: {
+      issues: [
+        { path: "gpu_type", message: "must be one of H100" },
+        { path: "env.1X", message: "bad" }
+      ]
+    },
+    requestId: "req-1"
+  })
+
+  it("are told in the words of the command line, with the request id", () => {
+    expect(failureText(invalid)).toBe("sluice: --gpu must be one of H100\n        -e 1X: bad\n        (request req-1)")
+  })
+
+  it("keep code and details as JSON", () => {
+    expect(failureJson(invalid)).toMatchObject({ code: "validation_error", status: 422, request_id: "req-1" })
+  })
+
+  it("pass no control characters on", () => {
+    expect(oneLine("a\u001b[31mb\nc")).toBe("a [31mb \u23ce c")
+    expect(table(["A"], [["x\u0007y"]])).toBe("A\nx y")
+  })
+})
+
+describe("the terminal", () => {
+  const given = { args: [], variables: {}, stdin: true, stdout: true, stderr: true, columns: 100 }
+
+  it("is asked nothing and redrawn never where there is none, or for JSON", () => {
+    expect(factsOf(given)).toMatchObject({ live: true, interactive: true, colours: true })
+    expect(factsOf({ ...given, stderr: false })).toMatchObject({ live: false, interactive: false, colours: false })
+    expect(factsOf({ ...given, args: ["jobs", "--json", "list"] })).toMatchObject({
+      json: true,
+      live: false,
+      interactive: false
+    })
+    expect(factsOf({ ...given, args: ["jobs", "run", "--", "x", "--json"] }).json).toBe(false)
+  })
+
+  it("has colours as NO_COLOR, FORCE_COLOR and TERM=dumb say", () => {
+    const colours = (variables: Record<string, string>, terminal = true) =>
+      factsOf({ ...given, stdout: terminal, stderr: terminal, variables }).colours
+    expect(colours({ NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false)
+    expect(colours({ FORCE_COLOR: "1" }, false)).toBe(true)
+    expect(colours({ TERM: "dumb" })).toBe(false)
+  })
+
+  it("takes one press of Ctrl-C that comes several times for one", () => {
+    let now = 0
+    const ended: Array<string> = []
+    const { onSignal } = makeInterrupts(() => now)
+    const press = (at: number) => {
+      now = at
+      onSignal("SIGINT", (signal) => ended.push(signal))
+    }
+    for (const at of [1_000, 1_005, 1_020]) press(at)
+    expect(ended).toEqual(["SIGINT"])
+    press(1_500)
+    expect(ended).toHaveLength(2)
+  })
+})

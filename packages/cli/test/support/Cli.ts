@@ -1,0 +1,52 @@
+/** The command line as a process of its own, as users have it. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: Buffer
+  readonly out: string
+  readonly err: string
+}
+
+export interface Running {
+  readonly child: ChildProcessWithoutNullStreams
+  /** Resolves when the text has appeared; rejects when the process ends without it. */
+  readonly seen: (where: "out" | "err", text: string | RegExp) => Promise<string>
+  readonly ended: Promise<Ended>
+}
+
+/** Starts `sluice ...args`; only the given variables are set, besides PATH. */
+export const start = (
+  args: ReadonlyArray<string>,
+  variables: Readonly<Record<string, string>> = {},
+  input = ""
+): Running => {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH ?? "", ...variables } })
+  child.stdin.end(input)
+  const out: Array<Buffer> = []
+  const err: Array<Buffer> = []
+  child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
+  child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
+  const text = (where: "out" | "err") => Buffer.concat(where === "out" ? out : err).toString()
+  const ended = new Promise<Ended>((resolve) => {
+    child.on("close", (code) => resolve({ code, stdout: Buffer.concat(out), out: text("out"), err: text("err") }))
+  })
+  const seen = (where: "out" | "err", wanted: string | RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        const found = text(where)
+        if (typeof wanted === "string" ? found.includes(wanted) : wanted.test(found)) resolve(found)
+      }
+      look()
+      child[where === "out" ? "stdout" : "stderr"].on("data", look)
+      child.on("close", () => reject(new Error(`ended without ${String(wanted)}: ${text("out")}${text("err")}`)))
+    })
+  return { child, seen, ended }
+}
+
+/** Runs it to its end. */
+export const cli = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}, input = "") =>
+  start(args, variables, input).ended

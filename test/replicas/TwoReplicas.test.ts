@@ -1,0 +1,103 @@
+/** Two server processes on one PostgreSQL: one balance, and jobs that go on when the replica that took them is killed. */
+import { Effect } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
+import { assert, it } from "vitest"
+import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+
+/** Both replicas, started at once on an empty database. */
+const withTwo = async (speed: number, use: (a: ServerProcess, b: ServerProcess) => Promise<void>) => {
+  const directory = temporaryDirectory()
+  const test = Effect.gen(function* () {
+    const databaseUrl = yield* freshDatabase
+    const make = Effect.promise(
+      async () => new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY, databaseUrl, speed })
+    )
+    const [a, b] = [yield* make, yield* make]
+    yield* Effect.promise(async () => {
+      try {
+        await Promise.all([a.start(), b.start()])
+        await use(a, b)
+      } finally {
+        await Promise.all([a.end("SIGKILL"), b.end("SIGKILL")])
+      }
+    })
+  })
+  await Effect.runPromise(Effect.scoped(test))
+  directory.remove()
+}
+
+const until = async <A>(what: string, ms: number, look: () => Promise<A | undefined>): Promise<A> => {
+  const end = performance.now() + ms
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() > end) throw new Error(`${what} did not happen within ${ms} ms`)
+    await sleep(50)
+  }
+}
+
+const suite = () => {
+  it("admit exactly 3 of 200 parallel submissions where the balance covers 3", { timeout: 120_000 }, () =>
+    withTwo(1, async (a, b) => {
+      // 8 x 2.99 USD for 65 minutes and the set-up: 31.89 USD of 100.
+      const body = { command: "sleep 3600", gpu_type: "H100", gpu_count: 8, max_runtime_minutes: 65 }
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? a : b).call("POST", "/api/v1/jobs", body))
+      )
+      const statuses = answers.map((answer) => answer.status)
+      assert.strictEqual(
+        statuses.filter((status) => status === 201).length,
+        3,
+        JSON.stringify(answers.find((x) => x.status > 402)?.text)
+      )
+      assert.strictEqual(statuses.filter((status) => status === 402).length, 197)
+      const refusal = answers.find((answer) => answer.status === 402)
+      assert.strictEqual(refusal?.json.error.code, "insufficient_credits")
+      assert.isAbove(refusal?.json.error.details.required_usd, refusal?.json.error.details.available_usd)
+      const balance = (await b.call("GET", "/api/v1/billing/balance")).json.data
+      assert.isAtLeast(balance.available_usd, 0)
+      assert.strictEqual((await a.call("GET", "/api/v1/jobs?status=failed")).json.meta.total, 0)
+    })
+  )
+
+  it("go on with the jobs of one that is killed, within 10 s", { timeout: 120_000 }, () =>
+    withTwo(10, async (a, b) => {
+      const submit = async (command: string) => {
+        const answer = await a.call("POST", "/api/v1/jobs", { command, gpu_type: "A100", max_runtime_minutes: 30 })
+        assert.strictEqual(answer.status, 201, answer.text)
+        const id: string = answer.json.data.id
+        return id
+      }
+      const job = async (id: string) => (await b.call("GET", `/api/v1/jobs/${id}`)).json.data
+      const runs = await submit("for i in 1 2 3 4 5 6 7 8; do echo tick $i; sleep 15; done")
+      await until("the first job runs", 20_000, async () => ((await job(runs)).status === "running" ? true : undefined))
+      const cancelled = await submit("sleep 3000")
+      await until("the second job runs", 20_000, async () =>
+        (await job(cancelled)).status === "running" ? true : undefined
+      )
+      // Killed with jobs in every state: just taken, being stopped, running.
+      const taken = await Promise.all(Array.from({ length: 5 }, (_, i) => submit(`echo ${i}; sleep 5`)))
+      await a.call("POST", `/api/v1/jobs/${cancelled}/cancel`)
+      await a.end("SIGKILL")
+      const killed = performance.now()
+      await Promise.all(
+        taken.map((id) =>
+          until(`job ${id} starts`, 10_000, async () => ((await job(id)).status === "queued" ? undefined : true))
+        )
+      )
+      await until("the cancel is carried out", 10_000, async () =>
+        (await job(cancelled)).status === "cancelled" ? true : undefined
+      )
+      const seconds = ((performance.now() - killed) / 1_000).toFixed(1)
+      for (const id of [...taken, runs]) {
+        await until(`job ${id} ends`, 30_000, async () => ((await job(id)).status === "succeeded" ? true : undefined))
+      }
+      const log = (await b.call("GET", `/api/v1/jobs/${runs}/logs`)).text
+      assert.strictEqual(log, Array.from({ length: 8 }, (_, i) => `tick ${i + 1}\n`).join(""))
+      process.stderr.write(`a killed replica's jobs went on after ${seconds} s\n`)
+    })
+  )
+}
+
+describeOnPostgres("Two replicas", suite)

@@ -1,0 +1,136 @@
+/** A server as people start it: a process of its own, on a port of its own, that can be killed and started again. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+const root = join(import.meta.dirname, "..", "..")
+export const NODE = join(root, "node_modules", "node", "bin", "node")
+export const MAIN = join(root, "packages", "cli", "src", "main.ts")
+
+/** A port that nobody listens on just now. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once("error", reject)
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address()
+      probe.close(() =>
+        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port"))
+      )
+    })
+  })
+
+export const temporaryDirectory = (): { readonly path: string; readonly remove: () => void } => {
+  const path = mkdtempSync(join(tmpdir(), "sluice-test-"))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export interface ServerOptions {
+  readonly port: number
+  readonly data: string
+  readonly key: string
+  readonly databaseUrl?: string
+  readonly speed?: number
+  readonly flags?: ReadonlyArray<string>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly json: any
+}
+
+export class ServerProcess {
+  readonly options: ServerOptions
+  child: ChildProcess | undefined
+  output = ""
+
+  constructor(options: ServerOptions) {
+    this.options = options
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.options.port}`
+  }
+
+  /** Starts it and waits until it is ready; the milliseconds that took. */
+  async start(): Promise<number> {
+    const { data, databaseUrl, flags, key, port, speed } = this.options
+    const args = ["serve", "--port", String(port), "--data", data, "--speed", String(speed ?? 1), ...(flags ?? [])]
+    const began = performance.now()
+    this.child = spawn(NODE, [MAIN, ...args], {
+      env: {
+        ...process.env,
+        SLUICE_BOOTSTRAP_KEY: key,
+        SLUICE_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
+        NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "test"),
+        ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl })
+      },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    const child = this.child
+    child.stdout?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
+    child.stderr?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
+    for (let i = 0; i < 600; i++) {
+      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
+      const ready = await fetch(`${this.origin}/readyz`).then(
+        (response) => response.ok,
+        () => false
+      )
+      if (ready) return performance.now() - began
+      await sleep(20)
+    }
+    throw new Error(`the server did not become ready:\n${this.output}`)
+  }
+
+  /** Ends it at once, as a power cut of the process would, or asks it to end. */
+  async end(signal: "SIGKILL" | "SIGTERM" = "SIGTERM"): Promise<void> {
+    const child = this.child
+    this.child = undefined
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = new Promise((resolve) => child.once("exit", resolve))
+    child.kill(signal)
+    await gone
+  }
+
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(this.origin + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.options.key}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch {
+      json = undefined
+    }
+    return { status: response.status, headers: response.headers, text, json }
+  }
+
+  /** As `call`, trying again while the server is away. */
+  async persist(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    for (let i = 0; i < 400; i++) {
+      try {
+        const answer = await this.call(method, path, body, headers)
+        if (answer.status !== 503 && answer.json?.error?.code !== "idempotency_in_progress") return answer
+      } catch {
+        // away: again
+      }
+      await sleep(100)
+    }
+    throw new Error(`${method} ${path} got no answer:\n${this.output}`)
+  }
+}
+
+export const TEST_KEY = "svc_live_TESTTESTabcdefghijklmnopqrstuvwxyz1234"

@@ -1,0 +1,80 @@
+/** Reads the checkout's own source as data: paths, imports and code without comments. For the architecture test. */
+import { readdirSync, readFileSync } from "node:fs"
+import { posix, relative, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const root = fileURLToPath(new URL("../../", import.meta.url))
+
+export interface Import {
+  readonly specifier: string
+  /** Erased before it runs: it brings no code along. */
+  readonly typeOnly: boolean
+  /** The file of this checkout that it names, if it is one. */
+  readonly file: string | undefined
+}
+
+export interface Source {
+  /** From the root, with `/`. */
+  readonly path: string
+  /** packages/<this>/..., or the top folder. */
+  readonly home: string
+  readonly text: string
+  /** `text` without comments. */
+  readonly code: string
+  readonly lines: number
+  readonly imports: ReadonlyArray<Import>
+}
+
+const FOLDERS = ["packages", "test", "bench", "scripts"]
+const SKIPPED = /(^|\/)(node_modules|\.[^/]+|out)(\/|$)/
+
+/** Every source file; hidden folders and installed packages are not ours. */
+export const readSources = (): ReadonlyArray<Source> =>
+  FOLDERS.flatMap((folder) => readdirSync(root + folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
+    .map((entry) => relative(root, entry.parentPath + sep + entry.name).replaceAll(sep, "/"))
+    .filter((path) => !SKIPPED.test(path))
+    .sort()
+    .map((path) => sourceOf(path, readFileSync(root + path, "utf8")))
+
+export const sourceOf = (path: string, text: string): Source => {
+  const code = text.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, "").replace(/(^|\s)\/\/.*$/gm, "")
+  const parts = path.split("/")
+  const home = (parts[0] === "packages" ? parts[1] : parts[0]) ?? ""
+  return { path, home, text, code, lines: text.trimEnd().split("\n").length, imports: importsOf(path, code) }
+}
+
+const STATEMENT =
+  /^[ \t]*(?:import|export)\s+(type\s+)?((?:[\w$*]+[\s,]*)?(?:as\s+[\w$]+\s*)?(?:\{[^}]*\})?)\s*from\s*"([^"]+)"/gm
+const BARE = /\bimport\s*\(?\s*"([^"]+)"/g
+
+const importsOf = (path: string, code: string): ReadonlyArray<Import> => {
+  const found = (specifier: string, typeOnly: boolean) => ({ specifier, typeOnly, file: fileOf(path, specifier) })
+  return [
+    ...[...code.matchAll(STATEMENT)].map((match) =>
+      found(match[3] ?? "", match[1] !== undefined || /^\{(\s*type\s+[\w$ ]+,?)+\s*\}$/.test(match[2] ?? ""))
+    ),
+    ...[...code.matchAll(BARE)].map((match) => found(match[1] ?? "", false))
+  ]
+}
+
+const fileOf = (path: string, specifier: string): string | undefined => {
+  if (specifier.startsWith(".")) return posix.join(posix.dirname(path), specifier)
+  const own = /^@sluice\/([a-z]+)\/(.+)$/.exec(specifier)
+  return own === null ? undefined : `packages/${own[1]}/src/${own[2]}.ts`
+}
+
+/** All files whose code comes along when `start` is loaded, each with the file that first brought it. */
+export const loadedFrom = (start: Source, byPath: ReadonlyMap<string, Source>): ReadonlyMap<string, string> => {
+  const reached = new Map<string, string>()
+  const open = [start]
+  for (let source = open.pop(); source !== undefined; source = open.pop()) {
+    for (const { file, typeOnly } of source.imports) {
+      if (typeOnly || file === undefined || reached.has(file)) continue
+      reached.set(file, source.path)
+      const next = byPath.get(file)
+      if (next !== undefined) open.push(next)
+    }
+  }
+  return reached
+}
