@@ -76,7 +76,7 @@ export class ServerProcess {
     const child = this.child
     child.stdout?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
     child.stderr?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
-    for (let i = 0; i < 600; i++) {
+    for (let i = 0; i < 3_000; i++) {
       if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
       const ready = await fetch(`${this.origin}/readyz`).then(
         (response) => response.ok,

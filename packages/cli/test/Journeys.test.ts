@@ -38,7 +38,7 @@ describe("jobs", () => {
     const { code, out, err } = await sluice("jobs", "run", ...job, "--", "echo one; echo two >&2; printf end; exit 7")
     expect([code, out]).toEqual([7, "one\ntwo\nend"])
     expect(err).toMatch(/1 x H100 at \$2\.99 an hour, for at most 20m\n\$1\.74 is held/)
-    expect(err).toMatch(/queued\n.*\n?.*running\n/)
+    expect(err).toMatch(/\ds {2}(queued|starting|running)\n/)
     expect(err).toMatch(/failed, exit code 7, ran .*, cost \$0\.\d+, 11 bytes of log\n$/)
   })
 
@@ -73,13 +73,15 @@ describe("jobs", () => {
   })
 
   it("detached: shown, listed by label, its log read by offset and by lines, cancelled", async () => {
-    const name = ["--name", "long", "--label", "run=7"]
+    const name = ["--name", "long", "--label", "run=7", "--timeout", "10h"]
     const id = (
-      await sluice("jobs", "run", "-d", ...job, ...name, "--", "echo first; echo second; sleep 900")
+      await sluice("jobs", "run", "-d", "--gpu", "H100", ...name, "--", "echo first; echo second; sleep 30000")
     ).out.trim()
-    await start(["jobs", "logs", "-f", id], place)
-      .seen("out", "second\n")
-      .then(() => undefined)
+    const following = start(["jobs", "logs", "-f", id], place)
+    await following.seen("out", "second\n")
+    following.child.kill("SIGINT")
+    const left = await following.ended
+    expect([left.code, left.out]).toEqual([130, "first\nsecond\n"])
     const [shown, listed, offset, tail] = await Promise.all([
       sluice("jobs", "show", id, "--json"),
       sluice("jobs", "list", "--label", "run=7", "--status", "running", "--json"),
@@ -93,6 +95,23 @@ describe("jobs", () => {
     expect([cancelled.code, cancelled.out]).toEqual([0, expect.stringMatching(/: cancelled, ran /)])
     const again = await sluice("jobs", "show", "01990000-0000-7000-8000-000000000009", "--json")
     expect([again.code, JSON.parse(again.err).error.code]).toEqual([1, "not_found"])
+  })
+
+  it("a volume is mounted by its name and keeps what a job wrote", async () => {
+    const ask = async (path: string, body?: unknown) => {
+      const answer = await fetch(`${place.SLUICE_INFRA_URL}${path}`, {
+        headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) })
+      })
+      return (await answer.json()) as { readonly data: ReadonlyArray<{ readonly id: string }> }
+    }
+    const region = (await ask("/storage/regions")).data[0]?.id
+    await ask("/storage", { name: "shelf", region, size_gb: 1 })
+    const onShelf = [...job, "--volume", "shelf", "--"]
+    expect((await sluice("jobs", "run", ...onShelf, "echo kept > note")).code).toBe(0)
+    expect((await sluice("jobs", "run", ...onShelf, "cat note")).out).toBe("kept\n")
+    const unknown = await sluice("jobs", "run", ...job, "--volume", "cellar", "--", "true")
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("--volume cellar")])
   })
 
   it("a follower goes on after the server was killed and is back: nothing twice, nothing missing", async () => {
@@ -113,7 +132,7 @@ describe("models and money", () => {
   it("chat streams an answer to standard output, what it cost to standard error", async () => {
     const { code, out, err } = await cli(["chat", "--max-tokens", "40"], place, "Say something.")
     expect(code).toBe(0)
-    expect(out.trim().length).toBeGreaterThan(10)
+    expect(out.trim()).not.toBe("")
     expect(err).toMatch(/sluice-small: \d+ tokens in, \d+ out, \$0\.0\d+\n$/)
     const asked = await sluice("chat", "--json", "-m", "sluice-small", "hello")
     const events = asked.out

@@ -2,7 +2,7 @@
 import { scheduler } from "node:timers/promises"
 import { afterEach, describe, expect, it } from "vitest"
 import { cli, start } from "./support/Cli.ts"
-import { type Flaky, flakyService } from "./support/FlakyService.ts"
+import { type Flaky, flakyService, ID } from "./support/FlakyService.ts"
 
 const KEY = { SLUICE_API_KEY: "svc_live_0123456789abcdef" }
 let service: Flaky | undefined
@@ -54,6 +54,15 @@ describe("a network that breaks", () => {
     ).toBe(log.toString())
     expect(events.at(-1).job.exit_code).toBe(7)
     expect(code).toBe(7)
+  })
+
+  it("a tail that is cut goes on where it was, also where its first bytes are no UTF-8", async () => {
+    const tail = Buffer.concat([Buffer.from([0x0a, 0xff, 0x61, 0xfe]), Buffer.from("b".repeat(400))])
+    service = await flakyService({ log: Buffer.concat([Buffer.from("early\n".repeat(9)), tail]), eventBytes: 50 })
+    const { code, stdout } = await cli(["jobs", "logs", "-f", "--tail", "1", ID], variables(service))
+    expect(code).toBe(0)
+    expect(stdout.equals(tail.subarray(1))).toBe(true)
+    expect(service.logRequests.filter((query) => query.includes("tail"))).toHaveLength(1)
   })
 
   it("Ctrl-C lets go of the job and says how to come back", async () => {

@@ -8,7 +8,7 @@ import { minutesOf } from "../src/jobs/DurationText.ts"
 import { envPair } from "../src/jobs/JobBody.ts"
 import { exitCodeOfJob } from "../src/jobs/Run.ts"
 import { shellCommand } from "../src/jobs/ShellWords.ts"
-import { duration, size, usd } from "../src/terminal/Amounts.ts"
+import { duration, limit, size, usd } from "../src/terminal/Amounts.ts"
 import { factsOf } from "../src/terminal/Facts.ts"
 import { makeInterrupts } from "../src/terminal/Interrupts.ts"
 import { oneLine, table } from "../src/terminal/Table.ts"
@@ -40,6 +40,7 @@ describe("amounts", () => {
       "1h 03m",
       "3d 04h"
     ])
+    expect([20, 90, 120, 1_440].map(limit)).toEqual(["20m", "1h 30m", "2h", "24h"])
     expect([1, 1_204, 15_400, 2_500_000].map(size)).toEqual(["1 byte", "1,204 bytes", "15 kB", "2.5 MB"])
   })
 })

@@ -5,10 +5,11 @@
  */
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
-import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
+import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import type { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
-import { defaultWorld } from "@sluice/simulator/world/World"
+import { defaultWorld, type World } from "@sluice/simulator/world/World"
 import { Layer } from "effect"
 import { application } from "./Application.ts"
 import { worldClock } from "./clock/WorldClock.ts"
@@ -32,14 +33,29 @@ import * as NodeTokens from "./tokens/NodeTokens.ts"
 
 type DatabaseFailure = DatabaseUnreachable | DataDirectoryBroken | DataDirectoryInUse | MigrationFailed
 
+/** Which worlds stand behind the ports. */
+export interface Worlds {
+  readonly machines: World
+  readonly models: ModelWorld
+  /** What runs the commands of simulated machines. */
+  readonly shell: Layer.Layer<Shell>
+}
+
+/** The worlds that a seed makes. */
+export const defaultWorlds = (seed: number): Worlds => ({
+  machines: { ...defaultWorld, seed },
+  models: defaultModels(seed),
+  shell: ShellWorkers.layer
+})
+
 /** Everything, running, until its scope closes. */
-export const server = (config: ServerConfig) => {
-  const { data, seed, speed } = config
+export const server = (config: ServerConfig, worlds: Worlds = defaultWorlds(config.seed)) => {
+  const { data, speed } = config
   const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
     config.databaseUrl === undefined ? embedded(data) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
-  const machines = SimulatedMachines.layer({ ...defaultWorld, seed }).pipe(Layer.provide(ShellWorkers.layer))
-  const models = SimulatedModels.layer(defaultModels(seed)).pipe(Layer.provideMerge(NodeTokens.layer))
+  const machines = SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(worlds.shell))
+  const models = SimulatedModels.layer(worlds.models).pipe(Layer.provideMerge(NodeTokens.layer))
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop)
 
   return Layer.mergeAll(serveRoutes(hostRule(config.allowedHosts)), background).pipe(

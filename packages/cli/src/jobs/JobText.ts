@@ -1,6 +1,6 @@
 /** A job, a list of jobs and a quote as text for people. */
 import type { JobWire, QuoteWire } from "@sluice/api/jobs/JobWire"
-import { count, duration, size, usd } from "../terminal/Amounts.ts"
+import { duration, limit, size, usd } from "../terminal/Amounts.ts"
 import { clip, pairs, table } from "../terminal/Table.ts"
 import { quote as quoted } from "./ShellWords.ts"
 
@@ -14,7 +14,7 @@ export const quoteText = (
   const budget =
     quote.budget_remaining_usd === null ? "" : `, ${usd(quote.budget_remaining_usd)} left of the month's budget`
   const lines = [
-    `${gpus.count} x ${gpus.type} at ${usd(quote.cost_per_hour)} an hour, for at most ${duration(gpus.minutes * 60_000)}`,
+    `${gpus.count} x ${gpus.type} at ${usd(quote.cost_per_hour)} an hour, for at most ${limit(gpus.minutes)}`,
     `${usd(quote.max_cost_usd)} is held, the most it can cost; ${usd(quote.available_usd)} available${budget}`
   ]
   return quote.affordable
@@ -61,7 +61,7 @@ export const jobText = (job: JobWire): string =>
             .map(([key, value]) => `${key}=${value}`)
             .join(", ")
     ],
-    ["longest run", duration(job.max_runtime_minutes * 60_000)],
+    ["longest run", limit(job.max_runtime_minutes)],
     ["created", time(job.created_at)],
     ["started", timeOrNull(job.started_at)],
     ["ended", timeOrNull(job.ended_at)],
@@ -92,9 +92,6 @@ export const jobsText = (jobs: ReadonlyArray<JobWire>): string =>
 /** How to see, follow and stop a job that goes on. */
 export const comeBackText = (id: string): string =>
   `  sluice jobs logs -f ${quoted(id)}\n  sluice jobs show ${quoted(id)}\n  sluice jobs cancel ${quoted(id)}`
-
-/** `8 GPUs`. */
-export const gpusText = (number: number): string => count(number, "GPU")
 
 const time = (iso: string) => iso.replace("T", " ").replace(/\.\d+Z$/, "Z")
 const timeOrNull = (iso: string | null) => (iso === null ? null : time(iso))

@@ -32,7 +32,7 @@ export const run = Effect.fnUntraced(function* (flags: RunFlags) {
   const told = quoteText(quote, { type: body.gpu_type, count: body.gpu_count, minutes: body.max_runtime_minutes })
   if (flags.dryRun) return yield* out.answer(quote, () => told)
   yield* out.say(told)
-  yield* out.event(event("quote", { quote }))
+  if (!flags.detach) yield* out.event(event("quote", { quote }))
   if (out.interactive && quote.affordable && !flags.yes && !(yield* confirm("Run it?"))) {
     yield* out.say("Nothing was started.")
     return yield* new Ended({ code: EXIT.failed })

@@ -23,14 +23,18 @@ export const duration = (ms: number): string => {
   return minutes > 0 ? `${minutes}m ${two(seconds % 60)}s` : `${seconds}s`
 }
 
+/** A limit as people set it: `20m`, `1h 30m`, `24h`. */
+export const limit = (minutes: number): string => {
+  const hours = Math.floor(minutes / 60)
+  const parts = [hours > 0 ? `${hours}h` : "", minutes % 60 > 0 ? `${minutes % 60}m` : ""]
+  return parts.filter((part) => part !== "").join(" ")
+}
+
 /** `512 bytes`, `1.5 MB`; decimal units. */
 export const size = (bytes: number): string => {
   if (bytes < 10_000) return `${grouped(String(bytes))} ${bytes === 1 ? "byte" : "bytes"}`
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
-
-/** A count with its noun: `1 GPU`, `2 GPUs`. */
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`
 
 const two = (number: number) => String(number).padStart(2, "0")
 const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",")

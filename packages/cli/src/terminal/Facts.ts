@@ -30,7 +30,8 @@ export const factsOf = ({ args, variables, stdin, stdout, stderr, columns }: Giv
     live,
     interactive: live && stdin,
     stdoutTerminal: stdout,
-    columns: columns ?? DEFAULT_COLUMNS
+    // Some terminals do not know their size and say 0.
+    columns: columns || DEFAULT_COLUMNS
   }
 }
 

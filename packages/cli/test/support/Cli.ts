@@ -18,6 +18,10 @@ export interface Running {
   readonly ended: Promise<Ended>
 }
 
+/** A test that fails leaves no process behind. */
+const children = new Set<ChildProcessWithoutNullStreams>()
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")))
+
 /** Starts `sluice ...args`; only the given variables are set, besides PATH. */
 export const start = (
   args: ReadonlyArray<string>,
@@ -25,6 +29,8 @@ export const start = (
   input = ""
 ): Running => {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH ?? "", ...variables } })
+  children.add(child)
+  child.on("close", () => children.delete(child))
   child.stdin.end(input)
   const out: Array<Buffer> = []
   const err: Array<Buffer> = []

@@ -21,7 +21,7 @@ interface Options {
   readonly endless?: boolean
 }
 
-const ID = "01990000-0000-7000-8000-000000000001"
+export const ID = "01990000-0000-7000-8000-000000000001"
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 const job = (status: string, log: Buffer) => ({
@@ -64,6 +64,9 @@ const quote = {
   launch_script_limit_bytes: 16_384
 }
 
+const startOfTail = (log: Buffer, lines: number) =>
+  log.length - log.toString("latin1").split("\n").slice(-lines).join("\n").length
+
 export const flakyService = async (options: Options): Promise<Flaky> => {
   const submissions: Flaky["submissions"] = []
   const logRequests: Array<string> = []
@@ -104,7 +107,8 @@ export const flakyService = async (options: Options): Promise<Flaky> => {
     }
     if (path !== `/${ID}/logs`) return json(response, 200, { data: job("failed", options.log) })
     logRequests.push(url.search)
-    const offset = Number(url.searchParams.get("offset") ?? 0)
+    const tail = url.searchParams.get("tail")
+    const offset = tail === null ? Number(url.searchParams.get("offset") ?? 0) : startOfTail(options.log, Number(tail))
     if (request.headers.accept === "text/event-stream") return events(response, offset)
     return response.end(options.log.subarray(offset))
   }

@@ -2,6 +2,7 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Access } from "@sluice/domain/access/Access"
+import { AccessStore } from "@sluice/domain/access/AccessStore"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { isWellFormed } from "@sluice/domain/access/ApiKey"
 import { KeyHash } from "@sluice/domain/access/KeyHash"
@@ -19,6 +20,28 @@ const base = Layer.mergeAll(NodeCrypto.layer, hashing)
 const keys = ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
 /** A process: its own cache over the shared database. */
 const replica = () => Layer.fresh(Layer.mergeAll(keys, Workspaces.layer)).pipe(Layer.provide(base))
+
+/** `Access` over a store that says when a note of a key's use is written. */
+const countingTouches = (writes: { begun: number; ended: number }) =>
+  Access.layerNoDeps.pipe(
+    Layer.provide(
+      Layer.effect(
+        AccessStore,
+        Effect.map(AccessStore, (store) => ({
+          ...store,
+          touch: (keyId: string, now: Date) => {
+            writes.begun += 1
+            return Effect.ensuring(
+              store.touch(keyId, now),
+              Effect.sync(() => void (writes.ended += 1))
+            )
+          }
+        }))
+      )
+    ),
+    Layer.provide(Layer.fresh(AccessStore.layer)),
+    Layer.provide(base)
+  )
 
 const principalOf = (workspaceId: string): Principal => ({
   workspaceId,
@@ -96,18 +119,20 @@ onEveryDatabase("Access", (it) => {
     Effect.gen(function* () {
       yield* TestClock.setTime(START)
       const sql = yield* SqlClient.SqlClient
-      const context = yield* Layer.build(replica())
-      const access = yield* Effect.provide(Access, context)
+      const writes = { begun: 0, ended: 0 }
+      const access = yield* Effect.provide(Access, yield* Layer.build(countingTouches(writes)))
       const { key } = yield* Effect.provide(
         Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined)),
-        context
+        replica()
       )
       const used = (at: number) =>
         Effect.gen(function* () {
           yield* TestClock.setTime(START + at)
           yield* access.authenticate(Redacted.value(key!), undefined)
-          // Written in the background.
-          for (let i = 0; i < 50; i++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          // Written in the background, begun before the answer.
+          yield* Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve))).pipe(
+            Effect.repeat({ until: () => writes.ended === writes.begun })
+          )
           const [row] = yield* sql<{ at: Date | null }>`select last_used_at as at from api_keys`
           return row!.at === null ? null : row!.at.getTime() - START
         })
@@ -115,6 +140,7 @@ onEveryDatabase("Access", (it) => {
       expect(yield* used(2_000)).toBe(0)
       expect(yield* used(59_000)).toBe(0)
       expect(yield* used(61_000)).toBe(61_000)
+      expect(writes.begun).toBe(2)
     }).pipe(Effect.scoped)
   )
 })

@@ -67,11 +67,10 @@ export const postgres = (
           idleTimeout: IDLE_TIMEOUT,
           startupParameters
         })
-      const batch = { plan_cache_mode: "force_generic_plan" }
       const clients = yield* Effect.all({
         main: pool(10, {}),
-        batch: pool(4, batch),
-        relaxed: pool(4, { ...batch, synchronous_commit: "off" })
+        batch: pool(4, PLANNING),
+        relaxed: pool(4, { ...PLANNING, synchronous_commit: "off" })
       }).pipe(
         Effect.tap((clients) => clients.main`select 1`),
         Effect.mapError((error) => new DatabaseUnreachable({ address, reason: reasonOf(error) }))
@@ -81,6 +80,16 @@ export const postgres = (
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
+/**
+ * How batched statements are planned: once, and by index. They are large, so planning each call would cost more than running
+ * it; and a plan that is made while tables are still empty would scan them for as long as it is kept.
+ */
+const PLANNING = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off"
+}
 const CONNECT_TIMEOUT = Duration.seconds(10)
 const IDLE_TIMEOUT = Duration.minutes(5)
 /** Wires are cheap, and all share one backend. */
@@ -90,8 +99,8 @@ function fromPglite<E, R>(open: Effect.Effect<PGlite, E, R>) {
   return Layer.effectContext(
     Effect.gen(function* () {
       const db = yield* open
-      // The batched statements are large: planned anew at each call they would cost more to plan than to run.
-      yield* Effect.promise(() => db.exec("set plan_cache_mode = force_generic_plan"))
+      const settings = Object.entries(PLANNING).map(([name, value]) => `set ${name} = ${value};`)
+      yield* Effect.promise(() => db.exec(settings.join("")))
       const client = yield* PgClient.make({
         stream: makePgliteStream(db),
         ssl: false,

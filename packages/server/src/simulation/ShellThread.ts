@@ -29,7 +29,7 @@ const fixTimeAndChance = (run: ShellRun): void => {
 
 parentPort?.on("message", (run: ShellRun) => {
   fixTimeAndChance(run)
-  execute(run).then(
+  execute(run, true).then(
     (timeline) => answer({ timeline, fault: undefined }, owned(timeline)),
     (cause: unknown) =>
       answer({ timeline: undefined, fault: cause instanceof Error ? cause.message : String(cause) }, [])

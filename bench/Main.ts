@@ -1,0 +1,204 @@
+/**
+ * Sluice beside its peers in one run, on one PostgreSQL, in turns: jobs beside pg-boss behind bare HTTP, chat beside a raw
+ * node:http server. Ratios are taken round by round; medians are printed. Nothing here passes or fails by time.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { join } from "node:path"
+import { freshDatabase } from "../test/support/Postgres.ts"
+import { freePort, NODE, temporaryDirectory, TEST_KEY } from "../test/support/ServerProcess.ts"
+import { cpuSeconds, postgresPids } from "./Cpu.ts"
+import type { Measured, Target } from "./Load.ts"
+
+const args = process.argv.slice(2)
+const option = (name: string, fallback: number) => {
+  const at = args.indexOf(`--${name}`)
+  return at < 0 ? fallback : Number(args[at + 1])
+}
+const rounds = option("rounds", 5)
+const seconds = option("seconds", 4)
+const clients = option("clients", 32)
+const wants = (what: string) => args.includes(what) || !(args.includes("jobs") || args.includes("chat"))
+
+const here = (file: string) => join(import.meta.dirname, file)
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+const children: Array<ChildProcess> = []
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")))
+
+const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
+  const child = spawn(NODE, ["--no-warnings", ...(process.env["BENCH_PROF"] === undefined || !file.includes("server.ts") || file.includes("peers") ? [] : ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"]), here(file), String(port), ...more], {
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  children.push(child)
+  for (let i = 0; i < 300; i++) {
+    const up = await fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false
+    )
+    if (up) return child
+    await pause(100)
+  }
+  throw new Error(`${file} did not start`)
+}
+
+const load = fork(here("Load.ts"), [], { execPath: NODE, execArgv: ["--no-warnings"] })
+children.push(load)
+const order = <A>(what: "closed" | "start" | "lives", target: Target, amount: number): Promise<A> =>
+  new Promise((resolve, reject) => {
+    load.once("message", (answer: { readonly result?: A; readonly error?: string }) =>
+      answer.error === undefined ? resolve(answer.result!) : reject(new Error(answer.error))
+    )
+    load.send({ what, target, clients, amount })
+  })
+
+interface Peer {
+  readonly name: string
+  readonly target: Target
+  readonly pids: ReadonlyArray<number>
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
+  print(`| ${head.join(" | ")} |\n|${head.map(() => "---").join("|")}|`)
+  for (const row of rows) print(`| ${row.join(" | ")} |`)
+  print("")
+}
+const whole = (n: number) => Math.round(n).toLocaleString("en")
+const one = (n: number) => n.toFixed(1)
+const two = (n: number) => n.toFixed(2)
+
+/** Peers take turns, and begin in turn. */
+const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure: (peer: Peer) => Promise<void>) => {
+  for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
+    await measure(peer)
+    await pause(500)
+  }
+}
+
+const closed = async (peers: ReadonlyArray<Peer>, postgres: ReadonlyArray<number>) => {
+  const figures = new Map(peers.map((peer) => [peer.name, [] as Array<Measured & { cpu: number; pg: number }>]))
+  for (const peer of peers) await order<Measured>("closed", peer.target, 2)
+  for (let round = 0; round < rounds; round++) {
+    await inTurns(peers, round, async (peer) => {
+      const [cpu, pg] = [cpuSeconds(peer.pids), cpuSeconds(postgres)]
+      const measured = await order<Measured>("closed", peer.target, seconds)
+      if (measured.failures > 0) throw new Error(`${peer.name}: ${measured.failures} requests failed`)
+      figures.get(peer.name)!.push({ ...measured, cpu: cpuSeconds(peer.pids) - cpu, pg: cpuSeconds(postgres) - pg })
+    })
+  }
+  return figures
+}
+
+const rate = (x: Measured) => x.requests / x.seconds
+const micros = (cpu: number, x: Measured) => (cpu / x.requests) * 1e6
+
+const report = (title: string, figures: Awaited<ReturnType<typeof closed>>, base: string) => {
+  const rows = [...figures].map(([name, list]) => {
+    const against = figures.get(base)!
+    return [
+      name,
+      whole(median(list.map(rate))),
+      two(median(list.map((x, i) => rate(x) / rate(against[i]!)))),
+      one(median(list.map((x) => x.p50))),
+      one(median(list.map((x) => x.p99))),
+      whole(median(list.map((x) => micros(x.cpu, x)))),
+      whole(median(list.map((x) => micros(x.pg, x)))),
+      two(median(list.map((x, i) => micros(x.cpu, x) / micros(against[i]!.cpu, against[i]!))))
+    ]
+  })
+  print(`${title}, ${clients} clients, ${rounds} rounds of ${seconds} s`)
+  table(
+    ["", "requests/s", `x ${base}`, "p50 ms", "p99 ms", "CPU us a request", "PostgreSQL us", `server CPU x ${base}`],
+    rows
+  )
+}
+
+const jobs = async (url: string, postgres: ReadonlyArray<number>, sluice: Peer) => {
+  const port = await freePort()
+  const child = await started("peers/pg-boss-server.ts", port, url)
+  const boss: Peer = { name: "pg-boss", pids: [child.pid!], target: { port, path: "/jobs", key: "", body: "{}" } }
+  const peers = [boss, sluice]
+  report("POST /jobs to 201", await closed(peers, postgres), "pg-boss")
+  await pause(20_000)
+  const starts = new Map<string, Array<number>>()
+  const lives = new Map<string, Array<number>>()
+  for (let round = 0; round < rounds; round++) {
+    await inTurns(peers, round, async (peer) => {
+      const times = await order<ReadonlyArray<number>>("start", peer.target, 60)
+      starts.set(peer.name, [...(starts.get(peer.name) ?? []), median(times)])
+      lives.set(peer.name, [...(lives.get(peer.name) ?? []), await order<number>("lives", peer.target, 500)])
+    })
+  }
+  const of = (figures: Map<string, Array<number>>, name: string) => median(figures.get(name) ?? [])
+  print("POST to running, one job at a time; whole lives of 500 jobs submitted by 32 clients")
+  table(
+    ["", "POST to running, p50 ms", "x pg-boss", "whole lives/s"],
+    peers.map(({ name }) => [
+      name,
+      two(of(starts, name)),
+      two(of(starts, name) / of(starts, "pg-boss")),
+      whole(of(lives, name))
+    ])
+  )
+  child.kill("SIGKILL")
+}
+
+const question = "Explain in two sentences why a ledger keeps two entries for each transaction."
+const chat = async (postgres: ReadonlyArray<number>, sluice: Target) => {
+  const port = await freePort()
+  const child = await started("peers/raw-server.ts", port)
+  const body = JSON.stringify({
+    model: "sluice-small",
+    max_tokens: 32,
+    messages: [{ role: "user", content: question }]
+  })
+  const target = { ...sluice, path: "/v1/chat/completions", body }
+  const pid = children.find((known) => known.spawnargs.includes(here("server.ts")))?.pid ?? 0
+  const raw: Peer = { name: "raw node:http", pids: [child.pid!], target: { ...target, port } }
+  report(
+    "Chat, buffered, usage durable",
+    await closed([raw, { name: "sluice", target, pids: [pid] }], postgres),
+    raw.name
+  )
+  child.kill("SIGKILL")
+}
+
+const run = Effect.gen(function* () {
+  const url = yield* freshDatabase
+  const sql = yield* PgClient.make({ url: Redacted.make(url), maxConnections: 1 })
+  const rows = yield* sql.unsafe<{ readonly pid: number }>("select pg_backend_pid() as pid")
+  const postgres = () => postgresPids(rows[0]!.pid)
+  yield* Effect.promise(async () => {
+    const directory = temporaryDirectory()
+    const port = await freePort()
+    const child = await started("server.ts", port, url, TEST_KEY, directory.path)
+    // No request is refused by the limit on the key.
+    const keys = await fetch(`http://127.0.0.1:${port}/api/v1/api-keys`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "bench", rate_limit_rpm: 1_000_000 })
+    })
+    const key: string = JSON.parse(await keys.text()).data.key
+    const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
+    const target: Target = { port, path: "/api/v1/jobs", key, body }
+    // The load's warm-up opens the backends that are counted.
+    await order<Measured>(
+      "closed",
+      {
+        ...target,
+        path: "/v1/chat/completions",
+        body: JSON.stringify({ model: "sluice-small", max_tokens: 1, messages: [{ role: "user", content: "hi" }] })
+      },
+      1
+    )
+    if (wants("chat")) await chat(postgres(), target)
+    if (wants("jobs")) await jobs(url, postgres(), { name: "sluice", target, pids: [child.pid!] })
+    directory.remove()
+  })
+}).pipe(Effect.provide(Reactivity.layer), Effect.scoped)
+
+await Effect.runPromise(run)
+process.exit(0)
