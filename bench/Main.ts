@@ -29,9 +29,21 @@ const children: Array<ChildProcess> = []
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")))
 
 const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
-  const child = spawn(NODE, ["--no-warnings", ...(process.env["BENCH_PROF"] === undefined || !file.includes("server.ts") || file.includes("peers") ? [] : ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"]), here(file), String(port), ...more], {
-    stdio: ["ignore", "ignore", "inherit"]
-  })
+  const child = spawn(
+    NODE,
+    [
+      "--no-warnings",
+      ...(process.env["BENCH_PROF"] === undefined || !file.includes("server.ts") || file.includes("peers")
+        ? []
+        : ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"]),
+      here(file),
+      String(port),
+      ...more
+    ],
+    {
+      stdio: ["ignore", "ignore", "inherit"]
+    }
+  )
   children.push(child)
   for (let i = 0; i < 300; i++) {
     const up = await fetch(`http://127.0.0.1:${port}/`).then(
@@ -74,7 +86,8 @@ const two = (n: number) => n.toFixed(2)
 const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure: (peer: Peer) => Promise<void>) => {
   for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
     await measure(peer)
-    await pause(500)
+    // What a peer left to do is not counted as the next one's.
+    await pause(2_000)
   }
 }
 
@@ -116,13 +129,13 @@ const report = (title: string, figures: Awaited<ReturnType<typeof closed>>, base
   )
 }
 
-const jobs = async (url: string, postgres: ReadonlyArray<number>, sluice: Peer) => {
+const jobs = async (url: string, postgres: ReadonlyArray<number>, ours: ReadonlyArray<Peer>) => {
   const port = await freePort()
   const child = await started("peers/pg-boss-server.ts", port, url)
   const boss: Peer = { name: "pg-boss", pids: [child.pid!], target: { port, path: "/jobs", key: "", body: "{}" } }
-  const peers = [boss, sluice]
-  report("POST /jobs to 201", await closed(peers, postgres), "pg-boss")
-  await pause(20_000)
+  report("POST /jobs to 201", await closed([boss, ...ours], postgres), "pg-boss")
+  await pause(10_000)
+  const peers = [boss, ours.at(-1)!]
   const starts = new Map<string, Array<number>>()
   const lives = new Map<string, Array<number>>()
   for (let round = 0; round < rounds; round++) {
@@ -147,56 +160,46 @@ const jobs = async (url: string, postgres: ReadonlyArray<number>, sluice: Peer) 
 }
 
 const question = "Explain in two sentences why a ledger keeps two entries for each transaction."
-const chat = async (postgres: ReadonlyArray<number>, sluice: Target) => {
+const chat = async (postgres: ReadonlyArray<number>, peer: Peer) => {
   const port = await freePort()
   const child = await started("peers/raw-server.ts", port)
-  const body = JSON.stringify({
-    model: "sluice-small",
-    max_tokens: 32,
-    messages: [{ role: "user", content: question }]
-  })
-  const target = { ...sluice, path: "/v1/chat/completions", body }
-  const pid = children.find((known) => known.spawnargs.includes(here("server.ts")))?.pid ?? 0
+  const messages = [{ role: "user", content: question }]
+  const body = JSON.stringify({ model: "sluice-small", max_tokens: 32, messages })
+  const target = { ...peer.target, path: "/v1/chat/completions", body }
   const raw: Peer = { name: "raw node:http", pids: [child.pid!], target: { ...target, port } }
-  report(
-    "Chat, buffered, usage durable",
-    await closed([raw, { name: "sluice", target, pids: [pid] }], postgres),
-    raw.name
-  )
+  report("Chat, buffered, usage durable", await closed([raw, { ...peer, target }], postgres), raw.name)
   child.kill("SIGKILL")
 }
 
+/** A server of ours on a database of its own, warmed up; `fleet` full: no GPU is free, jobs are accepted and wait. */
+const sluice = async (name: string, url: string, fleet: "free" | "full"): Promise<Peer> => {
+  const directory = temporaryDirectory()
+  const port = await freePort()
+  const child = await started("server.ts", port, url, TEST_KEY, directory.path, fleet)
+  process.on("exit", directory.remove)
+  // No request is refused by the limit on the key.
+  const made = await fetch(`http://127.0.0.1:${port}/api/v1/api-keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "bench", rate_limit_rpm: 1_000_000 })
+  })
+  const key: string = JSON.parse(await made.text()).data.key
+  const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
+  return { name, pids: [child.pid!], target: { port, path: "/api/v1/jobs", key, body } }
+}
+
 const run = Effect.gen(function* () {
-  const url = yield* freshDatabase
+  const [url, other] = [yield* freshDatabase, yield* freshDatabase]
   const sql = yield* PgClient.make({ url: Redacted.make(url), maxConnections: 1 })
   const rows = yield* sql.unsafe<{ readonly pid: number }>("select pg_backend_pid() as pid")
-  const postgres = () => postgresPids(rows[0]!.pid)
   yield* Effect.promise(async () => {
-    const directory = temporaryDirectory()
-    const port = await freePort()
-    const child = await started("server.ts", port, url, TEST_KEY, directory.path)
-    // No request is refused by the limit on the key.
-    const keys = await fetch(`http://127.0.0.1:${port}/api/v1/api-keys`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
-      body: JSON.stringify({ name: "bench", rate_limit_rpm: 1_000_000 })
-    })
-    const key: string = JSON.parse(await keys.text()).data.key
-    const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
-    const target: Target = { port, path: "/api/v1/jobs", key, body }
-    // The load's warm-up opens the backends that are counted.
-    await order<Measured>(
-      "closed",
-      {
-        ...target,
-        path: "/v1/chat/completions",
-        body: JSON.stringify({ model: "sluice-small", max_tokens: 1, messages: [{ role: "user", content: "hi" }] })
-      },
-      1
-    )
-    if (wants("chat")) await chat(postgres(), target)
-    if (wants("jobs")) await jobs(url, postgres(), { name: "sluice", target, pids: [child.pid!] })
-    directory.remove()
+    const free = await sluice("sluice", url, "free")
+    const peers = wants("jobs") ? [await sluice("sluice, fleet full", other, "full"), free] : [free]
+    // A warm-up opens the backends whose time is counted.
+    for (const peer of peers) await order<Measured>("closed", peer.target, 1)
+    const postgres = postgresPids(rows[0]!.pid)
+    if (wants("chat")) await chat(postgres, free)
+    if (wants("jobs")) await jobs(url, postgres, peers)
   })
 }).pipe(Effect.provide(Reactivity.layer), Effect.scoped)
 

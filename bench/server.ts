@@ -8,7 +8,7 @@ import { Shell } from "@sluice/simulator/shell/Shell"
 import { instantWorld } from "@sluice/simulator/world/World"
 import { Effect, Layer, Result } from "effect"
 
-const [port, url, key, data] = process.argv.slice(2)
+const [port, url, key, data, fleet] = process.argv.slice(2)
 const config = Result.getOrThrow(
   parse({
     port: port!,
@@ -31,10 +31,12 @@ const rich = Layer.effectDiscard(
 
 /** The command itself runs elsewhere in real life: here it exits at once and costs nothing. */
 const shell = Layer.succeed(Shell, {
-  run: ({ startedAt }) =>
-    Effect.succeed({ chunks: [], exit: { at: startedAt, code: 0 }, files: [], overran: false })
+  run: ({ startedAt }) => Effect.succeed({ chunks: [], exit: { at: startedAt, code: 0 }, files: [], overran: false })
 })
-const worlds = { machines: instantWorld, models: instant(1), shell }
+/** `full`: every GPU is taken, as in a fleet that is used; jobs are accepted and wait. */
+const taken = instantWorld.gpuTypes.map((type) => ({ ...type, capacity: { "us-east": 0 } }))
+const machines = fleet === "full" ? { ...instantWorld, gpuTypes: taken } : instantWorld
+const worlds = { machines, models: instant(1), shell }
 Effect.runFork(Layer.launch(rich.pipe(Layer.provideMerge(server(config, worlds)))))
 
 process.on("SIGTERM", () => process.exit(0))

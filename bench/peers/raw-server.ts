@@ -20,7 +20,8 @@ createServer((request, response) => {
   const parts: Array<Buffer> = []
   request.on("data", (part: Buffer) => parts.push(part))
   request.on("end", () => {
-    const body: { readonly model?: string } = request.method === "POST" ? JSON.parse(Buffer.concat(parts).toString()) : {}
+    const body: { readonly model?: string } =
+      request.method === "POST" ? JSON.parse(Buffer.concat(parts).toString()) : {}
     const text = JSON.stringify({ ...answer, model: body.model })
     response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
     response.end(text)

@@ -41,16 +41,18 @@ const stores = Layer.mergeAll(
   Signals.layer
 )
 
+const jobs = JobReconciler.layerOwner.pipe(Layer.provideMerge(JobReconciler.layer))
+
 const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, MachineSweep.layer).pipe(
   Layer.provideMerge(MachineSteps.layer),
-  Layer.provideMerge(Outputs.layer)
+  Layer.provideMerge(Layer.mergeAll(Outputs.layer, jobs))
 )
 
 /** Needs the database clients, `Replica`, `Seal`, `MachineProvider` and `Crypto`. */
 export const layer = JobLogs.layer.pipe(
   Layer.provideMerge(Instances.layer),
   Layer.provideMerge(Jobs.layer),
-  Layer.provideMerge(Layer.mergeAll(JobReconciler.layer, Budgets.layer, Billing.layer)),
+  Layer.provideMerge(Layer.mergeAll(Budgets.layer, Billing.layer)),
   Layer.provideMerge(machines),
   Layer.provideMerge(stores)
 )

@@ -2,7 +2,6 @@
  * Everything that answers a request, over a database, a seal and a world of machines and models. Which database and which
  * world is not known here; nothing is started in the background except what a service needs for itself.
  */
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
@@ -16,6 +15,7 @@ import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
+import * as PooledCrypto from "./crypto/PooledCrypto.ts"
 import { StoreProbe } from "./site/StoreProbeStore.ts"
 
 /** Needs the database clients, `Seal`, `MachineProvider`, `ModelProvider` and `Tokens`. */
@@ -33,6 +33,6 @@ export const application = (options: { readonly speed: number }) =>
     ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
   ).pipe(
     Layer.provideMerge(Replica.layer({ speed: options.speed })),
-    Layer.provideMerge(NodeCrypto.layer),
+    Layer.provideMerge(PooledCrypto.layer),
     Layer.provideMerge(nodeKeyHash)
   )

@@ -5,7 +5,7 @@
  * another waiting. Items with the same `alone` value never share a flush. A flush that fails as a whole is halved until
  * the bad item fails alone, so every flush must be repeatable: it may have committed before its connection broke.
  */
-import type { Scope } from "effect";
+import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
 
 export interface GroupCommit<I, O, E> {

@@ -56,14 +56,18 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
 
   const guarded = (row: Row) => holding(row, options.step(row))
 
+  /** What is due; after a fault nothing for a while, so that a database that is away is not asked without pause. */
   const claim = (limit: number) =>
-    options
-      .claim(limit)
-      .pipe(
-        Effect.catchCauseIf(isFault, (cause) =>
-          Effect.as(Effect.logError(`${options.name}: claim failed`, cause), [] as ReadonlyArray<Row>)
-        )
+    options.claim(limit).pipe(
+      Effect.catchCauseIf(
+        (cause) => !Cause.hasInterruptsOnly(cause),
+        (cause) =>
+          Effect.logError(`${options.name}: claim failed`, cause).pipe(
+            Effect.andThen(Effect.sleep(replica.pollMs)),
+            Effect.as([] as ReadonlyArray<Row>)
+          )
       )
+    )
 
   const turn = Effect.gen(function* () {
     yield* latch.close

@@ -2,7 +2,7 @@
  * One statement that reserves and settles many requests, each with its own outcome, as if they had come one after the
  * other in the order of the batch.
  *
- * Locks are taken in the order of the whole service: accounts by id, environments by id, then holds. `admit` walks each
+ * Locks: accounts by id, environments by id, then the holds of these requests, which nobody else locks. `admit` walks each
  * account's rows: what does not fit leaves the sum where it is. A row that was done before is `done` and changes nothing.
  */
 import { Context, Effect, Layer } from "effect"
@@ -113,7 +113,7 @@ with input as materialized (
   select id, balance, balance - held as available from accounts
   where id = any(array(select account_id from input)) order by id for no key update
 ), env as materialized (
-  select id, monthly_budget, case when month < $3::date then 0 else month_spent end as spent from environments
+  select id, budget_reached(environments, $3::date) as reached from environments
   where id = any(array(select environment_id from input)) and (select count(*) from acc) >= 0 order by id for no key update
 ), known as materialized (
   select id, amount, state from holds
@@ -123,7 +123,7 @@ with input as materialized (
     case when i.settle then greatest(i.amount - known.amount, 0) else i.amount end as need,
     case when i.settle and known.state is distinct from 'open' then 'done'
       when not i.settle and known.id is not null then 'done'
-      when not i.settle and env.spent >= env.monthly_budget then 'budget_reached'
+      when not i.settle and env.reached then 'budget_reached'
       when acc.id is null then 'insufficient_credits' end as refused
   from input i left join acc on acc.id = i.account_id left join env on env.id = i.environment_id left join known on known.id = i.id
 ), summed as materialized (

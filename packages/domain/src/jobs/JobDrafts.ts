@@ -37,6 +37,7 @@ export const claimedOf = (draft: Admission, at: number): ClaimedMachine => ({
     failure: null
   },
   outputBytes: 0,
+  createdAt: at,
   fence: 1n,
   events: 0n
 })

@@ -13,7 +13,8 @@ import * as Reconciler from "../database/Reconciler.ts"
 import { Signals } from "../database/Signals.ts"
 import { isTerminal } from "./Job.ts"
 import { type Decision, decide } from "./JobLifecycle.ts"
-import { type JobRow, machineOf, stateOf, termsOf } from "./JobRow.ts"
+import { MachineOwner } from "../machines/MachineOwner.ts"
+import { type JobRow, machineJson, machineOf, stateOf, termsOf } from "./JobRow.ts"
 import { JobStore } from "./JobStore.ts"
 
 const SLOTS = 128
@@ -26,7 +27,12 @@ export const topicOf = (jobId: string) => `job:${jobId}`
 
 export class JobReconciler extends Context.Service<
   JobReconciler,
-  { readonly tick: Effect.Effect<number>; readonly run: Effect.Effect<never> }
+  {
+    readonly tick: Effect.Effect<number>
+    readonly run: Effect.Effect<never>
+    /** Steps a job that is claimed already. */
+    readonly look: (row: JobRow) => Effect.Effect<void>
+  }
 >()("@sluice/domain/jobs/JobReconciler") {
   static readonly layer = Layer.effect(
     JobReconciler,
@@ -79,8 +85,23 @@ export class JobReconciler extends Context.Service<
         step
       })
       yield* signals.listen(TOPIC, reconciler.signal)
-      return JobReconciler.of({ tick: reconciler.tick, run: reconciler.run })
+      return JobReconciler.of({
+        tick: reconciler.tick,
+        run: reconciler.run,
+        look: (row) => reconciler.holding(row, step(row))
+      })
     })
+  )
+
+  /** A job is told of its machine by the commit that wrote the machine's facts. */
+  static readonly layerOwner = Layer.effect(
+    MachineOwner,
+    Effect.map(JobReconciler, (reconciler) =>
+      MachineOwner.of({
+        // The row comes from `jobs`: the one table whose rows own machines.
+        look: (owner, machine) => reconciler.look({ ...(owner as JobRow), machine: machineJson(machine) })
+      })
+    )
   )
 }
 

@@ -2,7 +2,7 @@
 import type { NanoUsd } from "../billing/Money.ts"
 import type { MachineFacts } from "../machines/MachineLifecycle.ts"
 import type { MachineRow } from "../machines/MachineRow.ts"
-import { factsOf } from "../machines/MachineRow.ts"
+import { factsOf, instant } from "../machines/MachineRow.ts"
 import { type Job, type JobSpec, type JobStatus, type StatusReason, isTerminal } from "./Job.ts"
 import { costAt, type JobState, type JobTerms } from "./JobLifecycle.ts"
 
@@ -71,6 +71,22 @@ export const machineOf = ({ machine }: Pick<JobRow, "machine">): MachineFacts =>
     stopped_at: date(machine.stopped_at),
     absent_since: date(machine.absent_since)
   })
+
+/** Facts in the form in which a row carries them; what was stored of the output is not among them. */
+export const machineJson = (facts: MachineFacts): MachineJson => ({
+  status: facts.status,
+  requested_at: instant(facts.requestedAt),
+  running_at: instant(facts.runningAt),
+  command_started_at: instant(facts.commandStartedAt),
+  command_exited_at: instant(facts.exit?.at ?? null),
+  exit_code: facts.exit?.code ?? null,
+  exit_why: facts.exit?.why ?? null,
+  stop_requested_at: instant(facts.stopRequestedAt),
+  stopped_at: instant(facts.stoppedAt),
+  absent_since: instant(facts.absentSince),
+  failure: facts.failure,
+  output_bytes: 0
+})
 
 export const stateOf = (row: JobRow): JobState => ({
   status: row.status,

@@ -36,16 +36,15 @@ export class MachineReconciler extends Context.Service<
       const steps = yield* MachineSteps
       const signals = yield* Signals
       const run = Effect.runForkWith(yield* Effect.context<never>())
-      const after = (machine: ClaimedMachine) => (wakeAt: number) => {
+      const after = (wakeAt: number) => {
         if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
-        if (machine.jobId !== null) signals.emit("jobs")
       }
       const reconciler: Reconciler.Reconciler<ClaimedMachine> = yield* Reconciler.make<ClaimedMachine>({
         name: "machines",
         slots: SLOTS,
         claim: store.claim,
         renew: store.renew,
-        step: (machine) => Effect.map(steps.run(machine), after(machine))
+        step: (machine) => Effect.map(steps.run(machine), after)
       })
       yield* signals.listen(TOPIC, reconciler.signal)
 
@@ -56,7 +55,7 @@ export class MachineReconciler extends Context.Service<
           Effect.sync(() => {
             const answer = Deferred.makeUnsafe<LaunchAnswer>()
             const onLaunch = (given: LaunchAnswer) => Deferred.doneUnsafe(answer, Effect.succeed(given))
-            const step = Effect.map(steps.run(machine, { variables, onLaunch }), after(machine))
+            const step = Effect.map(steps.run(machine, { variables, onLaunch }), after)
             // Interrupted or failed, the step leaves its row to the loop, when the lease has run out.
             run(
               Effect.ensuring(

@@ -10,14 +10,17 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { launchSpecOf } from "./LaunchSpecs.ts"
 import * as Lifecycle from "./MachineLifecycle.ts"
 import type { MachineFacts } from "./MachineLifecycle.ts"
+import { MachineOwner } from "./MachineOwner.ts"
 import { MachineProvider, type Observation } from "./MachineProvider.ts"
 import type { ClaimedMachine } from "./MachineRow.ts"
 import { MachineSecrets } from "./MachineSecrets.ts"
 import { MachineStore } from "./MachineStore.ts"
 import { Outputs } from "./Outputs.ts"
 
-/** How long to wait before asking again for a machine that found no room. */
-export const CAPACITY_RETRY_MS = 5_000
+/** How long to wait before asking again for a machine that found no room: the longer it waits, the more rarely. */
+const CAPACITY_RETRY_MS = { shortest: 5_000, longest: 60_000 }
+const capacityRetryMs = (waitedMs: number) =>
+  Math.min(Math.max(waitedMs / 4, CAPACITY_RETRY_MS.shortest), CAPACITY_RETRY_MS.longest)
 /** How long to wait after a provider gave no answer. */
 const UNAVAILABLE_RETRY_MS = 2_000
 /** How often to look at a machine whose provider cannot say when it changes. */
@@ -64,6 +67,7 @@ export class MachineSteps extends Context.Service<
       const store = yield* MachineStore
       const outputs = yield* Outputs
       const secrets = yield* MachineSecrets
+      const owner = yield* MachineOwner
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const visibleWithinMs = provider.capabilities.visibleWithinMs
@@ -96,7 +100,9 @@ export class MachineSteps extends Context.Service<
           Effect.catchTags({
             NoCapacity: () => {
               answer({ _tag: "NoCapacity" })
-              return Effect.succeed(later(machine, Lifecycle.noCapacity(machine.facts), CAPACITY_RETRY_MS))
+              return Effect.succeed(
+                later(machine, Lifecycle.noCapacity(machine.facts), capacityRetryMs(now() - machine.createdAt))
+              )
             },
             LaunchRefused: ({ reason }) => {
               answer({ _tag: "Refused", reason })
@@ -158,8 +164,13 @@ export class MachineSteps extends Context.Service<
           }
           const outcome = action === "Launch" ? yield* launch(current, options) : yield* look(current, action)
           const again = action !== "Stop" && Lifecycle.next(outcome.facts)._tag === "Stop"
-          const { committed, wakeAt } = yield* commit(current, outcome, again, Lifecycle.isGone(outcome.facts))
+          const {
+            committed,
+            owner: job,
+            wakeAt
+          } = yield* commit(current, outcome, again, Lifecycle.isGone(outcome.facts))
           if (!committed) return Number.POSITIVE_INFINITY
+          if (job !== undefined) yield* owner.look(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
             // What is not released here, the sweep releases.
             yield* Effect.ignore(provider.release(current.id))

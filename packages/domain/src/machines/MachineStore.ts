@@ -1,14 +1,15 @@
 /**
  * The rows of machines, for the reconciler: claim, renew, commit. The only SQL that writes a machine's facts.
  *
- * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It wakes the machine's job
- * and gives its volume back in the same statement. Lock order everywhere: jobs, machines, holds, accounts, environments,
+ * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It claims the machine's
+ * job for the same replica and gives its volume back in the same statement. Lock order everywhere: jobs, machines, holds, accounts, environments,
  * volumes, each by id.
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import type { OwnerRow } from "./MachineOwner.ts"
 import type { MachineFacts } from "./MachineLifecycle.ts"
 import type { ClaimedMachine, MachineRow } from "./MachineRow.ts"
 import { claimedOf, instant } from "./MachineRow.ts"
@@ -32,6 +33,8 @@ export interface MachineCommit {
 export interface Committed {
   readonly committed: boolean
   readonly wakeAt: number
+  /** The row of the job that is to look, where this commit could claim it; a job that is in a step was told only. */
+  readonly owner: OwnerRow | undefined
 }
 
 const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
@@ -46,7 +49,8 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
     keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
     command_started_at timestamptz, command_exited_at timestamptz, exit_code int4, exit_why text, stop_requested_at timestamptz,
     stopped_at timestamptz, absent_since timestamptz, failure text, volume_bytes int8)
-  ), owners as materialized (select j.id from jobs j where j.id = any(array(select job_id from input where wake_job))
+  ), owners as materialized (select j.id, j.lease_until is null or j.lease_until <= $3::timestamptz as free from jobs j
+    where j.id = any(array(select job_id from input where wake_job))
     and j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') order by j.id for update
   ), written as (update machines m set status = i.status, requested_at = i.requested_at, running_at = i.running_at,
       command_started_at = i.command_started_at, command_exited_at = i.command_exited_at, exit_code = i.exit_code,
@@ -57,12 +61,16 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
     from input i where m.id = i.id and m.id = any(array(select id from input)) and m.lease_by = $2 and m.fence = i.fence
       and (select count(*) from owners) >= 0
     returning m.id, m.events, m.wake_at
-  ), woken as (update jobs j set events = j.events + 1,
-      wake_at = case when j.lease_until > $3::timestamptz then j.wake_at else least(j.wake_at, $3::timestamptz) end
-    from input i join written w on w.id = i.id where j.id = i.job_id and i.wake_job and j.id = any(array(select id from owners))
+  ), told as (update jobs j set events = j.events + 1, fence = j.fence + case when o.free then 1 else 0 end,
+      lease_by = case when o.free then $2 else j.lease_by end, lease_until = case when o.free then $4::timestamptz else j.lease_until end,
+      wake_at = case when o.free then $4::timestamptz else j.wake_at end
+    from input i join written w on w.id = i.id join owners o on o.id = i.job_id where j.id = o.id and j.id = any(array(select id from owners))
+    returning j.*, o.free as claimed, i.id as told_by
   ), detached as (update volumes v set attached_to = null, used_bytes = coalesce(i.volume_bytes, v.used_bytes)
     from input i join written w on w.id = i.id where v.attached_to = i.id and i.status in ('stopped', 'failed'))
-  select id, wake_at from written`
+  select w.id as written, w.wake_at as written_wake_at, t.*,
+    (select h.amount from holds h where h.id = t.id and h.state = 'open') as hold
+  from written w left join told t on t.told_by = w.id and t.claimed`
 
 const inputOf = (commit: MachineCommit) => {
   const { machine, facts } = commit
@@ -109,21 +117,24 @@ export class MachineStore extends Context.Service<
 
       const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<MachineCommit>) =>
         sql
-          .unsafe<{ readonly id: string; readonly wake_at: Date }>(COMMIT, [
+          .unsafe<OwnerRow & { readonly written: string; readonly written_wake_at: Date }>(COMMIT, [
             JSON.stringify(commits.map(inputOf)),
             replica.id,
-            new Date(clock.currentTimeMillisUnsafe())
+            new Date(clock.currentTimeMillisUnsafe()),
+            new Date(clock.currentTimeMillisUnsafe() + replica.leaseMs)
           ])
           .pipe(
             Effect.orDie,
             Effect.map((rows) => {
-              const written = new Map(rows.map((row) => [row.id, row.wake_at.getTime()]))
-              return commits.map((commit) =>
-                Exit.succeed<Committed>({
-                  committed: written.has(commit.machine.id),
-                  wakeAt: written.get(commit.machine.id) ?? commit.wakeAt
+              const written = new Map(rows.map((row) => [row.written, row]))
+              return commits.map((commit) => {
+                const row = written.get(commit.machine.id)
+                return Exit.succeed<Committed>({
+                  committed: row !== undefined,
+                  wakeAt: row?.written_wake_at.getTime() ?? commit.wakeAt,
+                  owner: row === undefined || row.id === null ? undefined : row
                 })
-              )
+              })
             })
           )
       const options: GroupCommit.Options<MachineCommit> = {

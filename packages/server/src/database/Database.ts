@@ -88,7 +88,8 @@ const PLANNING = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
   enable_hashjoin: "off",
-  enable_mergejoin: "off"
+  enable_mergejoin: "off",
+  jit: "off"
 }
 const CONNECT_TIMEOUT = Duration.seconds(10)
 const IDLE_TIMEOUT = Duration.minutes(5)

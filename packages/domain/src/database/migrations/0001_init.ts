@@ -79,7 +79,7 @@ const statements: ReadonlyArray<string> = [
 
   // jobs: the life of a command
   `create table jobs (
-    id uuid primary key, workspace_id uuid not null, environment_id uuid not null, machine_id uuid not null unique, name text not null,
+    id uuid primary key, workspace_id uuid not null, environment_id uuid not null, machine_id uuid not null, name text not null,
     status text not null check (status in ('queued', 'starting', 'running', 'succeeded', 'failed', 'cancelled', 'timed_out')),
     spec json not null, price int8 not null, volume_id uuid, labels jsonb,
     created_at timestamptz not null, started_at timestamptz, ended_at timestamptz, cancel_requested_at timestamptz,
