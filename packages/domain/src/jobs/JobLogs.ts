@@ -46,7 +46,7 @@ interface Reader {
 export class JobLogs extends Context.Service<
   JobLogs,
   {
-    /** `Status` comes first and at each change, `End` last once the job is terminal (with `follow`). */
+    /** `Status` at the start of a job that is not terminal and at each change, `End` last once it is (with `follow`). */
     readonly events: (
       principal: Principal,
       id: string,
@@ -151,7 +151,9 @@ export class JobLogs extends Context.Service<
             if (reader.done) return []
             const now = yield* Effect.orDie(jobs.get(principal, job.id))
             const ended = isTerminal(now.status)
-            const logged = yield* more(machineId, reader, skip)
+            // What a command has written is told after it was told to run, though it may be stored a moment before.
+            const begun = ended || now.status === "running" || !options.follow
+            const logged = begun ? yield* more(machineId, reader, skip) : []
             // The job was read before its log: terminal then, its log is complete now, and its last status comes after it.
             if (ended && logged.length > 0) return logged
             const status: Array<LogEvent> = now.status === reader.status ? [] : [{ _tag: "Status", job: now }]
