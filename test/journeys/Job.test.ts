@@ -18,6 +18,16 @@ const T0 = Date.UTC(2027, 2, 15, 12)
 const MINUTE = 60_000
 const fleet = virtualFleet({ ...defaultWorld, seed: 7 })
 
+/** Two GPUs of one kind, none of another. */
+const narrow = {
+  ...defaultWorld,
+  seed: 7,
+  gpuTypes: defaultWorld.gpuTypes.map((type) => ({
+    ...type,
+    capacity: { "us-east": type.id === "H100" ? 2 : 0 }
+  }))
+}
+
 const minutes = (n: number) => Effect.flatMap(Clock.currentTimeMillis, (now) => playUntil(now + n * MINUTE))
 
 const run = Effect.fnUntraced(function* (principal: Principal, more: object) {
@@ -127,6 +137,31 @@ onEveryDatabase("A job", (it) => {
         assert.strictEqual(refusal._tag, "BudgetReached")
         assert.deepStrictEqual(yield* auditBooks, [])
       }).pipe(Effect.provide(fleet))
+  )
+
+  it.effect("waits its turn where all GPUs are taken, and starts as soon as one is free", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      const principal = yield* makeTenant()
+      const all = yield* Effect.forEach([1, 2, 3], () => run(principal, { gpu_count: 2, command: "sleep 600" }))
+      yield* minutes(11)
+      const states = yield* Effect.forEach(all, (job) => get(principal, job))
+      assert.deepStrictEqual(
+        states.map((job) => job.status),
+        ["succeeded", "running", "queued"]
+      )
+      // The room was free when the first machine was gone; launch and set-up take up to 16 s.
+      assert.isBelow(states[1]!.startedAt!.getTime() - states[0]!.endedAt!.getTime(), 17_000)
+      yield* minutes(25)
+      const last = yield* get(principal, all[2]!)
+      assert.strictEqual(last.status, "succeeded")
+      const hopeless = yield* run(principal, { gpu_type: "H200", gpu_count: 8, capacity_wait_minutes: 5 })
+      yield* minutes(6)
+      const given = yield* get(principal, hopeless)
+      assert.strictEqual(given.statusReason, "no_capacity")
+      assert.isNull(given.cost)
+      assert.deepStrictEqual(yield* auditBooks, [])
+    }).pipe(Effect.provide(virtualFleet(narrow)))
   )
 
   it.effect("finds the files of the job before it on its volume, which one machine has at a time", () =>

@@ -33,7 +33,12 @@ export interface Admission {
   readonly price: NanoUsd
   /** Nano-USD to hold. */
   readonly hold: NanoUsd
+  /** Launch at once; false: no room is known, the machine waits for it. */
+  readonly launch: boolean
 }
+
+/** A machine that waits is asked for after this long at the latest: what was known of the room may be out of date. */
+const FIRST_LOOK_MS = 5_000
 
 /** `repeated`: the job was there already (an earlier run of the same request). */
 export type Admitted = { readonly _tag: "Admitted"; readonly repeated: boolean; readonly at: number }
@@ -49,7 +54,7 @@ interface AdmissionRow {
 }
 
 const ADMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(ord int4, job_id uuid, machine_id uuid, workspace_id uuid,
-    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8)
+    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean)
   ), acc as materialized (select a.id, a.balance - a.held as available from accounts a
     where a.id = any(array(select workspace_id from input)) order by a.id for update
   ), vol as materialized (select v.id, v.environment_id from volumes v where v.id = any(array(select volume_id from input where volume_id is not null))
@@ -76,8 +81,9 @@ const ADMIT = `with input as materialized (select * from json_to_recordset($1::j
     select job_id, workspace_id, environment_id, machine_id, name, 'queued', spec, price, volume_id, labels, $2::timestamptz, $2::timestamptz from ok
   ), m as (insert into machines (id, workspace_id, environment_id, job_id, name, status, spec, price, volume_id, sealed, requested_at, created_at,
       wake_at, lease_by, lease_until, fence)
-    select machine_id, workspace_id, environment_id, job_id, name, 'wanted', machine_spec, price, volume_id, decode(sealed, 'base64'), $2::timestamptz, $2::timestamptz,
-      $5::timestamptz, $3, $5::timestamptz, 1 from ok)
+    select machine_id, workspace_id, environment_id, job_id, name, 'wanted', machine_spec, price, volume_id, decode(sealed, 'base64'),
+      case when launch then $2::timestamptz end, $2::timestamptz, case when launch then $5::timestamptz else $6::timestamptz end,
+      case when launch then $3 end, case when launch then $5::timestamptz end, case when launch then 1 else 0 end from ok)
   select ord, case when ok then null else coalesce(refused, 'insufficient_credits') end as refused,
     available - lag(spent, 1, 0::int8) over (partition by workspace_id order by ord) as available from decided order by ord`
 
@@ -94,13 +100,14 @@ const inputOf = (admission: Admission, ord: number) => ({
   labels: admission.labels,
   sealed: admission.sealed === null ? null : Base64.encode(admission.sealed),
   price: admission.price.toString(),
-  amount: admission.hold.toString()
+  amount: admission.hold.toString(),
+  launch: admission.launch
 })
 
 export class JobAdmissionStore extends Context.Service<
   JobAdmissionStore,
   {
-    /** Records the job and its machine, the machine claimed by this replica (fence 1) with its launch asked for. */
+    /** Records the job and its machine; one to launch is claimed by this replica (fence 1) with its launch asked for. */
     readonly admit: (admission: Admission) => Effect.Effect<Admitted, Refusal>
   }
 >()("@sluice/domain/jobs/JobAdmissionStore") {
@@ -150,7 +157,8 @@ export class JobAdmissionStore extends Context.Service<
               new Date(at),
               replica.id,
               monthOf(at),
-              new Date(at + replica.leaseMs)
+              new Date(at + replica.leaseMs),
+              new Date(at + FIRST_LOOK_MS)
             ])
             .pipe(
               Effect.orDie,

@@ -37,7 +37,6 @@ export const claimedOf = (draft: Admission, at: number): ClaimedMachine => ({
     failure: null
   },
   outputBytes: 0,
-  createdAt: at,
   fence: 1n,
   events: 0n
 })

@@ -68,17 +68,18 @@ export class Jobs extends Context.Service<
       const crypto = yield* Crypto.Crypto
       const newId = Effect.orDie(crypto.randomUUIDv7())
 
-      const admit = Effect.fn("Jobs.admit")(function* (principal: Principal) {
+      const admit = Effect.fnUntraced(function* (principal: Principal) {
         const { budgetReached } = yield* store.funds(principal)
         if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
       })
 
       /** What is asked for, checked against what there is. */
       const decode = Effect.fnUntraced(function* (body: unknown) {
-        const { available, offer } = yield* offers.current
+        const { available, hasRoom, offer } = yield* offers.current
         const decoded = JobRequest.decode(body, offer)
         if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
-        return { ...decoded.success, available }
+        const { spec } = decoded.success
+        return { ...decoded.success, available, launch: hasRoom(spec.gpuType, spec.gpuCount) }
       })
 
       /** The region of the volume decides where the machine runs. */
@@ -139,7 +140,7 @@ export class Jobs extends Context.Service<
         return yield* new MachinesUnavailable()
       })
 
-      const submit = Effect.fn("Jobs.submit")(function* (principal: Principal, body: unknown, attemptId?: string) {
+      const submit = Effect.fnUntraced(function* (principal: Principal, body: unknown, attemptId?: string) {
         const request = yield* withVolume(principal, yield* decode(body))
         if (!request.available) return yield* unavailable(principal, request)
         const jobId = attemptId ?? (yield* newId)
@@ -161,7 +162,8 @@ export class Jobs extends Context.Service<
           labels: request.labels,
           sealed: secrets.seal(machineId, request.env),
           price: request.price,
-          hold: holdOf(request)
+          hold: holdOf(request),
+          launch: request.launch
         }
         const admitted = yield* admissions.admit(draft).pipe(
           Effect.catchTags({
@@ -171,7 +173,7 @@ export class Jobs extends Context.Service<
           })
         )
         if (admitted.repeated) return yield* Effect.orDie(recorded(principal, jobId))
-        return yield* launched(principal, draft, admitted, request)
+        return draft.launch ? yield* launched(principal, draft, admitted, request) : queuedJob(draft, admitted.at)
       })
 
       const quote = Effect.fn("Jobs.quote")(function* (principal: Principal, body: unknown) {

@@ -5,34 +5,39 @@ import { templates } from "../machines/Template.ts"
 import { MachinesUnavailable } from "./JobErrors.ts"
 import type { Offer } from "./JobRules.ts"
 
-/** How old an offer may be; prices and types change with the provider's configuration alone. */
-const FRESH_MS = 5_000
+/** How old an offer may be; what is free changes with each machine. */
+const FRESH_MS = 1_000
 
 export interface CurrentOffer {
   readonly offer: Offer
   /** False: the provider does not answer at present, the offer is an older one. */
   readonly available: boolean
+  /** Whether so many GPUs of a type were free when it was last asked. */
+  readonly hasRoom: (gpuType: string, gpuCount: number) => boolean
 }
 
 export const makeOffers = Effect.gen(function* () {
   const provider = yield* MachineProvider
   const clock = yield* Clock.Clock
-  let known: { readonly offer: Offer; readonly at: number } | undefined
+  let known: (Omit<CurrentOffer, "available"> & { readonly at: number }) | undefined
 
   const fetch = Effect.map(provider.gpuTypes, (gpuTypes): CurrentOffer => {
-    known = { offer: { gpuTypes, templates, priceOf: provider.priceOf }, at: clock.currentTimeMillisUnsafe() }
-    return { offer: known.offer, available: true }
+    const free = new Map(gpuTypes.map((type) => [type.id, type.available]))
+    known = {
+      offer: { gpuTypes, templates, priceOf: provider.priceOf },
+      hasRoom: (gpuType, gpuCount) => (free.get(gpuType) ?? 0) >= gpuCount,
+      at: clock.currentTimeMillisUnsafe()
+    }
+    return { ...known, available: true }
   })
 
   /** Fails only when nothing was ever known. */
   const current: Effect.Effect<CurrentOffer, MachinesUnavailable> = Effect.suspend(() => {
     if (known !== undefined && clock.currentTimeMillisUnsafe() - known.at < FRESH_MS) {
-      return Effect.succeed({ offer: known.offer, available: true })
+      return Effect.succeed({ ...known, available: true })
     }
     return Effect.catchTag(fetch, "ProviderUnavailable", () =>
-      known === undefined
-        ? Effect.fail(new MachinesUnavailable())
-        : Effect.succeed({ offer: known.offer, available: false })
+      known === undefined ? Effect.fail(new MachinesUnavailable()) : Effect.succeed({ ...known, available: false })
     )
   })
   return { current }

@@ -1,15 +1,17 @@
 /**
  * Brings every machine to where its row wants it: launched, observed, stopped when its command exits or a stop is asked for.
  *
- * Wakes by signal `machines`, by the moment that the last look named, and by poll. A submission hands its new machine over
+ * Wakes by signal `machines`, by the moment that the last look named, and by poll; a machine that ends wakes those that wait
+ * for capacity, the oldest first. A submission hands its new machine over
  * with `start`, already claimed, so that the provider's first answer comes while the caller still waits.
  */
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import type { Redacted } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"
+import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import type { ClaimedMachine } from "./MachineRow.ts"
-import { type LaunchAnswer, MachineSteps } from "./MachineSteps.ts"
+import { CAPACITY_TOPIC, type LaunchAnswer, MachineSteps } from "./MachineSteps.ts"
 import { MachineStore } from "./MachineStore.ts"
 
 /** Machines in step at once. */
@@ -35,6 +37,7 @@ export class MachineReconciler extends Context.Service<
       const store = yield* MachineStore
       const steps = yield* MachineSteps
       const signals = yield* Signals
+      const replica = yield* Replica
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const after = (wakeAt: number) => {
         if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
@@ -48,9 +51,36 @@ export class MachineReconciler extends Context.Service<
       })
       yield* signals.listen(TOPIC, reconciler.signal)
 
+      let freed = 0
+      const room = Latch.makeUnsafe(false)
+      yield* signals.listen(CAPACITY_TOPIC, () => {
+        freed++
+        room.openUnsafe()
+      })
+      /** Machines that ended make room for as many that wait, and for some that are smaller. */
+      const makeRoom = Effect.suspend(() => {
+        const ended = freed
+        freed = 0
+        room.closeUnsafe()
+        return ended === 0 ? Effect.succeed(0) : store.wakeWaiting(2 * ended)
+      })
+      const roomLoop = Effect.forever(
+        room.await.pipe(
+          Effect.andThen(makeRoom),
+          Effect.tap((woken) => Effect.sync(() => (woken > 0 ? reconciler.signal() : undefined))),
+          Effect.ignoreCause,
+          // Ends that come together are answered together.
+          Effect.andThen(Effect.sleep(replica.pollMs / 20))
+        )
+      )
+
       return MachineReconciler.of({
-        tick: reconciler.tick,
-        run: reconciler.run,
+        tick: Effect.gen(function* () {
+          let steps = yield* reconciler.tick
+          while ((yield* makeRoom) > 0) steps += yield* reconciler.tick
+          return steps
+        }),
+        run: Effect.raceFirst(reconciler.run, roomLoop),
         start: (machine, variables) =>
           Effect.sync(() => {
             const answer = Deferred.makeUnsafe<LaunchAnswer>()

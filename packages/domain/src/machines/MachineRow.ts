@@ -51,7 +51,6 @@ export interface ClaimedMachine {
   readonly sealed: Uint8Array | null
   readonly facts: MachineFacts
   readonly outputBytes: number
-  readonly createdAt: number
   readonly fence: bigint
   readonly events: bigint
 }
@@ -100,7 +99,6 @@ export const claimedOf = (row: MachineRow): ClaimedMachine => ({
   sealed: row.sealed,
   facts: factsOf(row),
   outputBytes: Number(row.output_bytes),
-  createdAt: row.created_at.getTime(),
   fence: row.fence,
   events: row.events
 })

@@ -7,6 +7,7 @@
  */
 import type { Redacted } from "effect"
 import { Clock, Context, Effect, Layer } from "effect"
+import { Signals } from "../database/Signals.ts"
 import { launchSpecOf } from "./LaunchSpecs.ts"
 import * as Lifecycle from "./MachineLifecycle.ts"
 import type { MachineFacts } from "./MachineLifecycle.ts"
@@ -17,10 +18,8 @@ import { MachineSecrets } from "./MachineSecrets.ts"
 import { MachineStore } from "./MachineStore.ts"
 import { Outputs } from "./Outputs.ts"
 
-/** How long to wait before asking again for a machine that found no room: the longer it waits, the more rarely. */
-const CAPACITY_RETRY_MS = { shortest: 5_000, longest: 60_000 }
-const capacityRetryMs = (waitedMs: number) =>
-  Math.min(Math.max(waitedMs / 4, CAPACITY_RETRY_MS.shortest), CAPACITY_RETRY_MS.longest)
+/** How long to wait before asking again for a machine that found no room, unless a machine ends before. */
+const CAPACITY_RETRY_MS = 60_000
 /** How long to wait after a provider gave no answer. */
 const UNAVAILABLE_RETRY_MS = 2_000
 /** How often to look at a machine whose provider cannot say when it changes. */
@@ -31,6 +30,9 @@ const STORE_OUTPUT_MS = 10_000
 const IDLE_MS = 3_600_000
 /** Commits of one step at most: launch, exit, stop and one to spare. */
 const MAX_TURNS = 4
+
+/** Emitted when a machine is gone: another may have room now. */
+export const CAPACITY_TOPIC = "capacity"
 
 /** What the provider said to a launch. */
 export type LaunchAnswer =
@@ -68,6 +70,7 @@ export class MachineSteps extends Context.Service<
       const outputs = yield* Outputs
       const secrets = yield* MachineSecrets
       const owner = yield* MachineOwner
+      const signals = yield* Signals
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const visibleWithinMs = provider.capabilities.visibleWithinMs
@@ -100,9 +103,7 @@ export class MachineSteps extends Context.Service<
           Effect.catchTags({
             NoCapacity: () => {
               answer({ _tag: "NoCapacity" })
-              return Effect.succeed(
-                later(machine, Lifecycle.noCapacity(machine.facts), capacityRetryMs(now() - machine.createdAt))
-              )
+              return Effect.succeed(later(machine, Lifecycle.noCapacity(machine.facts), CAPACITY_RETRY_MS))
             },
             LaunchRefused: ({ reason }) => {
               answer({ _tag: "Refused", reason })
@@ -172,6 +173,7 @@ export class MachineSteps extends Context.Service<
           if (!committed) return Number.POSITIVE_INFINITY
           if (job !== undefined) yield* owner.look(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
+            signals.emit(CAPACITY_TOPIC)
             // What is not released here, the sweep releases.
             yield* Effect.ignore(provider.release(current.id))
             return Number.POSITIVE_INFINITY

@@ -72,6 +72,11 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
     (select h.amount from holds h where h.id = t.id and h.state = 'open') as hold
   from written w left join told t on t.told_by = w.id and t.claimed`
 
+/** Those that wait longest come first; a row that is in a step looks for itself. */
+const WAKE_WAITING = `update machines set wake_at = $1 where id = any(array(select id from machines where status = 'wanted'
+    and requested_at is null and stop_requested_at is null and wake_at > $1 and (lease_until is null or lease_until <= $1)
+  order by created_at limit $2 for update skip locked)) returning id`
+
 const inputOf = (commit: MachineCommit) => {
   const { machine, facts } = commit
   return {
@@ -101,8 +106,9 @@ export class MachineStore extends Context.Service<
   MachineStore,
   {
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedMachine>>
-    /** Claims this one if it is free, due or not. */
     readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Makes up to `limit` of the machines due that wait for capacity; answers how many. */
+    readonly wakeWaiting: (limit: number) => Effect.Effect<number>
     /** `durable`: the commit waits for the disk; without it only facts may be written that can be observed again. */
     readonly commit: (commit: MachineCommit, durable: boolean) => Effect.Effect<Committed>
   }
@@ -160,9 +166,15 @@ export class MachineStore extends Context.Service<
         yield* relaxed.unsafe(RENEW, [until, replica.id, JSON.stringify(ids)])
       }, Effect.orDie)
 
+      const wakeWaiting = Effect.fnUntraced(function* (limit: number) {
+        const now = new Date(clock.currentTimeMillisUnsafe())
+        return (yield* relaxed.unsafe(WAKE_WAITING, [now, limit])).length
+      }, Effect.orDie)
+
       return MachineStore.of({
         claim,
         renew,
+        wakeWaiting,
         commit: (commit, durable) => (durable ? durably : relaxedly).submit(commit)
       })
     })

@@ -41,7 +41,8 @@ const draft = Effect.fnUntraced(function* (principal: Principal, hold: bigint, v
     labels: { team: "a" },
     sealed: new Uint8Array([0, 255, 7]),
     price: 1_000n,
-    hold
+    hold,
+    launch: true
   }
   return admission
 })

@@ -1,6 +1,6 @@
 /** For any sequence of events a job keeps its invariants (interface: Job status). */
 import { assert, describe, it } from "@effect/vitest"
-import type { statusReasons } from "@sluice/domain/jobs/Job";
+import type { statusReasons } from "@sluice/domain/jobs/Job"
 import { isTerminal } from "@sluice/domain/jobs/Job"
 import { decide, type JobFunds, type JobState, type JobTerms } from "@sluice/domain/jobs/JobLifecycle"
 import type { MachineState } from "@sluice/domain/machines/MachineProvider"

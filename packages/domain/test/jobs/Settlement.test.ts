@@ -84,7 +84,8 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       labels: null,
       sealed: null,
       price: PRICE,
-      hold: BigInt(hold)
+      hold: BigInt(hold),
+      launch: true
     }
     yield* admissions.admit(admission)
     admitted.push(admission)

@@ -69,6 +69,7 @@ const statements: ReadonlyArray<string> = [
     output_bytes int8 not null default 0, created_at timestamptz not null,
     wake_at timestamptz not null, lease_by text, lease_until timestamptz, fence int8 not null default 0, events int8 not null default 0)`,
   `create index machines_due on machines (wake_at) where status not in ('stopped', 'failed')`,
+  `create index machines_waiting on machines (created_at) where status = 'wanted' and requested_at is null and stop_requested_at is null`,
   `create index machines_list on machines (environment_id, id)`,
   `create index machines_running on machines (workspace_id) where running_at is not null and stopped_at is null`,
   `create table output_chunks (
