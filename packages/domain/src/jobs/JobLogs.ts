@@ -4,11 +4,11 @@
  * A reader gets each byte once, in order. Joining late it skips what the 10 MB rule has dropped by then; from there on it
  * misses nothing, because its stored position keeps bytes back that the rule would drop.
  */
-import { Context, Crypto, Effect, Layer, Queue, type Scope, Stream } from "effect"
+import { Clock, Context, Crypto, Effect, Layer, Queue, type Scope, Stream } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
-import { before, from, gapOf, HEAD_BYTES, type Range } from "../machines/OutputLimit.ts"
+import { before, from, gapOf, type Range } from "../machines/OutputLimit.ts"
 import { Outputs, topicOf as outputTopicOf } from "../machines/Outputs.ts"
 import { OutputStore } from "../machines/OutputStore.ts"
 import { isTerminal, type Job } from "./Job.ts"
@@ -32,13 +32,15 @@ export interface LogOptions {
   readonly follow: boolean
 }
 
-/** A reader says where it is each time it has moved so far. */
+/** A live reader says where it is each time it has moved so far, and every so many polls. */
 const REPORT_BYTES = 1024 * 1024
+const REPORT_POLLS = 5
 
 interface Reader {
   readonly id: string
   position: number
-  reported: number
+  /** Where it last said it is, and when; a reader that does not follow says nothing. */
+  reported: { readonly position: number; readonly at: number } | undefined
   status: string | undefined
   done: boolean
 }
@@ -63,6 +65,7 @@ export class JobLogs extends Context.Service<
       const signals = yield* Signals
       const replica = yield* Replica
       const crypto = yield* Crypto.Crypto
+      const clock = yield* Clock.Clock
 
       /** The start of the last `lines` lines of what is stored. A last line without an end counts as one. */
       const startOfTail = Effect.fnUntraced(function* (machineId: string, lines: number) {
@@ -96,11 +99,20 @@ export class JobLogs extends Context.Service<
         return bytes
       })
 
+      /** From here on nothing is dropped that this reader has not had. */
       const report = Effect.fnUntraced(function* (machineId: string, reader: Reader) {
-        if (reader.position < HEAD_BYTES || reader.position - reader.reported < REPORT_BYTES) return
-        reader.reported = reader.position
+        const at = clock.currentTimeMillisUnsafe()
+        reader.reported = { position: reader.position, at }
         yield* store.reading(machineId, reader.id, reader.position)
       })
+
+      const reportIfDue = (machineId: string, reader: Reader) => {
+        const last = reader.reported
+        if (last === undefined) return Effect.void
+        const moved = reader.position - last.position >= REPORT_BYTES
+        const silent = clock.currentTimeMillisUnsafe() - last.at >= REPORT_POLLS * replica.pollMs
+        return moved || silent ? report(machineId, reader) : Effect.void
+      }
 
       /** What is stored from the reader's position on; none when it has all. `skip` was dropped before it came. */
       const more = Effect.fnUntraced(function* (machineId: string, reader: Reader, skip: Range | undefined) {
@@ -124,7 +136,7 @@ export class JobLogs extends Context.Service<
           give(head.bytes)
           if (head !== part) break
         }
-        yield* report(machineId, reader)
+        yield* reportIfDue(machineId, reader)
         return events
       })
 
@@ -137,23 +149,24 @@ export class JobLogs extends Context.Service<
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
         const total = yield* store.total(machineId)
         const position = options.tail === undefined ? options.offset : yield* startOfTail(machineId, options.tail)
-        const reader: Reader = { id, position, reported: 0, status: undefined, done: false }
+        const reader: Reader = { id, position, reported: undefined, status: undefined, done: false }
         const skip = gapOf(total)
         const news = yield* Queue.sliding<void>(1)
         const wake = () => void Queue.offerUnsafe(news, undefined)
         yield* signals.listen(topicOf(job.id), wake)
         yield* signals.listen(outputTopicOf(machineId), wake)
-        yield* Effect.addFinalizer(() => (reader.reported > 0 ? store.left(machineId, id) : Effect.void))
-        if (options.follow && !isTerminal(job.status)) yield* outputs.collect(machineId)
+        if (options.follow && !isTerminal(job.status)) {
+          yield* Effect.addFinalizer(() => store.left(machineId, id))
+          yield* report(machineId, reader)
+          yield* outputs.collect(machineId)
+        }
 
         const pull: Effect.Effect<ReadonlyArray<LogEvent>> = Effect.gen(function* () {
           for (;;) {
             if (reader.done) return []
             const now = yield* Effect.orDie(jobs.get(principal, job.id))
             const ended = isTerminal(now.status)
-            // What a command has written is told after it was told to run, though it may be stored a moment before.
-            const begun = ended || now.status === "running" || !options.follow
-            const logged = begun ? yield* more(machineId, reader, skip) : []
+            const logged = yield* more(machineId, reader, skip)
             // The job was read before its log: terminal then, its log is complete now, and its last status comes after it.
             if (ended && logged.length > 0) return logged
             const status: Array<LogEvent> = now.status === reader.status ? [] : [{ _tag: "Status", job: now }]
