@@ -1,8 +1,8 @@
 /** A job's row as the database gives it, with what its machine and its hold say. */
 import type { NanoUsd } from "../billing/Money.ts"
 import type { MachineFacts } from "../machines/MachineLifecycle.ts"
-import type { MachineRow } from "../machines/MachineRow.ts"
-import { factsOf, instant } from "../machines/MachineRow.ts"
+import type { FactColumns, MachineRow, Texts } from "../machines/MachineRow.ts"
+import { factsOf, factTexts } from "../machines/MachineRow.ts"
 import { type Job, type JobSpec, type JobStatus, type StatusReason, isTerminal } from "./Job.ts"
 import { costAt, type JobState, type JobTerms } from "./JobLifecycle.ts"
 
@@ -36,26 +36,7 @@ export interface JobRow {
   readonly hold: bigint | null
 }
 
-type Texts<T> = {
-  readonly [K in keyof T]: T[K] extends Date | null ? string | null : T[K] extends bigint ? number : T[K]
-}
-type MachineJson = Texts<
-  Pick<
-    MachineRow,
-    | "status"
-    | "requested_at"
-    | "running_at"
-    | "command_started_at"
-    | "command_exited_at"
-    | "exit_code"
-    | "exit_why"
-    | "stop_requested_at"
-    | "stopped_at"
-    | "absent_since"
-    | "failure"
-    | "output_bytes"
-  >
->
+type MachineJson = Texts<FactColumns & Pick<MachineRow, "output_bytes">>
 
 const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
 const ms = (at: Date | null): number | null => (at === null ? null : at.getTime())
@@ -73,20 +54,7 @@ export const machineOf = ({ machine }: Pick<JobRow, "machine">): MachineFacts =>
   })
 
 /** Facts in the form in which a row carries them; what was stored of the output is not among them. */
-export const machineJson = (facts: MachineFacts): MachineJson => ({
-  status: facts.status,
-  requested_at: instant(facts.requestedAt),
-  running_at: instant(facts.runningAt),
-  command_started_at: instant(facts.commandStartedAt),
-  command_exited_at: instant(facts.exit?.at ?? null),
-  exit_code: facts.exit?.code ?? null,
-  exit_why: facts.exit?.why ?? null,
-  stop_requested_at: instant(facts.stopRequestedAt),
-  stopped_at: instant(facts.stoppedAt),
-  absent_since: instant(facts.absentSince),
-  failure: facts.failure,
-  output_bytes: 0
-})
+export const machineJson = (facts: MachineFacts): MachineJson => ({ ...factTexts(facts), output_bytes: 0 })
 
 export const stateOf = (row: JobRow): JobState => ({
   status: row.status,

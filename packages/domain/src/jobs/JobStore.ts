@@ -110,7 +110,8 @@ const inputOf = ({ row, state, stopMachine, settle, monthCost, wakeAt }: JobComm
     exit_code: state.exitCode,
     error: state.error,
     status_reason: state.statusReason,
-    cost: row.machine.running_at === null ? null : (settle?.toString() ?? null),
+    // What the customer pays; what the operator bears stands in the books alone.
+    cost: settle === null || row.machine.running_at === null ? null : bill.charged.toString(),
     charged: bill.charged.toString(),
     written_off: bill.writtenOff.toString(),
     month_cost: monthCost.toString(),

@@ -60,7 +60,8 @@ const ms = (date: Date | null): number | null => (date === null ? null : date.ge
 /** A time for a JSON parameter. */
 export const instant = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
-type FactColumns = Pick<
+/** The columns of a machine's row that hold its facts. */
+export type FactColumns = Pick<
   MachineRow,
   | "status"
   | "requested_at"
@@ -88,6 +89,26 @@ export const factsOf = (row: FactColumns): MachineFacts => ({
   stoppedAt: ms(row.stopped_at),
   absentSince: ms(row.absent_since),
   failure: row.failure
+})
+
+/** Times as a JSON parameter or a JSON column has them. */
+export type Texts<T> = {
+  readonly [K in keyof T]: T[K] extends Date | null ? string | null : T[K] extends bigint ? number : T[K]
+}
+
+/** Facts as columns; the opposite of `factsOf`. */
+export const factTexts = (facts: MachineFacts): Texts<FactColumns> => ({
+  status: facts.status,
+  requested_at: instant(facts.requestedAt),
+  running_at: instant(facts.runningAt),
+  command_started_at: instant(facts.commandStartedAt),
+  command_exited_at: instant(facts.exit?.at ?? null),
+  exit_code: facts.exit?.code ?? null,
+  exit_why: facts.exit?.why ?? null,
+  stop_requested_at: instant(facts.stopRequestedAt),
+  stopped_at: instant(facts.stoppedAt),
+  absent_since: instant(facts.absentSince),
+  failure: facts.failure
 })
 
 export const claimedOf = (row: MachineRow): ClaimedMachine => ({

@@ -12,7 +12,7 @@ import { Replica } from "../database/Replica.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
 import type { MachineFacts } from "./MachineLifecycle.ts"
 import type { ClaimedMachine, MachineRow } from "./MachineRow.ts"
-import { claimedOf, instant } from "./MachineRow.ts"
+import { claimedOf, factTexts, instant } from "./MachineRow.ts"
 
 /** Rows of one commit statement at most. */
 const MAX_ROWS = 128
@@ -87,17 +87,7 @@ const inputOf = (commit: MachineCommit) => {
     keep: commit.keep,
     wake_job: commit.wakeJob && machine.jobId !== null,
     wake_at: instant(commit.wakeAt),
-    status: facts.status,
-    requested_at: instant(facts.requestedAt),
-    running_at: instant(facts.runningAt),
-    command_started_at: instant(facts.commandStartedAt),
-    command_exited_at: instant(facts.exit?.at ?? null),
-    exit_code: facts.exit?.code ?? null,
-    exit_why: facts.exit?.why ?? null,
-    stop_requested_at: instant(facts.stopRequestedAt),
-    stopped_at: instant(facts.stoppedAt),
-    absent_since: instant(facts.absentSince),
-    failure: facts.failure,
+    ...factTexts(facts),
     volume_bytes: commit.volumeBytes
   }
 }

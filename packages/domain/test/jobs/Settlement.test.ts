@@ -142,13 +142,16 @@ onEveryDatabase("Settlement", (it) => {
             readonly status: string
             readonly cost: bigint
             readonly paid: bigint | null
+            readonly charged: bigint | null
           }>(
-            `select j.id, j.status, j.cost, (select sum(amount) from entries where txn_id = j.id and amount > 0)::int8 as paid from jobs j where workspace_id = $1`,
+            `select j.id, j.status, j.cost, (select sum(amount) from entries where txn_id = j.id and amount > 0)::int8 as paid,
+               (select -sum(n.amount) from entries n join accounts a on a.id = n.account_id where n.txn_id = j.id)::int8 as charged from jobs j where workspace_id = $1`,
             [tenant.workspaceId]
           )
           for (const row of rows) {
             assert.strictEqual(row.status, "succeeded")
-            assert.strictEqual(row.cost, costs.get(row.id))
+            assert.strictEqual(row.cost, row.charged ?? 0n, "the job says what its customer paid")
+            assert.isTrue(row.cost <= costs.get(row.id)!)
             assert.strictEqual(row.paid ?? 0n, costs.get(row.id), "all of the cost is in the books, once")
           }
           const held = yield* sql.unsafe<{ readonly held: bigint }>(`select held from accounts where id = $1`, [
