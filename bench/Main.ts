@@ -12,6 +12,8 @@ import { freePort, NODE, temporaryDirectory, TEST_KEY } from "../test/support/Se
 import { cpuSeconds, postgresPids } from "./Cpu.ts"
 import type { Measured, Target } from "./Load.ts"
 
+// A commit is a commit: the disk is waited for, on both sides.
+process.env["SLUICE_TEST_FSYNC"] = "on"
 const args = process.argv.slice(2)
 const option = (name: string, fallback: number) => {
   const at = args.indexOf(`--${name}`)
@@ -82,24 +84,31 @@ const whole = (n: number) => Math.round(n).toLocaleString("en")
 const one = (n: number) => n.toFixed(1)
 const two = (n: number) => n.toFixed(2)
 
-/** Peers take turns, and begin in turn. */
+const signal = (peers: ReadonlyArray<Peer>, name: "SIGSTOP" | "SIGCONT") =>
+  peers.forEach((peer) => peer.pids.forEach((pid) => process.kill(pid, name)))
+
+/** Peers take turns, and begin in turn; those whose turn it is not stand still, or their polling would be counted as load. */
 const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure: (peer: Peer) => Promise<void>) => {
   for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
+    const others = peers.filter((other) => other !== peer)
+    signal(others, "SIGSTOP")
     await measure(peer)
+    signal(others, "SIGCONT")
     // What a peer left to do is not counted as the next one's.
     await pause(2_000)
   }
 }
 
-const closed = async (peers: ReadonlyArray<Peer>, postgres: ReadonlyArray<number>) => {
+const closed = async (peers: ReadonlyArray<Peer>, postgres: () => ReadonlyArray<number>) => {
   const figures = new Map(peers.map((peer) => [peer.name, [] as Array<Measured & { cpu: number; pg: number }>]))
   for (const peer of peers) await order<Measured>("closed", peer.target, 2)
   for (let round = 0; round < rounds; round++) {
     await inTurns(peers, round, async (peer) => {
-      const [cpu, pg] = [cpuSeconds(peer.pids), cpuSeconds(postgres)]
+      const pids = postgres()
+      const [cpu, pg] = [cpuSeconds(peer.pids), cpuSeconds(pids)]
       const measured = await order<Measured>("closed", peer.target, seconds)
       if (measured.failures > 0) throw new Error(`${peer.name}: ${measured.failures} requests failed`)
-      figures.get(peer.name)!.push({ ...measured, cpu: cpuSeconds(peer.pids) - cpu, pg: cpuSeconds(postgres) - pg })
+      figures.get(peer.name)!.push({ ...measured, cpu: cpuSeconds(peer.pids) - cpu, pg: cpuSeconds(pids) - pg })
     })
   }
   return figures
@@ -129,7 +138,7 @@ const report = (title: string, figures: Awaited<ReturnType<typeof closed>>, base
   )
 }
 
-const jobs = async (url: string, postgres: ReadonlyArray<number>, ours: ReadonlyArray<Peer>) => {
+const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: ReadonlyArray<Peer>) => {
   const port = await freePort()
   const child = await started("peers/pg-boss-server.ts", port, url)
   const boss: Peer = { name: "pg-boss", pids: [child.pid!], target: { port, path: "/jobs", key: "", body: "{}" } }
@@ -160,7 +169,7 @@ const jobs = async (url: string, postgres: ReadonlyArray<number>, ours: Readonly
 }
 
 const question = "Explain in two sentences why a ledger keeps two entries for each transaction."
-const chat = async (postgres: ReadonlyArray<number>, peer: Peer) => {
+const chat = async (postgres: () => ReadonlyArray<number>, peer: Peer) => {
   const port = await freePort()
   const child = await started("peers/raw-server.ts", port)
   const messages = [{ role: "user", content: question }]
@@ -197,7 +206,7 @@ const run = Effect.gen(function* () {
     const peers = wants("jobs") ? [await sluice("sluice, fleet full", other, "full"), free] : [free]
     // A warm-up opens the backends whose time is counted.
     for (const peer of peers) await order<Measured>("closed", peer.target, 1)
-    const postgres = postgresPids(rows[0]!.pid)
+    const postgres = () => postgresPids(rows[0]!.pid)
     if (wants("chat")) await chat(postgres, free)
     if (wants("jobs")) await jobs(url, postgres, peers)
   })

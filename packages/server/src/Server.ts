@@ -10,10 +10,11 @@ import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import type { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld, type World } from "@sluice/simulator/world/World"
-import { Layer } from "effect"
+import { Layer, References } from "effect"
 import { application } from "./Application.ts"
 import { worldClock } from "./clock/WorldClock.ts"
 import type { ServerConfig } from "./Config.ts"
+import * as PooledCrypto from "./crypto/PooledCrypto.ts"
 import type { DatabaseClients } from "./database/Database.ts"
 import { embedded, postgres } from "./database/Database.ts"
 import type {
@@ -58,13 +59,18 @@ export const server = (config: ServerConfig, worlds: Worlds = defaultWorlds(conf
   const models = SimulatedModels.layer(worlds.models).pipe(Layer.provideMerge(NodeTokens.layer))
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop)
 
-  return Layer.mergeAll(serveRoutes(hostRule(config.allowedHosts)), background).pipe(
+  // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
+  const routes = serveRoutes(hostRule(config.allowedHosts)).pipe(Layer.provide(PooledCrypto.layer))
+
+  return Layer.mergeAll(routes, background).pipe(
     Layer.provideMerge(nodeServer(config)),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(application({ speed })),
     Layer.provideMerge(Layer.mergeAll(machines, models)),
     Layer.provideMerge(seal),
     Layer.provideMerge(worldClock(speed)),
-    Layer.provideMerge(database)
+    Layer.provideMerge(database),
+    // Nothing exports traces yet: spans would be made for nobody.
+    Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )
 }

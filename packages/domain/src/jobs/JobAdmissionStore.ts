@@ -38,7 +38,7 @@ export interface Admission {
 }
 
 /** A machine that waits is asked for after this long at the latest: what was known of the room may be out of date. */
-const FIRST_LOOK_MS = 5_000
+const FIRST_LOOK_MS = 30_000
 
 /** `repeated`: the job was there already (an earlier run of the same request). */
 export type Admitted = { readonly _tag: "Admitted"; readonly repeated: boolean; readonly at: number }
@@ -54,7 +54,7 @@ interface AdmissionRow {
 }
 
 const ADMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(ord int4, job_id uuid, machine_id uuid, workspace_id uuid,
-    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean)
+    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean, wait_minutes int4)
   ), acc as materialized (select a.id, a.balance - a.held as available from accounts a
     where a.id = any(array(select workspace_id from input)) order by a.id for update
   ), vol as materialized (select v.id, v.environment_id from volumes v where v.id = any(array(select volume_id from input where volume_id is not null))
@@ -78,7 +78,8 @@ const ADMIT = `with input as materialized (select * from json_to_recordset($1::j
     where a.id = t.workspace_id and a.id = any(array(select workspace_id from input))
   ), w as (update volumes v set attached_to = ok.machine_id from ok where v.id = ok.volume_id
   ), j as (insert into jobs (id, workspace_id, environment_id, machine_id, name, status, spec, price, volume_id, labels, created_at, wake_at)
-    select job_id, workspace_id, environment_id, machine_id, name, 'queued', spec, price, volume_id, labels, $2::timestamptz, $2::timestamptz from ok
+    select job_id, workspace_id, environment_id, machine_id, name, 'queued', spec, price, volume_id, labels, $2::timestamptz,
+      $2::timestamptz + wait_minutes * interval '1 minute' from ok
   ), m as (insert into machines (id, workspace_id, environment_id, job_id, name, status, spec, price, volume_id, sealed, requested_at, created_at,
       wake_at, lease_by, lease_until, fence)
     select machine_id, workspace_id, environment_id, job_id, name, 'wanted', machine_spec, price, volume_id, decode(sealed, 'base64'),
@@ -101,7 +102,9 @@ const inputOf = (admission: Admission, ord: number) => ({
   sealed: admission.sealed === null ? null : Base64.encode(admission.sealed),
   price: admission.price.toString(),
   amount: admission.hold.toString(),
-  launch: admission.launch
+  launch: admission.launch,
+  // The first moment that is known ahead: nothing before it concerns the job but its machine.
+  wait_minutes: admission.spec.capacityWaitMinutes
 })
 
 export class JobAdmissionStore extends Context.Service<

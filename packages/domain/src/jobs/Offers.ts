@@ -1,5 +1,7 @@
 /** What the provider offers, remembered for a moment: a submission is checked without asking the provider each time. */
 import { Clock, Effect } from "effect"
+import { Signals } from "../database/Signals.ts"
+import { CAPACITY_TOPIC } from "../machines/MachineSteps.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import { templates } from "../machines/Template.ts"
 import { MachinesUnavailable } from "./JobErrors.ts"
@@ -7,6 +9,8 @@ import type { Offer } from "./JobRules.ts"
 
 /** How old an offer may be; what is free changes with each machine. */
 const FRESH_MS = 1_000
+/** The same once a machine has ended since: what it held may be free. */
+const FRESH_AFTER_END_MS = 100
 
 export interface CurrentOffer {
   readonly offer: Offer
@@ -20,6 +24,13 @@ export const makeOffers = Effect.gen(function* () {
   const provider = yield* MachineProvider
   const clock = yield* Clock.Clock
   let known: (Omit<CurrentOffer, "available"> & { readonly at: number }) | undefined
+
+  const signals = yield* Signals
+  yield* signals.listen(CAPACITY_TOPIC, () => {
+    if (known === undefined) return
+    const soon = clock.currentTimeMillisUnsafe() - FRESH_MS + FRESH_AFTER_END_MS
+    known = { ...known, at: Math.min(known.at, soon) }
+  })
 
   const fetch = Effect.map(provider.gpuTypes, (gpuTypes): CurrentOffer => {
     const free = new Map(gpuTypes.map((type) => [type.id, type.available]))
