@@ -3,12 +3,13 @@ import { assert } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { costOf } from "@sluice/domain/billing/Money"
+import { Environments } from "@sluice/domain/environments/Environments"
 import type { Job } from "@sluice/domain/jobs/Job"
 import { JobLogs } from "@sluice/domain/jobs/JobLogs"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { PgClient } from "@effect/sql-pg"
 import { defaultWorld } from "@sluice/simulator/world/World"
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../support/Databases.ts"
 import { auditBooks, makeTenant } from "../support/Tenants.ts"
@@ -16,7 +17,7 @@ import { playUntil, virtualFleet } from "../support/VirtualFleet.ts"
 
 const T0 = Date.UTC(2027, 2, 15, 12)
 const MINUTE = 60_000
-const fleet = virtualFleet({ ...defaultWorld, seed: 7 })
+const fleet = Layer.mergeAll(virtualFleet({ ...defaultWorld, seed: 7 }), Environments.layer)
 
 /** Two GPUs of one kind, none of another. */
 const narrow = {

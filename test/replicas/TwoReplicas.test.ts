@@ -61,6 +61,20 @@ const suite = () => {
     })
   )
 
+  it("wake each other for what a caller asked of one of them", { timeout: 120_000 }, () =>
+    withTwo(1, async (a, b) => {
+      const body = { command: "sleep 3000", gpu_type: "L40S", max_runtime_minutes: 60 }
+      const id: string = (await a.call("POST", "/api/v1/jobs", body)).json.data.id
+      const follow = b.call("GET", `/api/v1/jobs/${id}/logs`, undefined, { accept: "text/event-stream" })
+      const status = async () => (await a.call("GET", `/api/v1/jobs/${id}`)).json.data.status
+      await until("the job runs", 30_000, async () => ((await status()) === "running" ? true : undefined))
+      assert.strictEqual((await b.call("POST", `/api/v1/jobs/${id}/cancel`)).status, 200)
+      await until("the job is cancelled", 10_000, async () => ((await status()) === "cancelled" ? true : undefined))
+      const events = (await follow).text
+      for (const said of ['"status":"running"', '"status":"cancelled"', "event: end"]) assert.include(events, said)
+    })
+  )
+
   it("go on with the jobs of one that is killed, within 10 s", { timeout: 120_000 }, () =>
     withTwo(10, async (a, b) => {
       const submit = async (command: string) => {

@@ -75,7 +75,12 @@ const startCluster = async (): Promise<string> => {
     ["--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync"],
     { ...user, cwd: directory, stdio: "pipe" }
   )
-  const settings = ["listen_addresses=", `unix_socket_directories=${directory}`, `fsync=${process.env["SLUICE_TEST_FSYNC"] ?? "off"}`, "max_connections=200"]
+  const settings = [
+    "listen_addresses=",
+    `unix_socket_directories=${directory}`,
+    `fsync=${process.env["SLUICE_TEST_FSYNC"] ?? "off"}`,
+    "max_connections=200"
+  ]
   const watch = spawn(
     "sh",
     [

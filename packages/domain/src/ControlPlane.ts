@@ -10,6 +10,7 @@ import { BudgetStore } from "./billing/BudgetStore.ts"
 import { HoldStore } from "./billing/HoldStore.ts"
 import { LedgerStore } from "./billing/LedgerStore.ts"
 import { Signals } from "./database/Signals.ts"
+import { Wakeups } from "./database/Wakeups.ts"
 import { JobAdmissionStore } from "./jobs/JobAdmissionStore.ts"
 import { JobListStore } from "./jobs/JobListStore.ts"
 import { JobLogs } from "./jobs/JobLogs.ts"
@@ -38,7 +39,7 @@ const stores = Layer.mergeAll(
   MachineSecrets.layer,
   MachineStore.layer,
   OutputStore.layer,
-  Signals.layer
+  Wakeups.layer.pipe(Layer.provideMerge(Signals.layer))
 )
 
 const jobs = JobReconciler.layerOwner.pipe(Layer.provideMerge(JobReconciler.layer))

@@ -7,6 +7,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"
 import { Signals } from "../database/Signals.ts"
+import { Wakeups } from "../database/Wakeups.ts"
 import { BudgetStore, type ClaimedBudget } from "./BudgetStore.ts"
 import { nextMonth } from "./Ledger.ts"
 import type { NanoUsd } from "./Money.ts"
@@ -36,6 +37,7 @@ export class Budgets extends Context.Service<
     Effect.gen(function* () {
       const store = yield* BudgetStore
       const signals = yield* Signals
+      const wakeups = yield* Wakeups
       const clock = yield* Clock.Clock
 
       const step = Effect.fnUntraced(function* (budget: ClaimedBudget) {
@@ -44,8 +46,7 @@ export class Budgets extends Context.Service<
         const month = nextMonth(now)
         if (at <= now) {
           yield* store.reached(budget, month)
-          signals.emit("jobs")
-          signals.emit("machines")
+          yield* wakeups.announce("jobs", "machines")
           return
         }
         const wakeAt = Math.min(at, month)

@@ -59,7 +59,7 @@ export class EnvironmentStore extends Context.Service<
         }, Effect.orDie),
         setBudget: (workspaceId, id, budget, now, month) =>
           sql<EnvironmentRow>`update environments
-            set monthly_budget = ${budget}::int8, wake_at = least(wake_at, ${now}::timestamptz), events = events + 1
+            set monthly_budget = ${budget}::int8, budget_reached_on = null, wake_at = least(wake_at, ${now}::timestamptz), events = events + 1
             where workspace_id = ${workspaceId} and id = ${id} returning ${columns(month)}`.pipe(first, Effect.orDie)
       })
     })

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import { Signals } from "../database/Signals.ts"
+import { Wakeups } from "../database/Wakeups.ts"
 import type { Machine, MachineNotFound } from "../machines/Machine.ts"
 import { Machines } from "../machines/Machines.ts"
 import { JobListStore } from "./JobListStore.ts"
@@ -21,14 +21,13 @@ export class Instances extends Context.Service<
     Effect.gen(function* () {
       const machines = yield* Machines
       const store = yield* JobListStore
-      const signals = yield* Signals
+      const wakeups = yield* Wakeups
 
       const stop = Effect.fn("Instances.stop")(function* (principal: Principal, id: string) {
         const machine = yield* machines.get(principal, id)
         if (machine.jobId === null) return machine
         yield* store.stop(machine.jobId, "instance_stopped")
-        signals.emit("machines")
-        signals.emit("jobs")
+        yield* wakeups.announce("machines", "jobs")
         return yield* machines.get(principal, id)
       })
       return Instances.of({ stop })

@@ -12,6 +12,7 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { Signals } from "../database/Signals.ts"
+import { Wakeups } from "../database/Wakeups.ts"
 import { LAUNCH_SCRIPT_LIMIT_BYTES } from "../machines/LaunchScript.ts"
 import { MachineReconciler } from "../machines/MachineReconciler.ts"
 import { MachineSecrets } from "../machines/MachineSecrets.ts"
@@ -65,6 +66,7 @@ export class Jobs extends Context.Service<
       const offers = yield* makeOffers
       const secrets = yield* MachineSecrets
       const signals = yield* Signals
+      const wakeups = yield* Wakeups
       const crypto = yield* Crypto.Crypto
       const newId = Effect.orDie(crypto.randomUUIDv7())
 
@@ -198,9 +200,7 @@ export class Jobs extends Context.Service<
         if (job.status === "cancelled") return job
         if (isTerminal(job.status)) return yield* new JobEnded({ id, status: job.status })
         yield* store.stop(id, "cancelled_by_user")
-        signals.emit("machines")
-        signals.emit("jobs")
-        signals.emit(topicOf(id))
+        yield* wakeups.announce("machines", "jobs", topicOf(id))
         const after = yield* recorded(principal, id)
         // It ended by itself in the same moment.
         if (isTerminal(after.status) && after.status !== "cancelled")

@@ -1,0 +1,53 @@
+/**
+ * News for all replicas: what a caller caused here is announced by NOTIFY, and every replica's reconcilers wake by LISTEN.
+ *
+ * Only events from outside are announced (a cancel, a stop, a changed budget): each NOTIFY takes a lock of the whole
+ * database at its commit, and what a reconciler causes it goes on with itself. An announcement may be lost, as any news:
+ * the poll finds the rows.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Queue, Schedule } from "effect"
+import { Replica } from "./Replica.ts"
+import { Signals } from "./Signals.ts"
+
+const CHANNEL = "sluice_wakeups"
+
+export class Wakeups extends Context.Service<
+  Wakeups,
+  {
+    /** Emits the topics here and on every other replica. Never fails: the rows are written already. */
+    readonly announce: (...topics: ReadonlyArray<string>) => Effect.Effect<void>
+  }
+>()("@sluice/domain/database/Wakeups") {
+  static readonly layer = Layer.effect(
+    Wakeups,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const signals = yield* Signals
+      const replica = yield* Replica
+      const emit = (topics: ReadonlyArray<string>) => topics.forEach((topic) => signals.emit(topic))
+
+      const listening = Effect.scoped(
+        Effect.flatMap(sql.listen(CHANNEL), (queue) =>
+          Effect.forever(
+            Effect.map(Queue.take(queue), ({ payload }) => {
+              const { from, topics }: { readonly from: string; readonly topics: ReadonlyArray<string> } =
+                JSON.parse(payload)
+              if (from !== replica.id) emit(topics)
+            })
+          )
+        )
+      )
+      // A connection that breaks is opened again; meanwhile the poll does.
+      yield* Effect.forkScoped(Effect.retry(listening, Schedule.spaced(replica.pollMs)))
+
+      return Wakeups.of({
+        announce: (...topics) =>
+          Effect.suspend(() => {
+            emit(topics)
+            return Effect.ignore(sql.notify(CHANNEL, JSON.stringify({ from: replica.id, topics })))
+          })
+      })
+    })
+  )
+}

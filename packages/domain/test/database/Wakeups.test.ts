@@ -1,0 +1,36 @@
+/** What is announced on one replica wakes the others, and only what was announced. */
+import { assert } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Replica } from "@sluice/domain/database/Replica"
+import { Signals } from "@sluice/domain/database/Signals"
+import { Wakeups } from "@sluice/domain/database/Wakeups"
+import { Context, Deferred, Effect, Layer } from "effect"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+
+const replica = Wakeups.layer.pipe(
+  Layer.provideMerge(Signals.layer),
+  Layer.provideMerge(Replica.layer({ speed: 1 })),
+  Layer.provide(NodeServices.layer)
+)
+
+onEveryDatabase(
+  "Wakeups",
+  (it) => {
+    it.effect("reach every replica", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* Layer.build(Layer.fresh(replica)), yield* Layer.build(Layer.fresh(replica))]
+        const heard = yield* Deferred.make<void>()
+        const other = { count: 0 }
+        yield* Context.get(b, Signals).listen("jobs", () => Deferred.doneUnsafe(heard, Effect.void))
+        yield* Context.get(b, Signals).listen("machines", () => void other.count++)
+        // The listener registers in the background: announced until it was heard.
+        const announcing = Effect.forever(
+          Effect.andThen(Context.get(a, Wakeups).announce("jobs"), Effect.sleep("20 millis"))
+        )
+        yield* Effect.raceFirst(announcing, Deferred.await(heard))
+        assert.strictEqual(other.count, 0)
+      }).pipe(Effect.scoped)
+    )
+  },
+  { live: true }
+)
