@@ -140,6 +140,47 @@ onEveryDatabase("A job", (it) => {
       }).pipe(Effect.provide(fleet))
   )
 
+  it.effect("is stopped at the moment at which the money ends; what the stop takes is the operator's", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      // 20 minutes are held for 5 minutes of runtime, and there is no more; the set-up takes an hour.
+      const hold = costOf(2_990_000_000n, 20 * MINUTE)
+      const principal = yield* makeTenant({ credit: hold })
+      const job = yield* run(principal, { max_runtime_minutes: 5 })
+      yield* minutes(25)
+      const ended = yield* get(principal, job)
+      assert.strictEqual(ended.status, "failed")
+      assert.strictEqual(ended.statusReason, "balance_exhausted")
+      assert.isNull(ended.startedAt)
+      assert.strictEqual(ended.cost, hold)
+      const balance = yield* (yield* Billing).balance(principal)
+      assert.deepStrictEqual([balance.balance, balance.held], [0n, 0n])
+      const sql = yield* PgClient.PgClient
+      const borne = yield* sql.unsafe<{ readonly sum: bigint }>(
+        `select -sum(amount)::int8 as sum from entries where account_id = '00000000-0000-7000-8000-000000000003'`
+      )
+      // Stopping takes two seconds at most.
+      assert.isTrue(borne[0]!.sum > 0n && borne[0]!.sum <= costOf(2_990_000_000n, 2_000), String(borne[0]!.sum))
+      assert.deepStrictEqual(yield* auditBooks, [])
+    }).pipe(Effect.provide(virtualFleet({ ...defaultWorld, seed: 7, setUpMs: [60 * MINUTE, 60 * MINUTE] })))
+  )
+
+  it.effect("whose machine is refused for good is failed at once, and its caller is told which job it was", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      const principal = yield* makeTenant()
+      const refusal = yield* Effect.flip(run(principal, {}))
+      assert.strictEqual(refusal._tag, "LaunchFailed")
+      const jobs = yield* Jobs
+      const job = yield* Effect.orDie(jobs.get(principal, refusal._tag === "LaunchFailed" ? refusal.jobId : ""))
+      assert.strictEqual(job.status, "failed")
+      assert.strictEqual(job.statusReason, "launch_failed")
+      assert.isNotNull(job.error)
+      assert.isNull(job.cost)
+      assert.strictEqual((yield* (yield* Billing).balance(principal)).held, 0n)
+    }).pipe(Effect.provide(virtualFleet({ ...defaultWorld, seed: 7, refuse: ["H100"] })))
+  )
+
   it.effect("waits its turn where all GPUs are taken, and starts as soon as one is free", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
