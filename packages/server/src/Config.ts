@@ -25,7 +25,10 @@ export interface ServerConfig {
   readonly masterKey: Redacted.Redacted | undefined
 }
 
-/** What can be set: a flag `--database-url` is the variable `SLUICE_DATABASE_URL`. Texts as they were given. */
+/**
+ * What can be set: a flag `--database-url` is the variable `SLUICE_DATABASE_URL`. Texts as they were given. Keys are variables
+ * alone: other users of the machine can read flags.
+ */
 export const settings = [
   "host",
   "port",
@@ -43,9 +46,6 @@ export const settings = [
 ] as const
 export type Setting = (typeof settings)[number]
 export type Settings = { readonly [S in Setting]?: string | undefined }
-
-/** Never to be given as a flag: other users of the machine can read those. */
-export const secretSettings: ReadonlySet<Setting> = new Set(["bootstrap-key", "master-key"])
 
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
   issues: Schema.Array(Schema.String)

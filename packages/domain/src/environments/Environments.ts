@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { monthOf } from "../billing/Ledger.ts"
+import { monthOf, nextMonth } from "../billing/Ledger.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { pageOf } from "../database/Page.ts"
 import type { Environment } from "./Environment.ts"
@@ -33,13 +33,13 @@ export class Environments extends Context.Service<
       const found = (id: string, now: number) => (row: EnvironmentRow | undefined) =>
         row === undefined
           ? Effect.fail(new EnvironmentNotFound({ environment: id }))
-          : Effect.succeed({ ...row, budgetResetsAt: nextMonth(now) })
+          : Effect.succeed({ ...row, budgetResetsAt: new Date(nextMonth(now)) })
 
       return Environments.of({
         list: Effect.fn("Environments.list")(function* (principal, page) {
           const now = yield* Clock.currentTimeMillis
           const { rows, total } = yield* store.list(principal.workspaceId, page, monthOf(now))
-          const all = rows.map((row) => ({ ...row, budgetResetsAt: nextMonth(now) }))
+          const all = rows.map((row) => ({ ...row, budgetResetsAt: new Date(nextMonth(now)) }))
           return pageOf(all, page, total)
         }),
         get: Effect.fn("Environments.get")(function* (principal, id) {
@@ -56,9 +56,4 @@ export class Environments extends Context.Service<
   )
 
   static readonly layer = Environments.layerNoDeps.pipe(Layer.provide(EnvironmentStore.layer))
-}
-
-const nextMonth = (now: number): Date => {
-  const date = new Date(now)
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1))
 }

@@ -5,6 +5,7 @@
  */
 import { jobToWire } from "@sluice/api/jobs/JobWire"
 import type { LogEvent } from "@sluice/domain/jobs/JobLogs"
+import { gapLine } from "@sluice/domain/machines/OutputLimit"
 import { Duration, Stream } from "effect"
 
 /** Silence never lasts longer than this on a stream of events. */
@@ -18,11 +19,7 @@ const none = new Uint8Array(0)
 export const asText = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Array> =>
   events.pipe(
     Stream.map((event) =>
-      event._tag === "Log"
-        ? event.bytes
-        : event._tag === "Gap"
-          ? encoder.encode(`\n[... ${event.to - event.from} bytes dropped ...]\n`)
-          : none
+      event._tag === "Log" ? event.bytes : event._tag === "Gap" ? encoder.encode(gapLine(event)) : none
     ),
     Stream.filter((bytes) => bytes.length > 0)
   )
