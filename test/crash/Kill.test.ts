@@ -36,7 +36,9 @@ const submitter = async (server: ServerProcess, name: string, going: () => boole
     const code = i % 3
     const cancelled = i % 5 === 4
     const command = `for i in 1 2 3 4 5 6; do echo $SERVICE_JOB_NAME line $i; sleep ${2 + (i % 4) * 5}; done; exit ${code}`
-    const body = { command, name: job, gpu_type: ["H100", "A100", "L40S"][i % 3], max_runtime_minutes: 5 }
+    const gpu_type = ["H100", "A100", "L40S"][i % 3]
+    // A server that is dead most of the time launches late: the wait for capacity must not end a job meanwhile.
+    const body = { command, name: job, gpu_type, max_runtime_minutes: 5, capacity_wait_minutes: 1440 }
     const answer = await server.persist("POST", "/api/v1/jobs", body, { "idempotency-key": job })
     if (answer.status === 402) {
       // The money is held for others just now.
