@@ -129,6 +129,7 @@ const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
   api: ["domain"],
   simulator: ["domain"],
   server: ["domain", "api", "simulator"],
+  simulation: ["domain", "simulator", "server"],
   cli: ["api", "server"]
 }
 /** What a package may use of the world; those not named here may use what their package.json lists. */

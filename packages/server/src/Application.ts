@@ -6,7 +6,6 @@ import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import * as ControlPlane from "@sluice/domain/ControlPlane"
-import { Replica } from "@sluice/domain/database/Replica"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Inference } from "@sluice/domain/inference/Inference"
@@ -15,24 +14,18 @@ import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
-import * as PooledCrypto from "./crypto/PooledCrypto.ts"
 import { StoreProbe } from "./site/StoreProbeStore.ts"
 
-/** Needs the database clients, `Seal`, `MachineProvider`, `ModelProvider` and `Tokens`. */
-export const application = (options: { readonly speed: number }) =>
-  Layer.mergeAll(
-    ControlPlane.layer,
-    Environments.layer,
-    Idempotency.layer,
-    Inference.layer,
-    MeteringReconciler.layer,
-    RateLimits.layer,
-    StoreProbe.layer,
-    Volumes.layer,
-    Workspaces.layer,
-    ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
-  ).pipe(
-    Layer.provideMerge(Replica.layer({ speed: options.speed })),
-    Layer.provideMerge(PooledCrypto.layer),
-    Layer.provideMerge(nodeKeyHash)
-  )
+/** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider` and `Tokens`. */
+export const application = Layer.mergeAll(
+  ControlPlane.layer,
+  Environments.layer,
+  Idempotency.layer,
+  Inference.layer,
+  MeteringReconciler.layer,
+  RateLimits.layer,
+  StoreProbe.layer,
+  Volumes.layer,
+  Workspaces.layer,
+  ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
+).pipe(Layer.provideMerge(nodeKeyHash))

@@ -4,6 +4,7 @@
  * and only then routes and the loops in the background; stopping goes the other way round.
  */
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -65,7 +66,9 @@ export const server = (config: ServerConfig, worlds: Worlds = defaultWorlds(conf
   return Layer.mergeAll(routes, background).pipe(
     Layer.provideMerge(nodeServer(config)),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
-    Layer.provideMerge(application({ speed })),
+    Layer.provideMerge(application),
+    Layer.provideMerge(Replica.layer({ speed })),
+    Layer.provideMerge(PooledCrypto.layer),
     Layer.provideMerge(Layer.mergeAll(machines, models)),
     Layer.provideMerge(seal),
     Layer.provideMerge(worldClock(speed)),

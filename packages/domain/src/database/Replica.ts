@@ -16,13 +16,14 @@ export class Replica extends Context.Service<
     readonly pollMs: number
   }
 >()("@sluice/domain/database/Replica") {
-  static readonly layer = (options: { readonly speed: number }) =>
+  /** `pollMs`: on the service's clock; by default a real second. */
+  static readonly layer = (options: { readonly speed: number; readonly pollMs?: number }) =>
     Layer.effect(
       Replica,
       Effect.gen(function* () {
         const crypto = yield* Crypto.Crypto
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
-        return Replica.of({ id, leaseMs: 6_000 * options.speed, pollMs: 1_000 * options.speed })
+        return Replica.of({ id, leaseMs: 6_000 * options.speed, pollMs: options.pollMs ?? 1_000 * options.speed })
       })
     )
 }

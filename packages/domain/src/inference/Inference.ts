@@ -86,9 +86,13 @@ export class Inference extends Context.Service<
       /** The billed usage of what was produced. */
       const usageOf = (task: Task, production: Production): Effect.Effect<AnswerUsage> => {
         const { reported } = production
+        // An upstream's count is believed (zero too), within what was reserved.
         const counts =
           reported !== undefined
-            ? Effect.succeed(reported)
+            ? Effect.succeed({
+                prompt: Math.min(reported.prompt, task.promptTokens),
+                completion: Math.min(reported.completion, task.allowed * task.request.choices)
+              })
             : Effect.map(countAll(tokens.count, production.texts, task.allowed), (completion) => ({
                 prompt: task.promptTokens,
                 completion
@@ -122,11 +126,11 @@ export class Inference extends Context.Service<
           return Stream.runForEachArray(
             provider.chat(task.model, task.request),
             (events): Effect.Effect<void, E | UpstreamFailed> => {
-              production.add(events)
+              const kept = production.add(events)
               if (production.excessive) return Effect.fail(BROKEN)
               if (emit === undefined) return Effect.void
               production.delivered = true
-              return emit(head, events)
+              return emit(head, kept)
             }
           )
         }).pipe(

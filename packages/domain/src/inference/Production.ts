@@ -33,16 +33,19 @@ export class Production {
     return this.texts.some((text) => text.length > this.mostLength)
   }
 
-  /** Events of choices that were not asked for are dropped. */
-  add(events: ReadonlyArray<ChatEvent>): void {
-    for (const event of events) {
+  /** Takes what belongs to the answer and gives it back: events of choices that were not asked for are dropped. */
+  add(events: ReadonlyArray<ChatEvent>): ReadonlyArray<ChatEvent> {
+    const kept = events.filter((event) => event._tag === "Usage" || event.index in this.texts)
+    for (const event of kept) {
       if (event._tag === "Usage") {
-        this.reported = { prompt: tokens(event.promptTokens), completion: tokens(event.completionTokens) }
-      } else if (event.index < this.texts.length) {
-        if (event._tag === "Text") this.texts[event.index] += event.text
-        else this.reasons[event.index] = event.reason
-      }
+        this.reported = {
+          prompt: tokens(event.promptTokens),
+          completion: tokens(event.completionTokens)
+        }
+      } else if (event._tag === "Text") this.texts[event.index] += event.text
+      else this.reasons[event.index] = event.reason
     }
+    return kept
   }
 }
 

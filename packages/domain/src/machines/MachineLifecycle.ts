@@ -19,7 +19,7 @@ export interface CommandExit {
 /** All times are Unix milliseconds. */
 export interface MachineFacts {
   readonly status: MachineStatus
-  /** When a launch was asked for whose answer is not known yet; null: none is outstanding. */
+  /** When a launch was last asked for of a machine that was not seen to run; null: none is outstanding. */
   readonly requestedAt: number | null
   readonly runningAt: number | null
   readonly commandStartedAt: number | null
@@ -108,7 +108,6 @@ export const observed = (
       return {
         ...facts,
         status: facts.status === "wanted" ? "launching" : facts.status,
-        requestedAt: null,
         absentSince: null
       }
     case "Running": {

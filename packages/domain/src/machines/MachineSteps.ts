@@ -151,13 +151,17 @@ export class MachineSteps extends Context.Service<
           durable
         )
 
+      /** The bound within which a machine may be invisible counts from the last time that it was asked for. */
+      const isToRecord = ({ requestedAt }: MachineFacts) =>
+        requestedAt === null || (visibleWithinMs > 0 && now() - requestedAt >= UNAVAILABLE_RETRY_MS)
+
       const run = Effect.fnUntraced(function* (machine: ClaimedMachine, options: StepOptions = {}) {
         let current = machine
         for (let turn = 0; turn < MAX_TURNS; turn++) {
           const action = Lifecycle.next(current.facts)._tag
           if (action === "Settled") return Number.POSITIVE_INFINITY
-          if (action === "Launch" && current.facts.requestedAt === null) {
-            // Asked before and found no room: the intent is committed again before the next call.
+          if (action === "Launch" && isToRecord(current.facts)) {
+            // Asked before, and found no room or no answer: the intent is committed again before the next call.
             const asked = { ...current.facts, requestedAt: now() }
             const { committed } = yield* commit(current, later(current, asked, 0), true, true)
             if (!committed) return Number.POSITIVE_INFINITY

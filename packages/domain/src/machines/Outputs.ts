@@ -19,6 +19,8 @@ const READER_ROOM_BYTES = 16 * 1024 * 1024
 /** How long one drain waits for lagging readers, in all: so many polls. */
 const READER_PATIENCE_POLLS = 10
 
+const NOTHING = new Uint8Array()
+
 export const topicOf = (machineId: string) => `output:${machineId}`
 
 export class Outputs extends Context.Service<
@@ -62,11 +64,13 @@ export class Outputs extends Context.Service<
         let needles: ReadonlyArray<Uint8Array> | undefined
         for (;;) {
           const output = yield* provider.read(source.id, end, MAX_CHUNK_BYTES)
-          if (output.bytes.length === 0) return end
+          // What is stored already is passed over; what begins behind a hole waits until the hole is filled.
+          const bytes = output.offset > end ? NOTHING : output.bytes.subarray(end - output.offset)
+          if (bytes.length === 0) return end
           needles ??= Mask.needles(yield* secrets.values(source))
           // A full piece is never the last one: its tail is judged again with what follows.
           const last = final && output.bytes.length < MAX_CHUNK_BYTES
-          const masked = Mask.mask(output.bytes, needles, last)
+          const masked = Mask.mask(bytes, needles, last)
           if (masked.bytes.length === 0) return end
           const appended = yield* store.append(source.id, end, masked.bytes)
           end = appended ? end + masked.bytes.length : yield* store.total(source.id)

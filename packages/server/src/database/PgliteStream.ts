@@ -12,24 +12,48 @@ import { BackendType, hello, message, readyStatus, TransactionStatus } from "./P
 
 /** A new wire each call; give it to `PgClient.make` as `stream`. */
 export const makePgliteStream = (db: PGlite): (() => Duplex) => {
-  const bridge = new Bridge(db)
+  const bridge = new Bridge((bytes) => db.runExclusive(() => db.execProtocolRaw(bytes)))
   return () => new Wire(bridge)
+}
+
+/** Decides about each batch of frames that a wire sends (a statement, as a rule) before the backend sees it. */
+export type Gate = (wire: Duplex, batch: Buffer, pass: (batch: Buffer) => void) => void
+
+/**
+ * One backend for many processes of a simulation: the database is called synchronously (`execProtocolRawSync`), so that no
+ * call is ever outstanding when virtual time moves.
+ */
+export const makePgliteBackend = (execute: (bytes: Uint8Array) => Uint8Array) => {
+  const bridge = new Bridge(execute)
+  return {
+    stream: (gate: Gate): (() => Duplex) => {
+      return () => new Wire(bridge, gate)
+    },
+    /** Whether a wire is in the middle of a transaction. */
+    inTransaction: () => bridge.isOwned
+  }
 }
 
 /** PGlite resolves on microtasks alone: without a turn now and then, a queue of queries would starve sockets and timers. */
 const TURN_AFTER_MS = 4
 
+type Execute = (bytes: Buffer) => Uint8Array | Promise<Uint8Array>
+
 class Bridge {
   readonly listeners = new Map<string, Set<Wire>>()
   private readonly queue: Array<readonly [wire: Wire, bytes: Buffer]> = []
-  private readonly db: PGlite
+  private readonly execute: Execute
   /** The wire inside a transaction or an unfinished pipeline: nobody else may use the backend. */
   private owner: Wire | undefined
   private running = false
   private lastId = 0
 
-  constructor(db: PGlite) {
-    this.db = db
+  constructor(execute: Execute) {
+    this.execute = execute
+  }
+
+  get isOwned(): boolean {
+    return this.owner !== undefined
   }
 
   nextId(): number {
@@ -62,7 +86,12 @@ class Bridge {
     for (let job = this.next(); job !== undefined; job = this.next()) {
       const [wire, bytes] = job
       try {
-        this.deliver(wire, Buffer.from(await this.db.runExclusive(() => this.db.execProtocolRaw(bytes))))
+        const answer = this.execute(bytes)
+        if (answer instanceof Promise) this.deliver(wire, Buffer.from(await answer))
+        else {
+          this.deliver(wire, Buffer.from(answer))
+          continue
+        }
       } catch (cause) {
         if (this.owner === wire) this.owner = undefined
         wire.destroy(cause instanceof Error ? cause : new Error("PGlite failed"))
@@ -99,16 +128,20 @@ const CANCEL_REQUEST = 80877102
 /** Sync, Query, Flush, CopyDone, CopyFail: what the client waits for an answer after. */
 const ENDS_BATCH = "SQHcf"
 
+const OPEN: Gate = (_wire, batch, pass) => pass(batch)
+
 class Wire extends Duplex {
   private readonly bridge: Bridge
+  private readonly gate: Gate
   private readonly prepared = new Set<string>()
   private buffer: Buffer = Buffer.alloc(0)
   private batch: Array<Buffer> = []
   private started = false
 
-  constructor(bridge: Bridge) {
+  constructor(bridge: Bridge, gate: Gate = OPEN) {
     super()
     this.bridge = bridge
+    this.gate = gate
   }
 
   override _read(): void {}
@@ -160,7 +193,10 @@ class Wire extends Duplex {
     if (type === "X") return this.end_()
     this.remember(type, frame)
     this.batch.push(this.listen(type, frame))
-    if (ENDS_BATCH.includes(type)) this.bridge.submit(this, Buffer.concat(this.batch.splice(0)))
+    if (!ENDS_BATCH.includes(type)) return
+    this.gate(this, Buffer.concat(this.batch.splice(0)), (batch) => {
+      if (!this.destroyed) this.bridge.submit(this, batch)
+    })
   }
 
   private end_(): void {

@@ -5,8 +5,10 @@
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { NANO_PER_USD } from "@sluice/domain/billing/Money"
+import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { application } from "@sluice/server/Application"
+import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
 import { inMemory } from "@sluice/server/database/Database"
 import { MasterKeys } from "@sluice/server/database/MasterKey"
 import { nodeSeal } from "@sluice/server/database/NodeSeal"
@@ -103,7 +105,9 @@ const seal = nodeSeal.pipe(
 export const testServer = TestServer.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer)),
   Layer.provideMerge(nodeServer({ host: "127.0.0.1", port: 0 })),
-  Layer.provideMerge(application({ speed: 1 })),
+  Layer.provideMerge(application),
+  Layer.provideMerge(Replica.layer({ speed: 1 })),
+  Layer.provideMerge(PooledCrypto.layer),
   Layer.provideMerge(Layer.mergeAll(seal, testWorld)),
   Layer.provideMerge(inMemory),
   Layer.orDie

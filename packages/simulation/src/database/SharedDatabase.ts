@@ -1,0 +1,122 @@
+/**
+ * The one database of a run, shared by all its processes: it outlives each of them. Every process has wires of its own,
+ * which end with it as a lost connection would.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
+import { overPglite } from "@sluice/server/database/Database"
+import { openMemory } from "@sluice/server/database/EmbeddedFiles"
+import { type Gate, makePgliteBackend } from "@sluice/server/database/PgliteStream"
+import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
+import { Context, Duration, Effect, Layer } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import type { Duplex } from "node:stream"
+import type { Process } from "../driver/Process.ts"
+import { makeInvariants } from "../invariants/Watch.ts"
+import { emptyTables } from "./EmptyTablesStore.ts"
+
+const CONNECTIONS = 8
+
+/** Opens a database in memory with the newest schema and the guards of the invariants. Takes seconds: one serves many runs. */
+export const openDatabase = Effect.gen(function* () {
+  const db = yield* Effect.promise(openMemory)
+  const prepared = Effect.gen(function* () {
+    yield* migrateWorld
+    yield* makeInvariants(yield* PgClient.PgClient).install
+  })
+  yield* Effect.scoped(Effect.flatMap(Layer.build(overPglite(db)), (context) => Effect.provide(prepared, context)))
+  // The database's own timers are those of the machine, also when one of them sets another.
+  let depth = 0
+  const within = <A>(act: () => A): A => {
+    depth++
+    try {
+      return act()
+    } finally {
+      depth--
+    }
+  }
+  let changes = 0
+  const backend = makePgliteBackend((bytes) => {
+    const answer = within(() => db.execProtocolRawSync(bytes))
+    if (touchedRows(answer)) changes++
+    return answer
+  })
+
+  return {
+    /** Empties all tables. */
+    reset: Effect.promise(() => emptyTables(db)),
+    inTransaction: backend.inTransaction,
+    /** Grows with every statement of a process that may have changed a row. */
+    changes: () => changes,
+    /** Whether the database itself is running just now. */
+    isRunning: () => depth > 0,
+    within,
+    /** One query outside the run, while nothing runs. */
+    rows: async <Row>(text: string, parameters: ReadonlyArray<unknown> = []): Promise<ReadonlyArray<Row>> => {
+      depth++
+      try {
+        return (await db.query<Row>(text, [...parameters])).rows
+      } finally {
+        depth--
+      }
+    },
+    /** Changes the schema between two runs. */
+    change: async (statements: string): Promise<void> => void (await db.exec(statements)),
+    /** A client outside the run, for checks between steps. */
+    outside: Effect.provide(
+      clientOf(
+        backend.stream((_wire, batch, pass) => pass(batch)),
+        1
+      ),
+      Reactivity.layer
+    ),
+    /** The clients of a process. `gate` decides about each statement. */
+    clients: (process: Process, gate: Gate) =>
+      Layer.effectContext(
+        Effect.map(
+          clientOf(() => {
+            const wire = backend.stream(gate)()
+            process.whenKilled(() => {
+              wire.removeAllListeners()
+              wire.on("error", () => {})
+              wire.destroy()
+            })
+            return wire
+          }, CONNECTIONS),
+          (client) =>
+            Context.make(PgClient.PgClient, client).pipe(
+              Context.add(SqlClient.SqlClient, client),
+              Context.add(BatchSql, client),
+              Context.add(RelaxedSql, client)
+            )
+        )
+      ).pipe(Layer.provide(Reactivity.layer))
+  }
+})
+
+export type SharedDatabase = Effect.Success<typeof openDatabase>
+
+const clientOf = (stream: () => Duplex, maxConnections: number) =>
+  PgClient.make({
+    stream,
+    ssl: false,
+    username: "postgres",
+    database: "postgres",
+    maxConnections,
+    connectTimeout: Duration.infinity,
+    idleTimeout: Duration.infinity
+  }).pipe(Effect.orDie)
+
+const COMMAND_COMPLETE = 0x43
+
+/** Whether a statement of the batch wrote or found a row: `UPDATE 0` and the like changed nothing. */
+const touchedRows = (answer: Uint8Array): boolean => {
+  const view = new DataView(answer.buffer, answer.byteOffset, answer.byteLength)
+  for (let at = 0, end = 0; at < answer.length; at = end) {
+    end = at + 1 + view.getInt32(at + 1)
+    // The tag ends with a space, the count and NUL.
+    if (answer[at] === COMMAND_COMPLETE && !(answer[end - 2] === 0x30 && answer[end - 3] === 0x20)) return true
+  }
+  return false
+}

@@ -1,0 +1,28 @@
+/**
+ * Chance by name: the same seed and key give the same number, whatever was drawn before. So a run with one item less
+ * draws the same for all the others, which is what lets a failure be shrunk.
+ *
+ * Keys are stable names (the plan item's id, the attempt), never generated ids.
+ */
+export interface Chance {
+  readonly seed: number
+  /** From 0 up to but not 1. A flat chance is always one half: no noise. */
+  readonly draw: (key: string) => number
+}
+
+export const chance = (seed: number, flat = false): Chance => ({
+  seed,
+  draw: flat ? () => 0.5 : (key) => hash32(seed, key) / 2 ** 32
+})
+
+/** A whole number from `low` to `high`, both included. */
+export const between = (drawn: number, low: number, high: number): number => low + Math.floor(drawn * (high - low + 1))
+
+/** FNV-1a over the key, then a finalizer that spreads each bit over all. */
+export const hash32 = (seed: number, key: string): number => {
+  let hash = (2_166_136_261 ^ seed) >>> 0
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 16_777_619)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

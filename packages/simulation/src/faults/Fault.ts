@@ -1,0 +1,46 @@
+/**
+ * The faults that a scenario may ask for, each by its name and with a rate from 0 to 1.
+ *
+ * Those of machines, models and the database strike a single call with that chance. Those of whole processes and of the
+ * wall clock become items of the plan: the rate is then how many are expected in an hour.
+ */
+export const CALL_FAULTS = [
+  "launch_refused",
+  "launch_answers_error",
+  "visible_late",
+  "machine_lost",
+  "start_slow",
+  "start_endless",
+  "exit_unreported",
+  "listing_empty",
+  "listing_partial",
+  "listing_stale",
+  "listing_fails",
+  "stop_retries",
+  "log_cut",
+  "log_repeated",
+  "log_flood",
+  "volume_save_fails",
+  "model_429",
+  "model_500",
+  "model_hangs",
+  "model_cut",
+  "model_malformed",
+  "database_lost",
+  "database_serialization",
+  "database_slow"
+] as const
+export const PLANNED_FAULTS = ["server_killed", "replica_joins", "clock_jumps"] as const
+
+export type CallFault = (typeof CALL_FAULTS)[number]
+export type PlannedFault = (typeof PLANNED_FAULTS)[number]
+export type Fault = CallFault | PlannedFault
+
+export type FaultRates = Readonly<Record<Fault, number>>
+
+/** What struck, for the report and the history. `subject` names the machine, the model or the statement's kind. */
+export interface Strike {
+  readonly at: number
+  readonly fault: Fault
+  readonly subject: string
+}

@@ -1,0 +1,155 @@
+/**
+ * What can be said of a run that has come to its end: all that was accepted has ended, nothing is left, every bill is the
+ * domain's own, stored output is what was written, and no secret stands anywhere.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { costOf } from "@sluice/domain/billing/Money"
+import { REVENUE_ACCOUNT } from "@sluice/domain/billing/Ledger"
+import { gapOf } from "@sluice/domain/machines/OutputLimit"
+import { Effect } from "effect"
+import { ENDED, GONE } from "./InvariantStore.ts"
+
+export interface EndContext {
+  /** Unix ms of the world's clock. */
+  readonly now: number
+  /** Ids of all jobs that were answered with 201. */
+  readonly accepted: ReadonlyArray<string>
+  /** What the command of a job wrote, secret values masked; undefined where the world cannot know. */
+  readonly expected: (jobId: string) => string | Uint8Array | undefined
+  /** Values that must never stand in the clear. */
+  readonly secrets: ReadonlyArray<string>
+  /** Where else they must not stand: the history, the servers' logs, answers. */
+  readonly texts: ReadonlyArray<{ readonly name: string; readonly text: string }>
+}
+
+type Found = Effect.Effect<ReadonlyArray<string>>
+
+/** Tables of the world and of the checks, where the command and its output are what they are. */
+const OTHERS = /^(sim_|simulation_|.*migrations$)/
+
+export const ends = {
+  acceptedEnds: (sql: PgClient.PgClient, { accepted }: EndContext): Found =>
+    sql
+      .unsafe<{ readonly found: string }>(
+        `select 'job ' || a.id || ' was accepted and is ' || coalesce(j.status, 'unknown') as found
+           from json_array_elements_text($1::json) a(id) left join jobs j on j.id::text = a.id
+           where j.id is null or j.status not in ${ENDED}`,
+        [JSON.stringify(accepted)]
+      )
+      .pipe(Effect.map(texts), Effect.orDie),
+
+  nothingIsLeft: (sql: PgClient.PgClient, { now }: EndContext): Found =>
+    sql
+      .unsafe<{ readonly found: string }>(
+        `select 'hold ' || id || ' is open' as found from holds where state = 'open'
+         union all select 'machine ' || id || ' is ' || status from machines where status not in ${GONE}
+         union all select 'volume ' || id || ' is attached' from volumes where attached_to is not null
+         union all select 'machine ' || key || ' runs in the world' from sim_machines where launched_at is not null and (stopped_at is null or stopped_at > $1)`,
+        [new Date(now)]
+      )
+      .pipe(Effect.map(texts), Effect.orDie),
+
+  billIsExact: (sql: PgClient.PgClient): Found =>
+    sql
+      .unsafe<{
+        readonly id: string
+        readonly price: bigint
+        readonly running_at: Date
+        readonly stopped_at: Date
+        readonly billed: bigint
+      }>(
+        `select j.id, j.price, m.running_at, m.stopped_at, coalesce(sum(e.amount), 0)::int8 as billed from jobs j
+           join machines m on m.id = j.machine_id left join entries e on e.txn_id = j.id and e.account_id = '${REVENUE_ACCOUNT}'
+           where m.running_at is not null and m.stopped_at is not null and j.status in ${ENDED} group by j.id, m.id`
+      )
+      .pipe(
+        Effect.map((rows) =>
+          rows.flatMap(({ id, price, running_at, stopped_at, billed }) => {
+            const cost = costOf(price, stopped_at.getTime() - running_at.getTime())
+            return cost === billed ? [] : [`job ${id} was billed ${billed} and cost ${cost}`]
+          })
+        ),
+        Effect.orDie
+      ),
+
+  logIsWhatWasWritten: (sql: PgClient.PgClient, { expected }: EndContext): Found =>
+    Effect.gen(function* () {
+      const machines = yield* sql.unsafe<{
+        readonly id: string
+        readonly job_id: string
+        readonly output_bytes: bigint
+      }>(`select id, job_id, output_bytes from machines where job_id is not null order by id`)
+      const found: Array<string> = []
+      for (const { id, job_id, output_bytes } of machines) {
+        const chunks = yield* sql.unsafe<StoredPiece>(
+          `select start, bytes from output_chunks where machine_id = $1 order by start`,
+          [id]
+        )
+        const written = expected(job_id)
+        const wrong = fault(
+          chunks,
+          Number(output_bytes),
+          typeof written === "string" ? new TextEncoder().encode(written) : written
+        )
+        if (wrong !== undefined) found.push(`the log of job ${job_id} ${wrong}`)
+      }
+      return found
+    }).pipe(Effect.orDie),
+
+  nothingSecret: (sql: PgClient.PgClient, { secrets, texts: others }: EndContext): Found =>
+    Effect.gen(function* () {
+      // Named by its place in the list: a finding must not say the secret.
+      const found = others.flatMap(({ name, text }) =>
+        secrets.flatMap((secret, index) => (text.includes(secret) ? [`secret ${index} is in ${name}`] : []))
+      )
+      const columns = yield* sql.unsafe<{ readonly table: string; readonly column: string; readonly bytes: boolean }>(
+        `select c.table_name as table, c.column_name as column, c.data_type = 'bytea' as bytes from information_schema.columns c
+           join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name and t.table_type = 'BASE TABLE'
+           where c.table_schema = 'public' and c.data_type in ('text', 'character varying', 'json', 'jsonb', 'bytea', 'ARRAY') order by 1, 2`
+      )
+      for (const { table, column, bytes } of columns.filter((one) => !OTHERS.test(one.table))) {
+        const name = `"${table}"."${column}"`
+        // A value may be cut in two by the pieces in which output is stored.
+        const values =
+          table === "output_chunks"
+            ? `(select string_agg(bytes, ''::bytea order by start) as v from output_chunks group by machine_id)`
+            : `(select ${name} as v from "${table}")`
+        const holds = bytes ? `position(convert_to(s.value, 'UTF8') in x.v) > 0` : `position(s.value in x.v::text) > 0`
+        const rows = yield* sql.unsafe<{ readonly index: bigint }>(
+          `select s.index - 1 as index from json_array_elements_text($1::json) with ordinality s(value, index)
+             where exists (select from ${values} x where ${holds}) order by 1`,
+          [JSON.stringify(secrets)]
+        )
+        found.push(...rows.map(({ index }) => `secret ${index} is in ${table}.${column}`))
+      }
+      return found
+    }).pipe(Effect.orDie)
+}
+
+interface StoredPiece {
+  readonly start: bigint
+  readonly bytes: Uint8Array
+}
+
+/** What is wrong with stored output: holes, repeats, another end, other bytes; the gap of the 10 MB rule is none. */
+const fault = (
+  chunks: ReadonlyArray<StoredPiece>,
+  total: number,
+  written: Uint8Array | undefined
+): string | undefined => {
+  if (written !== undefined && written.length !== total)
+    return `has ${total} bytes and the command wrote ${written.length}`
+  const gap = gapOf(total)
+  let end = 0
+  for (const { start: at, bytes } of chunks) {
+    const start = Number(at)
+    const dropped = gap !== undefined && start > end && end >= gap.from && start <= gap.to
+    if (start < end || (start > end && !dropped)) return `goes from byte ${end} to ${start}`
+    end = start + bytes.length
+    if (written !== undefined && !Buffer.from(written.subarray(start, end)).equals(bytes))
+      return `differs between bytes ${start} and ${end}`
+  }
+  return end === total ? undefined : `ends at byte ${end} of ${total}`
+}
+
+const texts = (rows: ReadonlyArray<{ readonly found: string }>) => rows.map(({ found }) => found)

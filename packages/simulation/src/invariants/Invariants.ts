@@ -1,0 +1,187 @@
+/**
+ * What must be true of the whole service at every moment of every run, whatever the world does to it: the one list. The
+ * report of a run, ARCHITECTURE.md and the checks are made of it.
+ *
+ * Three ways to look, each where it can see: `guards` at every change of a row, `step` at all rows between two steps, `end`
+ * once a run has come to its end. How a thing is found stands in the stores beside this file.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import type { Effect } from "effect"
+import { type EndContext, ends } from "./EndChecksStore.ts"
+import { type Guard, guards } from "./GuardStore.ts"
+import type { StepCheck } from "./InvariantStore.ts"
+import { steps } from "./StepChecksStore.ts"
+
+export interface Invariant {
+  readonly number: number
+  readonly name: string
+  readonly sentence: string
+  readonly guards: ReadonlyArray<Guard>
+  readonly step: ReadonlyArray<StepCheck>
+  readonly end: ((sql: PgClient.PgClient, context: EndContext) => Effect.Effect<ReadonlyArray<string>>) | undefined
+}
+
+type Checks = Partial<Pick<Invariant, "guards" | "step" | "end">>
+type Listed = readonly [name: string, sentence: string, checks: Checks]
+
+const LIST: ReadonlyArray<Listed> = [
+  // Money
+  [
+    "The books sum to zero",
+    "The entries of every transaction, and so of all, sum to zero.",
+    { step: steps.transactionsSumToZero }
+  ],
+  ["A balance is its entries", "The balance of an account is the sum of its entries.", { step: steps.balanceIsSum }],
+  ["What is held is its holds", "What is held on an account is the sum of its open holds.", { step: steps.heldIsSum }],
+  ["No balance below zero", "No balance is negative or below what is held on it.", { guards: guards.funds }],
+  [
+    "The books only grow",
+    "An entry, a transaction, a usage row never changes and never goes.",
+    { guards: guards.booksOnlyGrow }
+  ],
+  [
+    "A hold belongs to something alive",
+    "An open hold is that of a job that has not ended or of a chat younger than its limit, and each such job has one.",
+    { step: steps.holdIsAlive }
+  ],
+  [
+    "A hold is resolved once",
+    "A hold is settled or released once, and never changes or goes before or after.",
+    { guards: guards.holdResolvedOnce }
+  ],
+  [
+    "A second is billed once",
+    "A job that ended was billed its price from its machine's `running_at` to its `stopped_at`, to the nano-USD; it says what its customer was charged, and the rest is the operator's.",
+    { step: steps.billedToTheStop, end: ends.billIsExact }
+  ],
+  ["One bill a job", "A job has one transaction, once it has ended and not before.", { step: steps.billedOnce }],
+  [
+    "Usage is what was charged",
+    "A usage row's cost is what its request was charged, and no request is charged without one.",
+    { step: steps.usageIsCharged }
+  ],
+  [
+    "A month is what was settled",
+    "What an environment spent in its month is the sum of what was settled in it.",
+    { step: steps.monthIsSum }
+  ],
+  // Jobs
+  [
+    "A terminal job never changes",
+    "Nothing of a job changes after its end, and no job is deleted.",
+    { guards: guards.terminalIsFinal }
+  ],
+  [
+    "A job goes forward",
+    "A job never goes back to an earlier state; its start, what stopped it and its terms are set once.",
+    { guards: guards.jobGoesForward }
+  ],
+  ["An end has a time", "`ended_at` comes with every terminal state and with no other.", { step: steps.endIsDated }],
+  [
+    "An exit code is the command's own",
+    "A job has an exit code only where its machine saw its command exit with it; it succeeded exactly where that is 0.",
+    { step: steps.exitCodeIsItsOwn }
+  ],
+  ["Terminal means gone", "The machine of a terminal job is stopped or failed.", { step: steps.terminalMeansGone }],
+  [
+    "A stop keeps its bound",
+    "A job stops within a bound of the moment at which its money, budget, ceiling, time or wait ended or its cancel came.",
+    { step: steps.stopsInTime }
+  ],
+  [
+    "What is due is done",
+    "No job and no machine is due for longer than that bound: no wake-up is lost.",
+    { step: steps.dueIsDone }
+  ],
+  [
+    "Every accepted job ends",
+    "Every job that was answered with 201 is there and terminal in the end.",
+    { end: ends.acceptedEnds }
+  ],
+  // Machines
+  [
+    "A job has one machine",
+    "A job holds at most one machine, and it is the one that it names.",
+    { step: steps.oneMachine }
+  ],
+  ["A machine has one job", "A machine belongs to at most one job.", { step: steps.oneJob }],
+  [
+    "Facts only grow",
+    "What is known of a machine is set once, its output only grows, its terms never change.",
+    { guards: guards.factsOnlyGrow }
+  ],
+  [
+    "A gone machine never changes",
+    "Nothing is learnt of a machine that is stopped or failed.",
+    { guards: guards.goneIsFinal }
+  ],
+  [
+    "State fits facts",
+    "A machine's state is the one that its times say, and these are in order.",
+    { step: steps.stateFitsFacts }
+  ],
+  [
+    "An intent is answered",
+    "A machine is not gone while a launch of it has no answer.",
+    { step: steps.intentIsAnswered }
+  ],
+  [
+    "The intent comes first",
+    "The world has no machine whose launch is not recorded.",
+    { step: steps.intentComesFirst }
+  ],
+  [
+    "Every machine is known",
+    "No machine runs in the world that no row knows for longer than the sweep.",
+    { step: steps.knownToARow }
+  ],
+  [
+    "Gone is confirmed",
+    "A machine whose row says that it is gone does not run in the world.",
+    { step: steps.goneIsConfirmed }
+  ],
+  [
+    "Capacity adds up",
+    "The GPUs in use in the world are those of its machines, and not more than there are.",
+    { step: steps.capacityAddsUp }
+  ],
+  ["Claims go forward", "A fence and a count of events never go back.", { guards: guards.claimsGoForward }],
+  // What they leave
+  [
+    "A volume has one machine",
+    "A volume is attached to at most one machine, which is not gone; it is never taken over, and two machines that run never mount it.",
+    { guards: guards.volumeIsNotStolen, step: steps.volumeIsHeldByOne }
+  ],
+  [
+    "Stored output is whole",
+    "Stored output ends where its machine says, and no byte of it is rewritten.",
+    { guards: guards.outputIsNotRewritten, step: steps.outputIsWhole }
+  ],
+  [
+    "A log is what was written",
+    "A stored log is what the command wrote, byte by byte, the gap of the 10 MB rule aside.",
+    { end: ends.logIsWhatWasWritten }
+  ],
+  [
+    "Nothing is left",
+    "In the end no hold is open, no machine runs and no volume is attached.",
+    { end: ends.nothingIsLeft }
+  ],
+  [
+    "Nothing secret is told",
+    "No key and no value of a variable stands in the history, a log or the database in the clear.",
+    { end: ends.nothingSecret }
+  ]
+]
+
+export const INVARIANTS: ReadonlyArray<Invariant> = LIST.map(([name, sentence, checks], index) => ({
+  number: index + 1,
+  name,
+  sentence,
+  guards: checks.guards ?? [],
+  step: checks.step ?? [],
+  end: checks.end
+}))
+
+/** `I8 A second is billed once` */
+export const titleOf = ({ number, name }: Pick<Invariant, "number" | "name">): string => `I${number} ${name}`

@@ -1,0 +1,66 @@
+/**
+ * What happens in a run from outside: users, and processes that die. A list, made from the scenario's seed before the run
+ * begins, so that a run can be repeated without some of it.
+ *
+ * `at` is in milliseconds from the start of the run. `id` is unique in the plan and stable: chance is keyed by it.
+ */
+import { Schema } from "effect"
+
+const id = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,63}$/))
+const ms = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 366 * 86_400_000 }))
+const item = { id, at: ms }
+const usd = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+
+/** A job that works for `runMs` and then exits with `exitCode`, writing `outputBytes` evenly over its life. */
+export const Submit = Schema.TaggedStruct("Submit", {
+  ...item,
+  workspace: id,
+  gpuType: Schema.String,
+  gpuCount: Schema.Int,
+  runMs: ms,
+  outputBytes: Schema.Int,
+  exitCode: Schema.Int,
+  maxRuntimeMinutes: Schema.Int,
+  maxCostUsd: Schema.NullOr(usd),
+  /** The name of a volume of the workspace, made when it is first used. */
+  volume: Schema.NullOr(id),
+  /** A variable that holds a secret; the secret must be nowhere in the history. */
+  secret: Schema.Boolean,
+  /** After how long the user cancels, or stops the job's instance. */
+  cancelAfterMs: Schema.NullOr(ms),
+  cancelBy: Schema.Literals(["job", "instance"])
+})
+export type Submit = typeof Submit.Type
+
+export const Chat = Schema.TaggedStruct("Chat", {
+  ...item,
+  workspace: id,
+  promptWords: Schema.Int,
+  maxTokens: Schema.Int,
+  streamed: Schema.Boolean,
+  /** After how long the user hangs up; null: reads to the end. */
+  hangUpAfterMs: Schema.NullOr(ms)
+})
+export type Chat = typeof Chat.Type
+
+export const PlanItem = Schema.Union([
+  Submit,
+  Chat,
+  Schema.TaggedStruct("Credit", { ...item, workspace: id, usd }),
+  Schema.TaggedStruct("Budget", { ...item, workspace: id, usd: Schema.NullOr(usd) }),
+  Schema.TaggedStruct("RotateKey", { ...item, workspace: id }),
+  /** The process is gone between two of its steps (the `afterSteps`-th from `at`) and comes back `downMs` later. */
+  Schema.TaggedStruct("Kill", { ...item, afterSteps: Schema.Int, downMs: ms }),
+  /** A second replica comes and goes: in good order, or killed. */
+  Schema.TaggedStruct("Replica", { ...item, forMs: ms, killed: Schema.Boolean }),
+  Schema.TaggedStruct("ClockJump", { ...item, byMs: Schema.Int })
+])
+export type PlanItem = typeof PlanItem.Type
+
+/** Who is there from the start. */
+export const Tenant = Schema.Struct({ name: id, creditUsd: usd, monthlyBudgetUsd: Schema.NullOr(usd) })
+export type Tenant = typeof Tenant.Type
+
+/** Items are ordered by `at`, then `id`. */
+export const Plan = Schema.Struct({ tenants: Schema.Array(Tenant), items: Schema.Array(PlanItem) })
+export type Plan = typeof Plan.Type

@@ -1,0 +1,156 @@
+/**
+ * The plan that a scenario's seed makes. Every property of every item is drawn by the item's own name, so that a changed
+ * rate adds or removes items and leaves the others as they are.
+ */
+import { defaultWorld } from "@sluice/simulator/world/World"
+import { between, type Chance, chance } from "../driver/Chance.ts"
+import type { Scenario } from "../scenario/Scenario.ts"
+import type { Plan, PlanItem, Submit, Tenant } from "./Plan.ts"
+
+const HOUR = 3_600_000
+const MINUTE = 60_000
+const LARGE_USD = 1_000_000
+
+export const planOf = (scenario: Scenario): Plan => {
+  const draws = chance(scenario.seed)
+  const tenants = tenantsOf(scenario, draws)
+  const at = (id: string) => Math.floor(draws.draw(`${id}/at`) * scenario.hours * HOUR)
+  const named = (kind: string, perHour: number): ReadonlyArray<string> => {
+    const expected = perHour * scenario.hours
+    const count = Math.floor(expected) + (draws.draw(`${kind}s`) < expected % 1 ? 1 : 0)
+    return Array.from({ length: count }, (_, i) => `${kind}-${i + 1}`)
+  }
+  const items: Array<PlanItem> = [
+    ...named("job", scenario.jobsPerHour).map((id) => submitOf(id, at(id), scenario, draws, tenants)),
+    ...named("chat", scenario.chatsPerHour).map((id): PlanItem => ({
+      _tag: "Chat",
+      id,
+      at: at(id),
+      workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name,
+      promptWords: between(draws.draw(`${id}/words`), 1, 60),
+      maxTokens: between(draws.draw(`${id}/tokens`), 1, 200),
+      streamed: draws.draw(`${id}/streamed`) < 0.5,
+      hangUpAfterMs:
+        draws.draw(`${id}/hang-up`) < scenario.shares.hangUps
+          ? between(draws.draw(`${id}/hang-up-after`), 1, 3_000)
+          : null
+    })),
+    ...named("key", scenario.workspaces / 24).map((id): PlanItem => ({
+      _tag: "RotateKey",
+      id,
+      at: at(id),
+      workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name
+    })),
+    ...named("credit", scenario.workspaces / 12).map((id): PlanItem => ({
+      _tag: "Credit",
+      id,
+      at: at(id),
+      workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name,
+      usd: between(draws.draw(`${id}/usd`), 1, 20)
+    })),
+    ...named("budget", scenario.workspaces / 24).map((id): PlanItem => ({
+      _tag: "Budget",
+      id,
+      at: at(id),
+      workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name,
+      usd: draws.draw(`${id}/cleared`) < 0.3 ? null : between(draws.draw(`${id}/usd`), 1, 200)
+    })),
+    ...mishaps(scenario, draws, named, at)
+  ]
+  return { tenants, items: items.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)) }
+}
+
+const tenantsOf = (scenario: Scenario, draws: Chance): ReadonlyArray<Tenant> =>
+  Array.from({ length: scenario.workspaces }, (_, i) => {
+    const name = `workspace-${i + 1}`
+    // What a poor or thrifty workspace has is a part of what its jobs will want.
+    const wanted = (scenario.jobsPerHour * scenario.hours * averageUsd(scenario)) / scenario.workspaces
+    const poor = draws.draw(`${name}/poor`) < scenario.shares.poor
+    const thrifty = draws.draw(`${name}/thrifty`) < scenario.shares.withBudget
+    const part = (what: string) => Math.max(0.5, wanted * (0.4 + 1.2 * draws.draw(`${name}/${what}`)))
+    return {
+      name,
+      creditUsd: poor ? Math.min(LARGE_USD, round(part("credit"))) : LARGE_USD,
+      monthlyBudgetUsd: thrifty ? Math.min(LARGE_USD, round(part("budget"))) : null
+    }
+  })
+
+const submitOf = (
+  id: string,
+  at: number,
+  scenario: Scenario,
+  draws: Chance,
+  tenants: ReadonlyArray<Tenant>
+): Submit => {
+  const d = (what: string) => draws.draw(`${id}/${what}`)
+  const [low, high] = scenario.jobMinutes
+  const minutes = low * (high / low) ** d("minutes")
+  const type = oneOf(d("type"), defaultWorld.gpuTypes)
+  const gpuCount = d("count") < 0.7 ? 1 : Math.min(type.maxGpuCount, 2)
+  const withVolume = d("volume") < scenario.shares.withVolume
+  // Three out of four ask for more time than they need.
+  const allowed = d("allowed") < 0.75 ? minutes * (1.2 + d("more")) + 2 : minutes * (0.3 + 0.7 * d("less"))
+  const price = type.priceUsdPerGpuHour * gpuCount
+  const cancelled = d("cancelled") < scenario.shares.cancelled
+  return {
+    _tag: "Submit",
+    id,
+    at,
+    workspace: oneOf(d("workspace"), tenants).name,
+    // Volumes are where these machines are.
+    gpuType: withVolume ? "H100" : type.id,
+    gpuCount,
+    runMs: Math.round(minutes * MINUTE),
+    outputBytes: between(d("output"), 10, 4_000),
+    exitCode: d("exit") < 0.7 ? 0 : between(d("code"), 1, 3),
+    maxRuntimeMinutes: Math.max(1, Math.min(1_440, Math.ceil(allowed))),
+    maxCostUsd:
+      d("ceiling") < scenario.shares.withCeiling ? round(Math.max(0.01, (price * minutes * d("cost")) / 60)) : null,
+    volume: withVolume ? `volume-${between(d("which"), 1, 3)}` : null,
+    secret: d("secret") < scenario.shares.withSecret,
+    // At once, in the launch, in the middle, too late: evenly on a logarithmic scale.
+    cancelAfterMs: cancelled ? Math.round(10 * ((minutes * MINUTE * 1.5) / 10) ** d("cancel-after")) : null,
+    cancelBy: d("cancel-by") < 0.7 ? "job" : "instance"
+  }
+}
+
+const mishaps = (
+  { faults }: Scenario,
+  draws: Chance,
+  named: (kind: string, perHour: number) => ReadonlyArray<string>,
+  at: (id: string) => number
+): ReadonlyArray<PlanItem> => [
+  ...named("kill", faults.server_killed).map((id): PlanItem => ({
+    _tag: "Kill",
+    id,
+    at: at(id),
+    afterSteps: between(draws.draw(`${id}/steps`), 0, 400),
+    // Shorter and longer than a lease.
+    downMs: Math.round(200 * 300 ** draws.draw(`${id}/down`))
+  })),
+  ...named("replica", faults.replica_joins).map((id): PlanItem => ({
+    _tag: "Replica",
+    id,
+    at: at(id),
+    forMs: between(draws.draw(`${id}/for`), 1_000, 600_000),
+    killed: draws.draw(`${id}/killed`) < 0.5
+  })),
+  ...named("jump", faults.clock_jumps).map((id): PlanItem => ({
+    _tag: "ClockJump",
+    id,
+    at: at(id),
+    byMs: between(draws.draw(`${id}/by`), -120_000, 120_000)
+  }))
+]
+
+const oneOf = <A>(drawn: number, all: ReadonlyArray<A>): A => all[Math.floor(drawn * all.length)]!
+
+const round = (usd: number): number => Math.round(usd * 100) / 100
+
+/** About what a job costs. */
+const averageUsd = ({ jobMinutes: [low, high] }: Scenario): number => {
+  const minutes = high === low ? low : (high - low) / Math.log(high / low)
+  const price =
+    defaultWorld.gpuTypes.reduce((sum, type) => sum + type.priceUsdPerGpuHour, 0) / defaultWorld.gpuTypes.length
+  return (minutes / 60) * price * 1.3
+}

@@ -1,0 +1,59 @@
+/** The numbers of a run, from its outcome: pure arithmetic. Times in milliseconds, money in dollars. */
+import type { Fault } from "../faults/Fault.ts"
+import type { Outcome } from "./Outcome.ts"
+
+const HOUR = 3_600_000
+
+export interface Summary {
+  /** `failed (machine_lost)` and the like, with how many, the most first. */
+  readonly jobsByEnd: ReadonlyArray<readonly [end: string, count: number]>
+  readonly machines: number
+  readonly machineHours: number
+  readonly gpuHours: number
+  readonly costUsd: number
+  /** From the submission to the command's start: median, 95 of 100, the longest. Null when no job started. */
+  readonly waits: { readonly p50: number; readonly p95: number; readonly max: number } | null
+  readonly faults: ReadonlyArray<readonly [fault: Fault, count: number]>
+  readonly faultCount: number
+  readonly refused: ReadonlyArray<readonly [reason: string, count: number]>
+  /** Virtual time over wall time. */
+  readonly speed: number
+}
+
+export const summaryOf = (outcome: Outcome): Summary => {
+  const waits = outcome.jobs
+    .flatMap((job) => (job.startedAt === null ? [] : [job.startedAt - job.createdAt]))
+    .sort((a, b) => a - b)
+  const ran = outcome.machines.flatMap(({ gpuCount, runningAt, stoppedAt }) =>
+    runningAt === null ? [] : [{ ms: (stoppedAt ?? outcome.virtualMs) - runningAt, gpuCount }]
+  )
+  const faults = mostFirst(Object.entries(outcome.struck) as ReadonlyArray<readonly [Fault, number]>)
+  return {
+    jobsByEnd: mostFirst([...counted(outcome.jobs.map(endOf))]),
+    machines: ran.length,
+    machineHours: ran.reduce((sum, { ms }) => sum + ms, 0) / HOUR,
+    gpuHours: ran.reduce((sum, { gpuCount, ms }) => sum + ms * gpuCount, 0) / HOUR,
+    costUsd: outcome.jobs.reduce((sum, job) => sum + (job.costUsd ?? 0), 0),
+    waits: waits.length === 0 ? null : { p50: quantile(waits, 0.5), p95: quantile(waits, 0.95), max: waits.at(-1)! },
+    faults,
+    faultCount: faults.reduce((sum, [, count]) => sum + count, 0),
+    refused: mostFirst(Object.entries(outcome.refused)),
+    speed: outcome.virtualMs / Math.max(1, outcome.wallMs)
+  }
+}
+
+export const endOf = (job: { readonly status: string; readonly reason: string | null }): string =>
+  job.reason === null ? job.status : `${job.status} (${job.reason})`
+
+/** The smallest value that so large a part of all does not exceed. `sorted` is not empty. */
+export const quantile = (sorted: ReadonlyArray<number>, part: number): number =>
+  sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)]!
+
+const counted = (names: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
+
+const mostFirst = <A extends readonly [string, number]>(pairs: ReadonlyArray<A>): ReadonlyArray<A> =>
+  [...pairs].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))

@@ -1,0 +1,99 @@
+/** Holds the run against its invariants: whenever something was written, and at its end. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import type { History } from "../driver/History.ts"
+import type { LogFloods } from "../faults/LogFloods.ts"
+import { INVARIANTS, titleOf } from "../invariants/Invariants.ts"
+import { type Broken, makeInvariants } from "../invariants/Watch.ts"
+import type { JobBar } from "../report/Outcome.ts"
+import type { Scenario } from "../scenario/Scenario.ts"
+import { secretOf } from "../users/Submissions.ts"
+import type { Users } from "../users/Users.ts"
+import { outputOf, workOf } from "../world/Work.ts"
+import type { Fleet } from "./Fleet.ts"
+
+export interface Inspected {
+  readonly outside: PgClient.PgClient
+  readonly users: Users
+  readonly fleet: Fleet
+  readonly history: History
+  readonly floods: LogFloods
+  readonly scenario: Scenario
+  readonly now: () => number
+}
+
+/** A stop is heard, the machine is gone and the job ended in this time, when nothing goes wrong. */
+const STOP_MS = 60_000
+/** A machine saves its volume late, its provider does not answer, statements are slow. */
+const TROUBLE_MS = 300_000
+const SWEEP_POLLS = 61
+
+/** What every request was promised. The rest is in invariants/Invariants.ts. */
+const ANSWERED = "I0 Every request is answered"
+
+export class Inspector {
+  checks = 0
+  private readonly given: Inspected
+  private readonly invariants: ReturnType<typeof makeInvariants>
+  private lastChanges = -1
+  private ended: ReadonlyMap<string, JobBar> = new Map()
+
+  constructor(given: Inspected) {
+    this.given = given
+    this.invariants = makeInvariants(given.outside)
+  }
+
+  get names(): ReadonlyArray<string> {
+    return [ANSWERED, ...INVARIANTS.map(titleOf)]
+  }
+
+  /** Nothing is checked where nothing was written since the last time. */
+  async check(changes: () => number): Promise<Broken | undefined> {
+    if (changes() === this.lastChanges) return undefined
+    this.checks++
+    const broken = await Effect.runPromise(this.invariants.check(this.look()))
+    // The look itself is no change.
+    this.lastChanges = changes()
+    return broken[0]
+  }
+
+  async atEnd(done: boolean, jobs: ReadonlyArray<JobBar>): Promise<Broken | undefined> {
+    this.ended = new Map(jobs.map((job) => [job.id, job]))
+    const { fleet, history, now, users } = this.given
+    if (users.unanswered.length > 0) return { invariant: ANSWERED, found: users.unanswered }
+    const accepted = [...users.accepted.keys()]
+    const secrets = [
+      ...[...users.accepted.values()].filter((item) => item.secret).map(secretOf),
+      ...users.keys.map(Redacted.value)
+    ]
+    const broken = await Effect.runPromise(
+      this.invariants.checkEnd({
+        now: now(),
+        accepted,
+        expected: (jobId) => this.written(jobId),
+        secrets,
+        texts: [{ name: "the history", text: history.last.join("\n") }]
+      })
+    )
+    if (broken[0] !== undefined || done) return broken[0]
+    const downs = fleet.downs.length
+    return { invariant: ANSWERED, found: [`the run did not come to its end, after ${downs} downtimes`] }
+  }
+
+  private look() {
+    const { fleet, now, scenario } = this.given
+    const pollMs = scenario.pollSeconds * 1_000
+    const faulty = Object.values(scenario.faults).some((rate) => rate > 0)
+    const late = fleet.downMs + fleet.jumpedMs + (faulty ? TROUBLE_MS : 0) + 2 * pollMs
+    return { now: now(), sweepMs: SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late }
+  }
+
+  /** All that the job's command wrote; only of one that ended by itself that is certain. */
+  private written(jobId: string): Uint8Array | undefined {
+    const item = this.given.users.accepted.get(jobId)
+    const job = item === undefined ? undefined : this.ended.get(item.id)
+    if (item === undefined || job === undefined || job.reason !== null) return undefined
+    const flood = this.given.floods.floodOf(item.id)
+    return Buffer.concat([flood, Buffer.from(outputOf(workOf(item)))])
+  }
+}

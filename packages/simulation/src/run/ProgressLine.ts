@@ -1,0 +1,24 @@
+/** One line of a terminal that says how far it is; without a terminal, a line now and then. */
+import type { WriteStream } from "node:tty"
+import type { Outcome } from "../report/Outcome.ts"
+import type { Progress } from "./RunOptions.ts"
+
+const HOUR = 3_600_000
+const QUIET_MS = 5_000
+
+export const progressLine = (stream: WriteStream) => {
+  let lastAt = -QUIET_MS
+  const say = (text: string) => {
+    const now = performance.now()
+    if (now - lastAt < (stream.isTTY ? 100 : QUIET_MS)) return
+    lastAt = now
+    stream.write(stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`)
+  }
+  return {
+    within: ({ jobs, now, until }: Progress) =>
+      say(`${(now / HOUR).toFixed(1)} of ${(until / HOUR).toFixed(0)} virtual hours, ${jobs} jobs`),
+    between: (run: number, outcome: Outcome) =>
+      say(`run ${run}, seed ${outcome.scenario.seed}: ${outcome.jobs.length} jobs, ${outcome.strikes.length} faults`),
+    end: () => (stream.isTTY ? stream.write("\r\u001b[K") : false)
+  }
+}

@@ -1,0 +1,142 @@
+/** What surrounds the servers of a run: the simulated world and models behind their faults, and the gate of the database. */
+import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
+import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
+import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
+import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import { Shell } from "@sluice/simulator/shell/Shell"
+import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { faultyGate } from "../database/FaultyWire.ts"
+import type { Rewrite } from "../database/Rewrite.ts"
+import type { SharedDatabase } from "../database/SharedDatabase.ts"
+import type { Chance } from "../driver/Chance.ts"
+import type { Driver } from "../driver/Driver.ts"
+import type { History } from "../driver/History.ts"
+import type { Process } from "../driver/Process.ts"
+import { DatabaseFaults } from "../faults/DatabaseFaults.ts"
+import type { Strike } from "../faults/Fault.ts"
+import { faultyMachines } from "../faults/FaultyMachines.ts"
+import { faultyModels } from "../faults/FaultyModels.ts"
+import { FaultyWorld } from "../faults/FaultyWorld.ts"
+import { LogFloods } from "../faults/LogFloods.ts"
+import { Strikes } from "../faults/Strikes.ts"
+import type { Scenario } from "../scenario/Scenario.ts"
+import { worldOf } from "../scenario/WorldOf.ts"
+import type { Surroundings, Worlds } from "../server/SimulatedServer.ts"
+import * as Work from "../world/Work.ts"
+
+export interface Given {
+  readonly driver: Driver
+  readonly history: History
+  readonly database: SharedDatabase
+  readonly scenario: Scenario
+  readonly noise: Chance
+  readonly struck: (strike: Strike) => void
+  readonly planted: Planted | undefined
+}
+
+/** A bug that is put in by hand, in statements or in the provider of machines. */
+export interface Planted {
+  readonly rewrite?: Rewrite
+  readonly machines?: (inner: MachineProviderService) => MachineProviderService
+  /** Before the run, on the empty database: what else would catch the bug is taken away. */
+  readonly before?: string
+  /** Afterwards, on the empty database. */
+  readonly after?: string
+}
+
+export interface World extends Surroundings {
+  readonly statements: () => number
+  readonly floods: LogFloods
+}
+
+export const surroundings = (given: Given): World => {
+  const { database, driver, history, noise, planted, scenario, struck } = given
+  const plant = planted?.machines ?? ((inner: MachineProviderService) => inner)
+  const world = worldOf(scenario)
+  const names = new Map<string, string>()
+  const strikes = new Strikes({
+    chance: noise,
+    rates: scenario.faults,
+    report: struck,
+    now: () => driver.now,
+    nameOf: (key) => names.get(key)
+  })
+  const faulty = new FaultyWorld()
+  const subjectOf = (run: { readonly command: string }) => Work.nameOf(run.command)
+  const floods = new LogFloods({ chance: noise, rates: scenario.faults, strikes, subjectOf })
+  let statements = 0
+
+  const shell = Layer.effect(
+    Shell,
+    Effect.map(Shell, (inner) => floods.shell(inner))
+  ).pipe(Layer.provide(scenario.shell === "bash" ? Shell.layerInline : Work.layer))
+  const machines = (process: Process) =>
+    Layer.effect(
+      MachineProvider,
+      Effect.map(MachineProvider, (inner) =>
+        seen(plant(faultyMachines(inner, strikes, { world: faulty })), process, names, history)
+      )
+    ).pipe(
+      Layer.provide(SimulatedMachines.layer(world)),
+      Layer.provide(shell),
+      // The world's own time: it does not jump when a server's clock does.
+      Layer.provide(Layer.succeed(Clock.Clock, process.trueClock))
+    )
+  const models = Layer.effect(
+    ModelProvider,
+    Effect.map(ModelProvider, (inner) =>
+      faultyModels(inner, strikes, { subjectOf: (request) => request.messages[0]?.text.split(" ", 1)[0] })
+    )
+  ).pipe(Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))), Layer.provideMerge(NodeTokens.layer))
+  return {
+    driver,
+    history,
+    database,
+    pollMs: scenario.pollSeconds * 1_000,
+    worlds: (process): Worlds => Layer.mergeAll(machines(process), models),
+    gate: (process) => {
+      const faults = new DatabaseFaults({ strikes, latencyMs: scenario.databaseMs })
+      const gate = faultyGate(driver, process, faults, () => statements++)
+      const rewrite = planted?.rewrite
+      return rewrite === undefined ? gate : (wire, batch, pass) => gate(wire, rewrite.batch(batch), pass)
+    },
+    statements: () => statements,
+    floods
+  }
+}
+
+/** The world's calls on the world's clock, its doings in the history, its machines by stable names. */
+const seen = (
+  inner: MachineProviderService,
+  process: Process,
+  names: Map<string, string>,
+  history: History
+): MachineProviderService => {
+  const onTrueTime = Effect.provideService(Clock.Clock, process.trueClock)
+  const nameOf = (key: string) => names.get(key) ?? key
+  const said = (what: string) => history.record(`${process.name} ${what}`)
+  return {
+    ...inner,
+    launch: (spec) =>
+      Effect.suspend(() => {
+        const name = spec.env.get("SERVICE_JOB_NAME")
+        if (name !== undefined && !names.has(spec.key)) names.set(spec.key, Redacted.value(name))
+        return onTrueTime(inner.launch(spec))
+      }).pipe(
+        Effect.tap((observation) => Effect.sync(() => said(`launch ${nameOf(spec.key)}: ${observation.state._tag}`))),
+        Effect.tapError((error) => Effect.sync(() => said(`launch ${nameOf(spec.key)}: ${error._tag}`)))
+      ),
+    observe: (key) => onTrueTime(inner.observe(key)),
+    read: (key, from, maxBytes) => onTrueTime(inner.read(key, from, maxBytes)),
+    stop: (key) =>
+      onTrueTime(inner.stop(key)).pipe(
+        Effect.tap(() => Effect.sync(() => said(`stop ${nameOf(key)}`))),
+        Effect.tapError(() => Effect.sync(() => said(`stop ${nameOf(key)}: no answer`)))
+      ),
+    list: onTrueTime(inner.list),
+    gpuTypes: onTrueTime(inner.gpuTypes),
+    release: (key) => onTrueTime(inner.release(key))
+  }
+}

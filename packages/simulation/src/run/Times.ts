@@ -1,0 +1,13 @@
+/** When a run begins, how long it may take, and how often it is looked at. Milliseconds, or polls of the service. */
+/** 2027-01-15: a month has room for a budget's roll-over. */
+export const EPOCH = Date.UTC(2027, 0, 15)
+export const HOUR = 3_600_000
+/** After the last item: how long until all must have ended, and how long the service then has to clean up. */
+export const RUN_OUT_MS = 48 * HOUR
+/** In polls of the service: longer than the hold of a chat that nobody settled lives, and two sweeps. */
+export const TIDY_POLLS = 2_500
+export const SWEEP_POLLS = 130
+export const LOOK_MS = 60_000
+/** GPUs up to which all is looked at after every change; the guards see each change of a row in any fleet. */
+export const SMALL_FLEET = 64
+export const FLEET_CHECK_MS = 600_000

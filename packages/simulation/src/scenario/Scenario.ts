@@ -1,0 +1,64 @@
+/**
+ * A scenario: everything that a run depends on. The same scenario gives the same history on any machine.
+ *
+ * As JSON every field may be left out; what is given must be right, and a wrong one is refused with all that is wrong in it.
+ */
+import { Schema } from "effect"
+import { CALL_FAULTS, PLANNED_FAULTS } from "../faults/Fault.ts"
+import { Plan } from "../plan/Plan.ts"
+
+const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
+const number = (least: number, most: number) => Schema.Finite.check(Schema.isBetween({ minimum: least, maximum: most }))
+const share = number(0, 1)
+const about = (text: string) => ({ description: text })
+
+export const Shares = Schema.Struct({
+  cancelled: share.annotate(about("Jobs that are cancelled, or whose instance is stopped.")),
+  withVolume: share,
+  withSecret: share,
+  withCeiling: share.annotate(about("Jobs with max_cost_usd.")),
+  withBudget: share.annotate(about("Workspaces with a monthly budget that is too small.")),
+  poor: share.annotate(about("Workspaces whose credit runs out.")),
+  hangUps: share.annotate(about("Chats whose caller goes away in the middle."))
+})
+
+export const Faults = Schema.Struct({
+  ...(Object.fromEntries(CALL_FAULTS.map((fault) => [fault, share])) as Record<
+    (typeof CALL_FAULTS)[number],
+    typeof share
+  >),
+  ...(Object.fromEntries(PLANNED_FAULTS.map((fault) => [fault, number(0, 60)])) as Record<
+    (typeof PLANNED_FAULTS)[number],
+    ReturnType<typeof number>
+  >)
+})
+
+export const Scenario = Schema.Struct({
+  seed: whole(0, Number.MAX_SAFE_INTEGER),
+  hours: number(0.01, 24 * 366).annotate(
+    about("Virtual time during which users come; the run goes on until all that they began has ended.")
+  ),
+  gpus: whole(8, 100_000).annotate(about("GPUs in the world, spread over its types and regions.")),
+  workspaces: whole(1, 1_000),
+  jobsPerHour: number(0, 100_000),
+  chatsPerHour: number(0, 1_000_000),
+  jobMinutes: Schema.Tuple([number(0.01, 1_440), number(0.01, 1_440)]).annotate(
+    about("How long jobs work: from, to, evenly on a logarithmic scale.")
+  ),
+  shares: Shares,
+  databaseMs: Schema.Tuple([number(0, 10_000), number(0, 10_000)]).annotate(
+    about("How long a statement of the database takes: from, to (ms). Zero hides races; latency shows them.")
+  ),
+  pollSeconds: number(0.1, 600).annotate(about("How often the service looks for work that it was not woken for.")),
+  faults: Faults.annotate(
+    about(
+      "By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour."
+    )
+  ),
+  shell: Schema.Literals(["plan", "bash"]).annotate(
+    about("How commands run: computed from the plan, or in the simulated shell.")
+  ),
+  flat: Schema.Boolean.annotate(about("All chance outside the plan is constant: no noise. Set by shrinking.")),
+  plan: Schema.NullOr(Plan).annotate(about("Instead of one made from the seed. Set by shrinking."))
+})
+export type Scenario = typeof Scenario.Type

@@ -1,0 +1,88 @@
+/**
+ * Makes a failing scenario smaller while the same still breaks: noise off, kinds of faults off, items of the plan away by
+ * halves, quarters and one by one, then unused workspaces, then halved numbers. Any smaller one that fails is kept.
+ */
+import type { Fault } from "../faults/Fault.ts"
+import type { Plan, PlanItem } from "../plan/Plan.ts"
+import type { Scenario } from "../scenario/Scenario.ts"
+
+/** A scenario with its plan written out. */
+export type Planned = Scenario & { readonly plan: Plan }
+
+export interface Shrinking {
+  /** Whether the same invariant breaks. */
+  readonly fails: (scenario: Planned) => Promise<boolean>
+  /** Runs at most. */
+  readonly budget: number
+  readonly progress?: (runs: number, scenario: Planned) => void
+}
+
+export interface Shrunk {
+  readonly scenario: Planned
+  readonly runs: number
+}
+
+export const shrink = async (failing: Planned, { budget, fails, progress }: Shrinking): Promise<Shrunk> => {
+  let best = failing
+  let runs = 0
+  /** Keeps the candidate if it fails too; a spent budget keeps nothing more. */
+  const attempt = async (candidate: Planned): Promise<boolean> => {
+    if (runs >= budget) return false
+    runs++
+    if (!(await fails(candidate))) return false
+    best = candidate
+    progress?.(runs, best)
+    return true
+  }
+  if (!best.flat) await attempt({ ...best, flat: true })
+  for (const fault of faultsOf(best)) await attempt({ ...best, faults: { ...best.faults, [fault]: 0 } })
+  const withItems = (items: ReadonlyArray<PlanItem>): Planned => ({ ...best, plan: { ...best.plan, items } })
+  await fewest(
+    () => best.plan.items,
+    (items) => attempt(withItems(items))
+  )
+  const used = new Set(best.plan.items.flatMap((item) => ("workspace" in item ? [item.workspace] : [])))
+  const tenants = best.plan.tenants.filter((tenant) => used.has(tenant.name))
+  if (tenants.length < best.plan.tenants.length) await attempt({ ...best, plan: { ...best.plan, tenants } })
+  for (let i = 0; i < best.plan.items.length; i++) {
+    for (const smaller of halved(best.plan.items[i]!)) await attempt(withItems(best.plan.items.with(i, smaller)))
+  }
+  return { scenario: best, runs }
+}
+
+/** Which kinds of faults a scenario has. */
+export const faultsOf = (scenario: Scenario): ReadonlyArray<Fault> =>
+  (Object.keys(scenario.faults) as ReadonlyArray<Fault>).filter((fault) => scenario.faults[fault] > 0)
+
+/** Delta debugging: removes ever smaller parts of the list until no single item can go. */
+const fewest = async (
+  now: () => ReadonlyArray<PlanItem>,
+  attempt: (items: ReadonlyArray<PlanItem>) => Promise<boolean>
+): Promise<void> => {
+  let size = Math.ceil(now().length / 2)
+  while (size >= 1) {
+    let removed = false
+    for (let from = 0; from < now().length;) {
+      const items = now()
+      if (await attempt([...items.slice(0, from), ...items.slice(from + size)])) removed = true
+      else from += size
+    }
+    if (size === 1 && !removed) return
+    size = size === 1 ? 1 : Math.ceil(size / 2)
+  }
+}
+
+/** The item with one of its numbers halved. */
+const halved = (item: PlanItem): ReadonlyArray<PlanItem> => {
+  if (item._tag === "Submit") {
+    return [
+      { ...item, at: item.at >> 1 },
+      { ...item, runMs: item.runMs >> 1 },
+      { ...item, volume: null },
+      { ...item, secret: false },
+      { ...item, maxCostUsd: null },
+      { ...item, cancelAfterMs: null }
+    ].filter((smaller) => JSON.stringify(smaller) !== JSON.stringify(item))
+  }
+  return item.at === 0 ? [] : [{ ...item, at: item.at >> 1 }]
+}

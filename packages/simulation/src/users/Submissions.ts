@@ -1,0 +1,104 @@
+/** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
+import { AttemptId, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { Jobs } from "@sluice/domain/jobs/Jobs"
+import { Volumes } from "@sluice/domain/storage/Volumes"
+import { Effect, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { hash32 } from "../driver/Chance.ts"
+import type { Submit } from "../plan/Plan.ts"
+import { commandOf, workOf } from "../world/Work.ts"
+import type { Users } from "./Users.ts"
+
+export type Submitted =
+  | { readonly _tag: "Accepted"; readonly jobId: string }
+  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Unanswered" }
+
+const Answered = Schema.fromJsonString(
+  Schema.Union([
+    Schema.TaggedStruct("Accepted", { jobId: Schema.String }),
+    Schema.TaggedStruct("Refused", { reason: Schema.String })
+  ])
+)
+
+/** What a secret variable holds: it must be found nowhere. */
+export const secretOf = (item: Submit): string =>
+  `canary-${hash32(7, item.id).toString(16)}${hash32(11, item.id).toString(16)}`
+
+const VOLUME_REGION = "us-east"
+
+export const submission = (users: Users, item: Submit): Effect.Effect<Submitted, unknown> =>
+  Effect.gen(function* () {
+    const volumeId = item.volume === null ? undefined : yield* volumeOf(users, item.workspace, item.volume)
+    const body = bodyOf(item, volumeId)
+    const text = yield* users.persist(
+      item.id,
+      Effect.gen(function* () {
+        const principal = yield* users.principal(item.workspace)
+        const idempotency = yield* Idempotency
+        const jobs = yield* Jobs
+        const request = {
+          workspaceId: principal.workspaceId,
+          key: item.id,
+          requestHash: createHash("sha256").update(JSON.stringify(body)).digest("hex")
+        }
+        const answer = yield* idempotency
+          .once(
+            request,
+            Effect.flatMap(AttemptId, (attemptId) => answered(jobs.submit(principal, body, attemptId)))
+          )
+          // Another attempt is on its way still: as a client, wait and ask again.
+          .pipe(Effect.catchTag("IdempotencyInProgress", () => Effect.die("in progress")))
+        return answer.text
+      })
+    )
+    return text === undefined ? { _tag: "Unanswered" } : yield* Schema.decodeEffect(Answered)(text)
+  })
+
+/** What the idempotency record keeps: as the surface does, all that decided something for good. */
+const answered = <E extends { readonly _tag: string }>(submit: Effect.Effect<{ readonly id: string }, E>) =>
+  Effect.match(submit, {
+    onSuccess: ({ id }) => ({ text: JSON.stringify({ _tag: "Accepted", jobId: id }), final: true }),
+    onFailure: (failure) => {
+      const jobId = "jobId" in failure && typeof failure.jobId === "string" ? failure.jobId : undefined
+      return jobId === undefined
+        ? {
+            text: JSON.stringify({ _tag: "Refused", reason: failure._tag }),
+            final: failure._tag !== "RequestInvalid" && failure._tag !== "MachinesUnavailable"
+          }
+        : { text: JSON.stringify({ _tag: "Accepted", jobId }), final: true }
+    }
+  })
+
+const bodyOf = (item: Submit, volumeId: string | undefined) => ({
+  command: commandOf(workOf(item)),
+  name: item.id,
+  gpu_type: item.gpuType,
+  gpu_count: item.gpuCount,
+  max_runtime_minutes: item.maxRuntimeMinutes,
+  ...(item.maxCostUsd === null ? {} : { max_cost_usd: item.maxCostUsd }),
+  ...(volumeId === undefined ? {} : { storage_id: volumeId }),
+  ...(item.secret ? { env: { TOKEN: secretOf(item) } } : {})
+})
+
+/** The volume of this name, made when it is first wanted. */
+const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: string, name: string) {
+  const known = users.volumes.get(`${workspace}/${name}`)
+  if (known !== undefined) return known
+  const id = yield* users.persist(
+    `${workspace}/${name}/create`,
+    Effect.gen(function* () {
+      const principal = yield* users.principal(workspace)
+      const volumes = yield* Volumes
+      const made = yield* volumes.create(principal, { name, region: VOLUME_REGION, sizeGb: 10 }, undefined).pipe(
+        Effect.map((volume) => volume.id),
+        Effect.catchTag("VolumeNameTaken", () => Effect.void)
+      )
+      if (made !== undefined) return made
+      const page = yield* volumes.list(principal, { limit: 100, after: undefined })
+      return page.items.find((volume) => volume.name === name)?.id
+    })
+  )
+  if (id !== undefined) users.volumes.set(`${workspace}/${name}`, id)
+  return id
+})

@@ -1,0 +1,21 @@
+/** Faults by their rates, and what struck. */
+import { chance } from "../../../src/driver/Chance.ts"
+import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS, type Strike } from "../../../src/faults/Fault.ts"
+import { type StrikeOptions, Strikes } from "../../../src/faults/Strikes.ts"
+
+export const ratesOf = (given: Partial<FaultRates>): FaultRates => ({
+  ...(Object.fromEntries([...CALL_FAULTS, ...PLANNED_FAULTS].map((fault) => [fault, 0])) as FaultRates),
+  ...given
+})
+
+export const strikesOf = (given: Partial<FaultRates>, seed = 1, options: Partial<StrikeOptions> = {}) => {
+  const reported: Array<Strike> = []
+  const strikes = new Strikes({
+    chance: chance(seed),
+    rates: ratesOf(given),
+    report: (strike) => reported.push(strike),
+    now: () => 0,
+    ...options
+  })
+  return { strikes, reported }
+}

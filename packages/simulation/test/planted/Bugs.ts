@@ -1,0 +1,114 @@
+/**
+ * Bugs of the kinds that took down systems like this one, each put in by hand: in a statement on its way to the database,
+ * or in the provider of machines. The sources have none of them.
+ */
+import type { MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
+import type { Replacement } from "../../src/database/Rewrite.ts"
+import { Clock, Effect } from "effect"
+
+export interface Bug {
+  readonly name: string
+  readonly statements?: ReadonlyArray<Replacement>
+  readonly machines?: (inner: MachineProviderService) => MachineProviderService
+  /** What else would catch it is taken away before, and put back afterwards. */
+  readonly before?: string
+  readonly after?: string
+  /** Found in so many runs at most. */
+  readonly within: number
+}
+
+export const BUGS: ReadonlyArray<Bug> = [
+  {
+    name: "money is checked, then deducted: nobody looks at the balance in the statement that holds",
+    statements: [
+      ["and s.spent > lag(s.spent, 1, 0::int8) over (partition by s.workspace_id order by s.ord) as ok", "as ok"]
+    ],
+    before: "alter table accounts drop constraint sufficient_funds",
+    after: "alter table accounts add constraint sufficient_funds check (balance - held >= 0)",
+    within: 10
+  },
+  {
+    name: "a job's commit forgets to give back what was held",
+    statements: [["held = a.held - y.held", "held = a.held"]],
+    within: 5
+  },
+  {
+    name: "a wake-up is lost: a job that waits for its machine sleeps for a month",
+    statements: [
+      ["when j.events <> i.events then $3::timestamptz else i.wake_at end", "else i.wake_at + interval '30 days' end"]
+    ],
+    within: 10
+  },
+  {
+    name: "a launch without intent: the row does not say that one was asked for",
+    statements: [
+      ["case when launch then $2::timestamptz end, $2::timestamptz", "null::timestamptz, $2::timestamptz"],
+      ["requested_at = i.requested_at", "requested_at = null"]
+    ],
+    within: 30
+  },
+  {
+    name: "a stop that was asked for is taken for a machine that is gone",
+    machines: (inner) => {
+      const asked = new Set<string>()
+      const gone = (now: number): Observation => ({
+        state: { _tag: "Stopped", since: null, stoppedAt: now, command: { _tag: "Pending" }, volumeBytes: null },
+        nextAt: Infinity,
+        nextOutputAt: Infinity
+      })
+      return {
+        ...inner,
+        // The provider is told later, if ever.
+        stop: (key) => Effect.sync(() => void asked.add(key)),
+        observe: (key) => (asked.has(key) ? Effect.map(Clock.currentTimeMillis, gone) : inner.observe(key))
+      }
+    },
+    within: 5
+  },
+  {
+    name: "a volume stays with a machine that is gone",
+    statements: [
+      ["where v.attached_to = i.id and i.status in ('stopped', 'failed')", "where v.attached_to = i.id and false"]
+    ],
+    within: 10
+  },
+  {
+    name: "what a job cost is not counted against the month's budget",
+    statements: [
+      [
+        "month_spent = case when e.month = $4::date then e.month_spent else 0 end + y.cost",
+        "month_spent = case when e.month = $4::date then e.month_spent else 0 end"
+      ]
+    ],
+    within: 5
+  },
+  {
+    name: "an answer is charged and leaves no usage behind",
+    statements: [["from settled where tokens_in is not null", "from settled where tokens_in is null and false"]],
+    within: 10
+  },
+  {
+    name: "only one side of a bill reaches the books",
+    statements: [
+      ["charged + written_off, null from bill where charged + written_off > 0", "charged, null from bill where false"]
+    ],
+    within: 5
+  },
+  {
+    name: "a limit that was reached stops nothing",
+    statements: [
+      ["from ok where m.id = ok.machine_id and ok.stop_machine", "from ok where m.id = ok.machine_id and false"]
+    ],
+    within: 10
+  },
+  {
+    name: "the machine's time is billed until somebody looked, not until it stopped",
+    statements: [
+      [
+        "stopped_at = i.stopped_at",
+        "stopped_at = case when i.stopped_at is not null then $3::timestamptz + interval '1 second' end"
+      ]
+    ],
+    within: 10
+  }
+]

@@ -1,0 +1,128 @@
+/** The reports say what the run was, hold nothing that the network or a name could turn into code, and fit their page. */
+import { assert, describe, it } from "@effect/vitest"
+import { htmlReport } from "../../src/report/HtmlReport.ts"
+import { packed } from "../../src/report/Lanes.ts"
+import type { MachineRow, Outcome } from "../../src/report/Outcome.ts"
+import { quantile, summaryOf } from "../../src/report/Summary.ts"
+import { durationText, textReport } from "../../src/report/TextReport.ts"
+import { quickScenario } from "../../src/scenario/Scenarios.ts"
+import fc from "fast-check"
+
+const machine = fc.record({
+  from: fc.integer({ min: 0, max: 100 }),
+  ms: fc.integer({ min: 0, max: 50 }),
+  ran: fc.boolean()
+})
+const machines = (given: ReadonlyArray<{ from: number; ms: number; ran: boolean }>): ReadonlyArray<MachineRow> =>
+  given.map(({ from, ms, ran }, i) => ({
+    id: `m-${i}`,
+    gpuType: "H100",
+    gpuCount: 2,
+    runningAt: ran ? from : null,
+    stoppedAt: ran ? from + ms : null,
+    jobId: `job-${i}`
+  }))
+
+const outcome = (rows: ReadonlyArray<MachineRow>, name = "job-0"): Outcome => ({
+  scenario: quickScenario(4),
+  virtualMs: 200,
+  wallMs: 100,
+  steps: 1,
+  statements: 1,
+  boots: 1,
+  jobs: rows.map((row, i) => ({
+    id: i === 0 ? name : row.jobId!,
+    workspace: "w",
+    gpuType: row.gpuType,
+    gpuCount: row.gpuCount,
+    status: i % 2 === 0 ? "succeeded" : "failed",
+    reason: i % 2 === 0 ? null : "machine_lost",
+    createdAt: 0,
+    startedAt: row.runningAt,
+    endedAt: row.stoppedAt,
+    costUsd: 1
+  })),
+  machines: rows.map((row, i) => (i === 0 ? { ...row, jobId: name } : row)),
+  money: [{ at: 0, balanceUsd: 10, heldUsd: 1, revenueUsd: 2 }],
+  chats: { answered: 1, failed: 2, abandoned: 3 },
+  refused: { CreditInsufficient: 2 },
+  strikes: [{ at: 3, fault: "machine_lost", subject: name }],
+  struck: { machine_lost: 1 },
+  downs: [{ from: 1, to: 2, replica: "main" }],
+  checks: 5,
+  invariants: ["I1 The books sum to zero"],
+  violation: null,
+  lastEvents: ["0d 00:00:00.000 main.1 starts"],
+  history: "00ff"
+})
+
+describe("Reports", () => {
+  it("add up", () => {
+    fc.assert(
+      fc.property(fc.array(machine, { maxLength: 40 }), (given) => {
+        const summary = summaryOf(outcome(machines(given)))
+        assert.strictEqual(
+          summary.jobsByEnd.reduce((sum, [, count]) => sum + count, 0),
+          given.length
+        )
+        const ms = given.filter(({ ran }) => ran).reduce((sum, one) => sum + one.ms, 0)
+        assert.approximately(summary.machineHours, ms / 3_600_000, 1e-9)
+        assert.approximately(summary.gpuHours, (2 * ms) / 3_600_000, 1e-9)
+        assert.strictEqual(summary.speed, 2)
+      })
+    )
+  })
+
+  it("take the value below which so many are", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer(), { minLength: 1 }),
+        fc.double({ min: 0.01, max: 1, noNaN: true }),
+        (all, part) => {
+          const sorted = [...all].sort((a, b) => a - b)
+          const value = quantile(sorted, part)
+          assert.isAtLeast(sorted.filter((one) => one <= value).length, Math.ceil(sorted.length * part))
+          assert.isBelow(sorted.filter((one) => one < value).length, Math.ceil(sorted.length * part))
+        }
+      )
+    )
+  })
+
+  it("put machines on rows that do not overlap, and on no more rows than run at once", () => {
+    fc.assert(
+      fc.property(fc.array(machine, { maxLength: 40 }), (given) => {
+        const placed = packed(machines(given), 200)
+        for (const a of placed) {
+          for (const b of placed) if (a !== b && a.lane === b.lane) assert.isTrue(a.to <= b.from || b.to <= a.from)
+        }
+        const atOnce = Math.max(
+          0,
+          ...placed.map((a) => placed.filter((b) => b.from <= a.from && (b.to > a.from || b === a)).length)
+        )
+        assert.isAtMost(new Set(placed.map(({ lane }) => lane)).size, atOnce)
+      })
+    )
+  })
+
+  it("say a failure with its seed, its events and how to see it again", () => {
+    const broken = {
+      ...outcome(machines([{ from: 1, ms: 5, ran: true }])),
+      violation: { invariant: "I1 The books sum to zero", found: ["they do not"], at: 5_000, step: 12 }
+    }
+    const text = textReport(broken, { scenario: quickScenario(4), file: "small.json", runs: 9, items: 1, faults: [] })
+    for (const part of ["BROKEN: I1", "they do not", "seed 4", "step 12", "main.1 starts", "--scenario small.json"]) {
+      assert.include(text, part)
+    }
+  })
+
+  it("escape names and ask nothing of the network", () => {
+    const page = htmlReport(outcome(machines([{ from: 1, ms: 5, ran: true }]), '<script>alert("x")</script>'))
+    assert.notInclude(page, "<script")
+    assert.notMatch(page, /(src|href)=|url\(|@import/)
+    assert.include(page, "<svg")
+  })
+
+  it("say durations as people do", () => {
+    assert.deepStrictEqual([400, 65_000, 3_600_000, 90_061_000].map(durationText), ["0.4s", "1m 5s", "1h", "1d 1h"])
+  })
+})

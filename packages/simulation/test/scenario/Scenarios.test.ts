@@ -1,0 +1,76 @@
+/** A scenario is taken whole or refused with everything that is wrong in it; plans follow from their seeds. */
+import { assert, describe, it } from "@effect/vitest"
+import { planOf } from "../../src/plan/PlanOf.ts"
+import { decodeScenario, defaultScenario, quickScenario, scenarioJsonSchema } from "../../src/scenario/Scenarios.ts"
+import { Effect, Schema } from "effect"
+import { Plan } from "../../src/plan/Plan.ts"
+import fc from "fast-check"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const seeds = fc.integer({ min: 0, max: 1_000_000 })
+
+describe("Scenario", () => {
+  it.effect("takes what is given and fills in the rest", () =>
+    Effect.gen(function* () {
+      const scenario = yield* decodeScenario({ seed: 7, gpus: 64, faults: { machine_lost: 0.5 } })
+      assert.strictEqual(scenario.gpus, 64)
+      assert.strictEqual(scenario.faults.machine_lost, 0.5)
+      assert.strictEqual(scenario.faults.launch_refused, 0)
+      assert.deepStrictEqual(scenario.jobMinutes, defaultScenario(7).jobMinutes)
+      const again = yield* decodeScenario(
+        JSON.parse(JSON.stringify({ ...quickScenario(3), plan: planOf(quickScenario(3)) }))
+      )
+      assert.deepStrictEqual(again.plan, planOf(quickScenario(3)))
+    })
+  )
+
+  it.effect("names everything that is wrong", () =>
+    Effect.gen(function* () {
+      const wrong = { seed: -1, gpus: "many", speed: 3, faults: { machine_lost: 2, gremlins: 1 }, shell: "zsh" }
+      const { issues } = yield* Effect.flip(decodeScenario(wrong))
+      const paths = issues.map((issue) => issue.path)
+      for (const path of ["seed", "gpus", "speed", "faults.machine_lost", "faults.gremlins", "shell"]) {
+        assert.include(paths, path)
+      }
+      assert.strictEqual((yield* Effect.flip(decodeScenario([]))).issues.length, 1)
+    })
+  )
+
+  it("has a published JSON Schema", () => {
+    const file = join(import.meta.dirname, "..", "..", "scenario.schema.json")
+    assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(JSON.stringify(scenarioJsonSchema())))
+  })
+})
+
+describe("Plan", () => {
+  it("follows from the seed, is in order, and names each item once", () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const plan = planOf(quickScenario(seed))
+        assert.deepStrictEqual(plan, planOf(quickScenario(seed)))
+        assert.notDeepEqual(plan, planOf(quickScenario(seed + 1)))
+        assert.strictEqual(new Set(plan.items.map((item) => item.id)).size, plan.items.length)
+        plan.items.forEach((item, i) => assert.isTrue(i === 0 || plan.items[i - 1]!.at <= item.at))
+        Schema.decodeSync(Plan)(plan)
+      }),
+      { numRuns: 30 }
+    )
+  })
+
+  it("leaves items as they are when others come", () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const quick = quickScenario(seed)
+        const more = planOf({
+          ...quick,
+          chatsPerHour: quick.chatsPerHour * 3,
+          faults: { ...quick.faults, server_killed: 60 }
+        })
+        const jobs = (items: Plan["items"]) => items.filter((item) => item._tag === "Submit")
+        assert.deepStrictEqual(jobs(more.items), jobs(planOf(quick).items))
+      }),
+      { numRuns: 30 }
+    )
+  })
+})
