@@ -71,7 +71,7 @@ export const surroundings = (given: Given): World => {
   const shell = Layer.effect(
     Shell,
     Effect.map(Shell, (inner) => floods.shell(inner))
-  ).pipe(Layer.provide(scenario.shell === "bash" ? Shell.layerInline : Work.layer))
+  ).pipe(Layer.provide(Work.layer))
   const machines = (process: Process) =>
     Layer.effect(
       MachineProvider,

@@ -55,9 +55,6 @@ export const Scenario = Schema.Struct({
       "By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour."
     )
   ),
-  shell: Schema.Literals(["plan", "bash"]).annotate(
-    about("How commands run: computed from the plan, or in the simulated shell.")
-  ),
   flat: Schema.Boolean.annotate(about("All chance outside the plan is constant: no noise. Set by shrinking.")),
   plan: Schema.NullOr(Plan).annotate(about("Instead of one made from the seed. Set by shrinking."))
 })

@@ -51,7 +51,6 @@ export const defaultScenario = (seed: number): Scenario => ({
     database_serialization: 0.001,
     database_slow: 0.001
   }),
-  shell: "plan",
   flat: false,
   plan: null
 })

@@ -27,10 +27,10 @@ describe("Scenario", () => {
 
   it.effect("names everything that is wrong", () =>
     Effect.gen(function* () {
-      const wrong = { seed: -1, gpus: "many", speed: 3, faults: { machine_lost: 2, gremlins: 1 }, shell: "zsh" }
+      const wrong = { seed: -1, gpus: "many", speed: 3, faults: { machine_lost: 2, gremlins: 1 } }
       const { issues } = yield* Effect.flip(decodeScenario(wrong))
       const paths = issues.map((issue) => issue.path)
-      for (const path of ["seed", "gpus", "speed", "faults.machine_lost", "faults.gremlins", "shell"]) {
+      for (const path of ["seed", "gpus", "speed", "faults.machine_lost", "faults.gremlins"]) {
         assert.include(paths, path)
       }
       assert.strictEqual((yield* Effect.flip(decodeScenario([]))).issues.length, 1)
