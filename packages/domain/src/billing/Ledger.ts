@@ -2,6 +2,10 @@
  * The words of the double-entry ledger. Every transaction's entries sum to zero; a workspace's account is its workspace's
  * id and never goes below what is held; the operator's own accounts have fixed ids and no cached balance (they would be the
  * one row that everybody waits for): what they hold is the sum of their entries.
+ *
+ * A statement locks the accounts first and then sets both `balance` and `held` from what it locked. PostgreSQL checks a
+ * row's constraints on the version that the statement's snapshot saw, before it finds that there is a newer one: a sum of
+ * the row's own columns is refused as below zero although what is true is not.
  */
 import type { NanoUsd } from "./Money.ts"
 

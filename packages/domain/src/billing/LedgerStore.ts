@@ -19,12 +19,12 @@ interface TransactionRow {
 }
 
 /** $1 transaction, $2 account, $3 amount, $4 reference, $5 now. The transaction's id is made of the reference: once is enough. */
-const CREDIT = `with a as materialized (select id, balance from accounts where id = $2 for update
+const CREDIT = `with a as materialized (select id, balance, held from accounts where id = $2 for update
   ), t as (insert into txns (id, kind, description, resource_type, resource_id, created_at)
     select $1, 'credit', 'Credit', 'credit', $4, $5::timestamptz from a on conflict (id) do nothing returning id
   ), e as (insert into entries (txn_id, account_id, amount, balance_after)
     select t.id, a.id, $3::int8, a.balance + $3::int8 from t, a union all select t.id, '${FUNDING_ACCOUNT}'::uuid, -($3::int8), null from t)
-  update accounts set balance = accounts.balance + $3::int8 from t where accounts.id = $2`
+  update accounts set balance = a.balance + $3::int8, held = a.held from a, t where accounts.id = a.id`
 
 const BALANCE = `select a.balance, a.held, coalesce((select sum(m.price) from machines m where m.workspace_id = a.id and m.running_at is not null
     and m.stopped_at is null), 0)::int8 as rate,

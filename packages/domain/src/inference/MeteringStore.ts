@@ -110,7 +110,7 @@ with input as materialized (
   select * from json_to_recordset($1::json) as r(ord int4, settle boolean, id uuid, account_id uuid, environment_id uuid,
     key_id uuid, amount int8, model text, request_id text, tokens_in int4, tokens_out int4)
 ), acc as materialized (
-  select id, balance, balance - held as available from accounts
+  select id, balance, held, balance - held as available from accounts
   where id = any(array(select account_id from input)) order by id for no key update
 ), env as materialized (
   select id, budget_reached(environments, $3::date) as reached from environments
@@ -161,11 +161,11 @@ with input as materialized (
   from (select environment_id, sum(charge)::int8 as total from settled where charge > 0 group by environment_id) x
   where e.id = x.environment_id and e.id = any(array(select environment_id from input))
 ), b as (
-  update accounts a set balance = a.balance - x.charge, held = a.held + x.held
-  from (select account_id, sum(charge)::int8 as charge, sum(held)::int8 as held from (
+  update accounts a set balance = acc.balance - x.charge, held = acc.held + x.held
+  from acc join (select account_id, sum(charge)::int8 as charge, sum(held)::int8 as held from (
     select account_id, 0::int8 as charge, amount as held from admitted where not settle and fits
-    union all select account_id, charge, -hold from settled) both_kinds group by account_id) x
-  where a.id = x.account_id and a.id = any(array(select account_id from input))
+    union all select account_id, charge, -hold from settled) both_kinds group by account_id) x on x.account_id = acc.id
+  where a.id = acc.id and a.id = any(array(select account_id from input))
 )
 select case when not settle and refused is null and not fits then 'insufficient_credits' else refused end as refused,
   available - before as available from admitted order by ord`
@@ -175,13 +175,13 @@ const RELEASE_EXPIRED = `
 with expired as materialized (
   select id, account_id from holds where expires_at <= $1::timestamptz and state = 'open' order by expires_at limit $2::int4
 ), acc as materialized (
-  select id from accounts where id = any(array(select account_id from expired)) order by id for no key update
+  select id, balance, held from accounts where id = any(array(select account_id from expired)) order by id for no key update
 ), h as (
   update holds set state = 'released' where id = any(array(select id from expired)) and (select count(*) from acc) >= 0
     and state = 'open' returning id, account_id, amount
 ), b as (
-  update accounts a set held = a.held - x.amount from (select account_id, sum(amount)::int8 as amount from h group by account_id) x
-  where a.id = x.account_id
+  update accounts a set balance = acc.balance, held = acc.held - x.amount
+  from acc join (select account_id, sum(amount)::int8 as amount from h group by account_id) x on x.account_id = acc.id where a.id = acc.id
 )
 select id from h`
 

@@ -55,7 +55,7 @@ interface AdmissionRow {
 
 const ADMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(ord int4, job_id uuid, machine_id uuid, workspace_id uuid,
     environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean, wait_minutes int4)
-  ), acc as materialized (select a.id, a.balance - a.held as available from accounts a
+  ), acc as materialized (select a.id, a.balance, a.held, a.balance - a.held as available from accounts a
     where a.id = any(array(select workspace_id from input)) order by a.id for update
   ), vol as materialized (select v.id, v.environment_id from volumes v where v.id = any(array(select volume_id from input where volume_id is not null))
     and (select count(*) from acc) >= 0 and v.attached_to is null order by v.id for update
@@ -74,8 +74,9 @@ const ADMIT = `with input as materialized (select * from json_to_recordset($1::j
       and s.spent > lag(s.spent, 1, 0::int8) over (partition by s.workspace_id order by s.ord) as ok from summed s
   ), ok as materialized (select * from decided where ok
   ), h as (insert into holds (id, account_id, amount) select job_id, workspace_id, amount from ok
-  ), u as (update accounts a set held = a.held + t.total from (select workspace_id, sum(amount)::int8 as total from ok group by workspace_id) t
-    where a.id = t.workspace_id and a.id = any(array(select workspace_id from input))
+  ), u as (update accounts a set balance = acc.balance, held = acc.held + t.total
+    from acc join (select workspace_id, sum(amount)::int8 as total from ok group by workspace_id) t on t.workspace_id = acc.id
+    where a.id = acc.id and a.id = any(array(select workspace_id from input))
   ), w as (update volumes v set attached_to = ok.machine_id from ok where v.id = ok.volume_id
   ), j as (insert into jobs (id, workspace_id, environment_id, machine_id, name, status, spec, price, volume_id, labels, created_at, wake_at)
     select job_id, workspace_id, environment_id, machine_id, name, 'queued', spec, price, volume_id, labels, $2::timestamptz,

@@ -66,7 +66,7 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
   ), settled as (update holds h set state = case when ok.charged > 0 then 'settled' else 'released' end
     from ok where h.id = ok.id and ok.terminal and h.state = 'open' and h.id = any(array(select id from ok where terminal))
     returning h.id, h.account_id, h.amount
-  ), acc as materialized (select a.id, a.balance from accounts a where a.id = any(array(select account_id from settled)) order by a.id for update
+  ), acc as materialized (select a.id, a.balance, a.held from accounts a where a.id = any(array(select account_id from settled)) order by a.id for update
   ), bill as materialized (select ok.id, s.account_id, s.amount as held, ok.charged, ok.written_off, ok.description, ok.machine_id,
       acc.balance - sum(ok.charged) over (partition by s.account_id order by ok.id) as balance_after
     from ok join settled s on s.id = ok.id join acc on acc.id = s.account_id
@@ -76,13 +76,13 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
     select id, account_id, -charged, balance_after from bill where charged > 0
     union all select id, '${REVENUE_ACCOUNT}'::uuid, charged + written_off, null from bill where charged + written_off > 0
     union all select id, '${WRITE_OFF_ACCOUNT}'::uuid, -written_off, null from bill where written_off > 0
-  ), a as (update accounts a set balance = a.balance - y.charged, held = a.held - y.held
-    from (select account_id, sum(charged)::int8 as charged, sum(held)::int8 as held from bill group by account_id) y
-    where a.id = y.account_id and a.id = any(array(select account_id from settled))
+  ), a as (update accounts a set balance = acc.balance - y.charged, held = acc.held - y.held
+    from acc join (select account_id, sum(charged)::int8 as charged, sum(held)::int8 as held from bill group by account_id) y on y.account_id = acc.id
+    where a.id = acc.id and a.id = any(array(select account_id from settled))
   ), envs as materialized (select e.id from environments e where (e.id = any(array(select environment_id from ok where terminal))
       or (e.id = any(array(select environment_id from ok where began)) and e.monthly_budget is not null))
       and (select count(*) from acc) >= 0 order by e.id for update
-  ), spent as (update environments e set month = $4::date, month_spent = case when e.month = $4::date then e.month_spent else 0 end + y.cost,
+  ), spent as (update environments e set month = greatest(e.month, $4::date), month_spent = case when e.month < $4::date then 0 else e.month_spent end + y.cost,
       events = e.events + 1,
       wake_at = case when e.lease_until > $3::timestamptz then e.wake_at else least(e.wake_at, $3::timestamptz) end
     from (select environment_id, sum(month_cost)::int8 as cost from ok where terminal or began group by environment_id) y

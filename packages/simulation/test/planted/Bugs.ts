@@ -29,7 +29,7 @@ export const BUGS: ReadonlyArray<Bug> = [
   },
   {
     name: "a job's commit forgets to give back what was held",
-    statements: [["held = a.held - y.held", "held = a.held"]],
+    statements: [["held = acc.held - y.held", "held = acc.held"]],
     within: 5
   },
   {
@@ -76,8 +76,8 @@ export const BUGS: ReadonlyArray<Bug> = [
     name: "what a job cost is not counted against the month's budget",
     statements: [
       [
-        "month_spent = case when e.month = $4::date then e.month_spent else 0 end + y.cost",
-        "month_spent = case when e.month = $4::date then e.month_spent else 0 end"
+        "month_spent = case when e.month < $4::date then 0 else e.month_spent end + y.cost",
+        "month_spent = case when e.month < $4::date then 0 else e.month_spent end"
       ]
     ],
     within: 5

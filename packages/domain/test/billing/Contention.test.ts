@@ -1,0 +1,68 @@
+/** Many statements at one account: what they see of it is what they change, so that no true balance is refused. */
+import { assert } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Crypto, Effect, Layer } from "effect"
+import { onPostgres } from "../../../../test/support/Databases.ts"
+import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { HoldStore } from "../../src/billing/HoldStore.ts"
+import { LedgerStore } from "../../src/billing/LedgerStore.ts"
+import { MeteringStore, type MeterRow } from "../../src/inference/MeteringStore.ts"
+
+const TestLayer = Layer.mergeAll(HoldStore.layer, LedgerStore.layer, MeteringStore.layer).pipe(
+  Layer.provideMerge(NodeServices.layer)
+)
+
+const ROUNDS = 150
+
+onPostgres(
+  "Contention",
+  (it) => {
+    it.effect(
+      "holds, extensions, settlements and credits of one account never refuse each other wrongly",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const crypto = yield* Crypto.Crypto
+          const holds = yield* HoldStore
+          const ledger = yield* LedgerStore
+          const metering = yield* MeteringStore
+          const now = yield* Clock.currentTimeMillis
+          const tenant = yield* makeTenant({ credit: 1_000n })
+          const rowOf = (id: string, settle: boolean, amount: bigint): MeterRow => ({
+            settle,
+            id,
+            accountId: tenant.workspaceId,
+            environmentId: tenant.environmentId!,
+            keyId: tenant.keyId,
+            amount,
+            model: "m",
+            requestId: id,
+            tokensIn: settle ? 1 : null,
+            tokensOut: settle ? 1 : null
+          })
+          // Holds a part, grows it to all there is, and gives it back: the account is at its edge all the time.
+          const request = Effect.gen(function* () {
+            const id = yield* crypto.randomUUIDv7()
+            const [reserved] = yield* metering.flush([rowOf(id, false, 300n)], now, now + 60_000)
+            if (reserved!.refused !== null) return 0
+            yield* holds.extend(id, 1_000n)
+            yield* metering.flush([rowOf(id, true, 1n)], now, now + 60_000)
+            return 1
+          })
+          const worker = (n: number) =>
+            Effect.forEach(Array.from({ length: ROUNDS }), (_, i) =>
+              n === 0 ? Effect.as(ledger.credit(tenant.workspaceId, 1n, `c${i}`), 0) : request
+            )
+          const done = yield* Effect.forEach([0, 1, 2, 3, 4, 5], worker, { concurrency: "unbounded" })
+          const served = done.flat().reduce<number>((sum, one) => sum + one, 0)
+          assert.isAbove(served, 0)
+          assert.deepStrictEqual(yield* auditBooks, [])
+          const account = yield* sql.unsafe(`select balance, held from accounts where id = $1`, [tenant.workspaceId])
+          assert.deepStrictEqual(account, [{ balance: 1_000n + BigInt(ROUNDS) - BigInt(served), held: 0n }])
+        }).pipe(Effect.provide(TestLayer)),
+      60_000
+    )
+  },
+  { live: true }
+)
