@@ -23,7 +23,9 @@ export const faultyGate = (driver: Driver, process: Process, faults: DatabaseFau
     if (fault === undefined) return pass(batch)
     switch (fault._tag) {
       case "Error":
-        return pass(message("Q", `do $$ begin raise exception 'injected' using errcode = '${fault.code}'; end $$`))
+        return pass(
+          message("Q", `${endOf(text)}do $$ begin raise exception 'injected' using errcode = '${fault.code}'; end $$`)
+        )
       case "DropAfter":
         wire.removeAllListeners("data")
         pass(batch)
@@ -61,6 +63,9 @@ const later = (
     process.alive
   )
 }
+
+/** A commit that fails has ended its transaction. */
+const endOf = (text: string | undefined): string => (/^\s*commit\b/i.test(text ?? "") ? "rollback; " : "")
 
 /** The SQL that a batch runs, where it can be told. */
 const textOf = (batch: Buffer, statements: Map<string, string>): string | undefined => {

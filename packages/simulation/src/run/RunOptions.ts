@@ -9,8 +9,6 @@ export interface Progress {
 
 export interface RunOptions {
   readonly progress?: (progress: Progress) => void
-  /** Look at all invariants at most once in so much virtual time (ms); 0: whenever something was written. By default the fleet's size decides. */
-  readonly checkEveryMs?: number
   /** For tests: a bug that the run is to find. */
   readonly planted?: Planted
 }

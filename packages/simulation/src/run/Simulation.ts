@@ -23,7 +23,7 @@ import { Inspector } from "./Inspector.ts"
 import { alive, jobBars, machineRows, moneyPoint } from "./OutcomeStore.ts"
 import type { RunOptions } from "./RunOptions.ts"
 import { surroundings, type World } from "./Surroundings.ts"
-import { EPOCH, FLEET_CHECK_MS, HOUR, LOOK_MS, RUN_OUT_MS, SMALL_FLEET, SWEEP_POLLS, TIDY_POLLS } from "./Times.ts"
+import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEEP_POLLS, TIDY_POLLS } from "./Times.ts"
 
 export const simulate = async (
   database: SharedDatabase,
@@ -189,8 +189,8 @@ class Run {
   }
 
   private async check(): Promise<boolean> {
-    const { driver, options, scenario } = this
-    this.nextCheck = driver.now + (options.checkEveryMs ?? (scenario.gpus > SMALL_FLEET ? FLEET_CHECK_MS : 0))
+    const { driver, scenario } = this
+    this.nextCheck = driver.now + scenario.lookSeconds * 1_000
     const found = await this.inspector.check(this.database.changes)
     if (found !== undefined) this.violation = this.violated(found)
     return found !== undefined

@@ -8,6 +8,3 @@ export const RUN_OUT_MS = 48 * HOUR
 export const TIDY_POLLS = 2_500
 export const SWEEP_POLLS = 130
 export const LOOK_MS = 60_000
-/** GPUs up to which all is looked at after every change; the guards see each change of a row in any fleet. */
-export const SMALL_FLEET = 64
-export const FLEET_CHECK_MS = 600_000

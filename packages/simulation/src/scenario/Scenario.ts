@@ -50,6 +50,11 @@ export const Scenario = Schema.Struct({
     about("How long a statement of the database takes: from, to (ms). Zero hides races; latency shows them.")
   ),
   pollSeconds: number(0.1, 600).annotate(about("How often the service looks for work that it was not woken for.")),
+  lookSeconds: number(0, 86_400).annotate(
+    about(
+      "All invariants are looked at when so much virtual time has passed and something was written; 0: after every change. Each change of a row is guarded anyway."
+    )
+  ),
   faults: Faults.annotate(
     about(
       "By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour."

@@ -45,6 +45,7 @@ export const defaultScenario = (seed: number): Scenario => ({
   shares,
   databaseMs: [0, 0],
   pollSeconds: 60,
+  lookSeconds: 600,
   faults: faults(0.01, 0.2, {
     log_flood: 0.001,
     database_lost: 0.001,
@@ -67,6 +68,7 @@ export const quickScenario = (seed: number): Scenario => ({
   shares: { ...shares, cancelled: 0.3, withVolume: 0.3, withBudget: 0.4, poor: 0.4 },
   databaseMs: [1, 20],
   pollSeconds: 5,
+  lookSeconds: 5,
   faults: faults(0.04, 20, {
     start_endless: 0.005,
     log_flood: 0.005,
