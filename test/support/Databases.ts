@@ -14,8 +14,7 @@ import type { PGlite } from "@electric-sql/pglite"
 import type { PgClient } from "@effect/sql-pg"
 import { beforeEach, describe, expect, it as plainIt, layer, type Vitest } from "@effect/vitest"
 import type { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
-import { inMemory, overPglite, postgres } from "@sluice/server/database/Database"
-import { openMemory } from "@sluice/server/database/EmbeddedFiles"
+import { inMemory, openEmpty, overPglite, postgres } from "@sluice/server/database/Database"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Context } from "effect"
 import { SqlClient } from "effect/sql"
@@ -55,7 +54,7 @@ const realTime = Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())
 
 /** The one PGlite of this test process: making one takes seconds, emptying one takes milliseconds. */
 const pgliteLayer: Layer.Layer<DatabaseClients> = Layer.unwrap(
-  Effect.promise(() => (sharedPglite ??= openMemory())).pipe(Effect.map(overPglite))
+  Effect.promise(() => (sharedPglite ??= openEmpty())).pipe(Effect.map(overPglite))
 ).pipe(Layer.provide(realTime), Layer.orDie)
 let sharedPglite: Promise<PGlite> | undefined
 

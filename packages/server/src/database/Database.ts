@@ -22,6 +22,7 @@ import { lockDataDirectory } from "./DataLock.ts"
 import { openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
 import { makePgliteStream } from "./PgliteStream.ts"
+import { schemaImage } from "./Schema.ts"
 import { migrateServer } from "./ServerMigrations.ts"
 
 export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
@@ -35,12 +36,17 @@ export const embedded = (
       const broken = (cause: unknown) => new DataDirectoryBroken({ directory, reason: reasonOf(cause) })
       yield* Effect.try({ try: () => mkdirSync(directory, { recursive: true, mode: 0o700 }), catch: broken })
       yield* lockDataDirectory(directory)
-      return yield* opened(() => openDirectory(join(directory, "pg"))).pipe(Effect.mapError(broken))
+      return yield* opened(() => openDirectory(join(directory, "pg"), schema)).pipe(Effect.mapError(broken))
     })
   )
 
+/** A PGlite in memory with the newest schema and no row, for who closes it himself. */
+export const openEmpty = (): Promise<PGlite> => openMemory(schema)
+
+const schema = schemaImage((db) => Effect.runPromise(Effect.scoped(Effect.asVoid(Layer.build(overPglite(db))))))
+
 /** An embedded database that is gone with its scope. */
-export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite(Effect.orDie(opened(openMemory)))
+export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite(Effect.orDie(opened(openEmpty)))
 
 /** A PGlite that is open already and stays open (one for many test suites). */
 export const overPglite = (db: PGlite): Layer.Layer<DatabaseClients, MigrationFailed> => fromPglite(Effect.succeed(db))

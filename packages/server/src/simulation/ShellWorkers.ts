@@ -85,7 +85,7 @@ class Lanes {
   }
 }
 
-/** One thread and what it works on. It is replaced when it was broken off or died. */
+/** One thread, begun with its first task, and what it works on. It is replaced when it was broken off or died. */
 class Thread {
   #worker: Worker | undefined
   #task: Task | undefined
@@ -100,7 +100,6 @@ class Thread {
     this.#limitMs = limitMs
     this.#next = next
     this.#late = late
-    this.#worker = this.#spawn()
   }
 
   get isIdle(): boolean {

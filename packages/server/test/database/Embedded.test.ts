@@ -6,14 +6,13 @@ import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { embedded, overPglite, postgres } from "../../src/database/Database.ts"
-import { openMemory } from "../../src/database/EmbeddedFiles.ts"
+import { embedded, openEmpty, overPglite, postgres } from "../../src/database/Database.ts"
 import { tidy } from "../../src/database/EmbeddedUpkeepStore.ts"
 import { onPglite, onPostgres } from "../../../../test/support/Databases.ts"
 import { freshDatabase } from "../../../../test/support/Postgres.ts"
 
 const pglite = Effect.acquireRelease(
-  Effect.promise(() => openMemory()),
+  Effect.promise(() => openEmpty()),
   (db) => Effect.promise(() => db.close())
 )
 

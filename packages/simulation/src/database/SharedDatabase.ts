@@ -4,8 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
-import { overPglite } from "@sluice/server/database/Database"
-import { openMemory } from "@sluice/server/database/EmbeddedFiles"
+import { openEmpty, overPglite } from "@sluice/server/database/Database"
 import { type Gate, makePgliteBackend } from "@sluice/server/database/PgliteStream"
 import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
 import { Context, Duration, Effect, Layer } from "effect"
@@ -18,12 +17,12 @@ import { emptyTables } from "./EmptyTablesStore.ts"
 
 const CONNECTIONS = 8
 
-/** Opens a database in memory with the newest schema and the guards of the invariants. Takes seconds: one serves many runs. */
-export const openDatabase = Effect.gen(function* () {
-  const db = yield* Effect.promise(openMemory)
+/** Opens a database in memory with the newest schema; `guarded`: with the guards of the invariants. */
+export const open = Effect.fnUntraced(function* (options: { readonly guarded: boolean }) {
+  const db = yield* Effect.promise(openEmpty)
   const prepared = Effect.gen(function* () {
     yield* migrateWorld
-    yield* makeInvariants(yield* PgClient.PgClient).install
+    if (options.guarded) yield* makeInvariants(yield* PgClient.PgClient).install
   })
   yield* Effect.scoped(Effect.flatMap(Layer.build(overPglite(db)), (context) => Effect.provide(prepared, context)))
   // The database's own timers are those of the machine, also when one of them sets another.
@@ -61,6 +60,7 @@ export const openDatabase = Effect.gen(function* () {
         depth--
       }
     },
+    close: Effect.promise(() => db.close()),
     /** Changes the schema between two runs. */
     change: async (statements: string): Promise<void> => void (await db.exec(statements)),
     /** A client outside the run, for checks between steps. */
@@ -94,6 +94,9 @@ export const openDatabase = Effect.gen(function* () {
       ).pipe(Layer.provide(Reactivity.layer))
   }
 })
+
+/** With guards; one serves many runs. */
+export const openDatabase = open({ guarded: true })
 
 export type SharedDatabase = Effect.Success<typeof openDatabase>
 
