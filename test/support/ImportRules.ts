@@ -1,12 +1,15 @@
 /** Who may import whom: packages, capabilities, the outside world, and what a client must never load. */
 import { isSource, perFile, type Rule } from "./Rule.ts"
-import { loadedFrom } from "./Sources.ts"
+import { DOOR, loadedFrom, type Source } from "./Sources.ts"
+
+/** The door opens what stands above its package, and nothing imports it. */
+const isWithin = (source: Source) => isSource(source) && source.path !== DOOR
 
 export const importRules: ReadonlyArray<Rule> = [
   {
     title: "packages import each other in one direction",
     instead: "move what both need down into domain, or hand it in through a port",
-    find: perFile(isSource, (source) =>
+    find: perFile(isWithin, (source) =>
       source.imports.flatMap(({ specifier, file }) => {
         const target = /^packages\/([a-z]+)\//.exec(file ?? "")?.[1]
         const fine = target === undefined || target === source.home || PACKAGES[source.home]?.includes(target) === true
@@ -14,6 +17,14 @@ export const importRules: ReadonlyArray<Rule> = [
       })
     ),
     breaks: ["packages/domain/src/jobs/A.ts", 'import { x } from "@sluice/server/Server"']
+  },
+  {
+    title: "nothing comes in by the door for other people's suites",
+    instead: "import what stands behind it: @sluice/simulation/double",
+    find: perFile(isSource, (source) =>
+      source.imports.flatMap(({ file, specifier }) => (file === DOOR ? [`imports ${specifier}`] : []))
+    ),
+    breaks: ["packages/server/src/A.ts", 'import { startSluice } from "@sluice/simulator/testing"']
   },
   {
     title: "a package is entered through its exports",
@@ -31,7 +42,7 @@ export const importRules: ReadonlyArray<Rule> = [
     title: "domain, api and simulator know no vendor and no node:*",
     instead: "define a port (an interface) here and adapt it in packages/server",
     find: perFile(
-      (source) => isSource(source) && OUTSIDE[source.home] !== undefined,
+      (source) => isWithin(source) && OUTSIDE[source.home] !== undefined,
       (source) =>
         source.imports.flatMap(({ specifier, file }) =>
           file !== undefined || OUTSIDE[source.home]?.test(specifier) === true ? [] : [`imports ${specifier}`]

@@ -17,9 +17,9 @@ export class Driver {
   now = 0
   /** Timers fired so far. */
   steps = 0
-  private readonly timers = new Timers()
-  private ready: Array<() => void> = []
-  private readonly realTurn: (resume: () => void) => void
+  protected readonly timers = new Timers()
+  protected ready: Array<() => void> = []
+  protected readonly realTurn: (resume: () => void) => void
 
   constructor() {
     // Kept from before a run replaces the globals.
@@ -49,15 +49,20 @@ export class Driver {
       const next = this.timers.next()
       if (next === Number.POSITIVE_INFINITY) return "Idle"
       if (next > until) return "Until"
-      const timer = this.timers.take()!
-      if (timer.at > this.now) this.now = timer.at
-      this.steps++
-      timer.fire?.()
+      this.step()
     }
   }
 
+  /** Moves to the next timer and fires it. */
+  protected step(): void {
+    const timer = this.timers.take()!
+    if (timer.at > this.now) this.now = timer.at
+    this.steps++
+    timer.fire?.()
+  }
+
   /** Until nothing can run: a turn of the event loop after the queue is empty runs microtasks and stream callbacks. */
-  private async settle(): Promise<void> {
+  protected async settle(): Promise<void> {
     for (;;) {
       this.drain()
       await new Promise<void>((resume) => this.realTurn(resume))
@@ -65,7 +70,7 @@ export class Driver {
     }
   }
 
-  private drain(): void {
+  protected drain(): void {
     while (this.ready.length > 0) {
       const tasks = this.ready
       this.ready = []

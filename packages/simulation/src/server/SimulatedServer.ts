@@ -41,7 +41,8 @@ export interface Surroundings {
 }
 
 const MASTER_KEY = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
-const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: MASTER_KEY, directory: "unused" })))
+/** Secrets are sealed with a key that everybody knows: there are none in a simulation. */
+export const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: MASTER_KEY, directory: "unused" })))
 
 const layerOf = (around: Surroundings, process: Process) =>
   Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop).pipe(

@@ -1,0 +1,110 @@
+/** The server of a test double: the production services, routes and socket over a database in memory and the faulty world. */
+import { Replica } from "@sluice/domain/database/Replica"
+import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import * as Reconcilers from "@sluice/domain/Reconcilers"
+import { application } from "@sluice/server/Application"
+import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
+import { FirstStart } from "@sluice/server/FirstStart"
+import { hostRule } from "@sluice/server/http/Hosts"
+import { nodeServer } from "@sluice/server/http/NodeServer"
+import { serveRoutes } from "@sluice/server/http/Routes"
+import * as ShellWorkers from "@sluice/server/simulation/ShellWorkers"
+import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
+import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
+import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import { Shell } from "@sluice/simulator/shell/Shell"
+import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
+import { defaultWorld } from "@sluice/simulator/world/World"
+import { Crypto, Effect, Layer, Logger, Redacted, References, Stream } from "effect"
+import * as HttpServer from "effect/http/HttpServer"
+import { faultyGate } from "../database/FaultyWire.ts"
+import { open } from "../database/SharedDatabase.ts"
+import { chance } from "../driver/Chance.ts"
+import type { Process } from "../driver/Process.ts"
+import { DatabaseFaults } from "../faults/DatabaseFaults.ts"
+import { faultyMachines } from "../faults/FaultyMachines.ts"
+import { faultyModels } from "../faults/FaultyModels.ts"
+import { FaultyWorld } from "../faults/FaultyWorld.ts"
+import { LogFloods } from "../faults/LogFloods.ts"
+import { seal } from "../server/SimulatedServer.ts"
+import type { OrderedFaults } from "./Faults.ts"
+import type { LiveDriver } from "./LiveDriver.ts"
+
+export interface Given {
+  readonly driver: LiveDriver
+  readonly process: Process
+  readonly virtual: boolean
+  readonly latency: boolean
+  readonly port: number
+  readonly seed: number
+  readonly faults: OrderedFaults
+}
+
+/** The same in each double: it opens nothing but doubles. */
+export const KEY = "svc_live_thekeyofeverytestdouble0000000000"
+
+/** On a virtual clock looks cost time of the test: what happens wakes the service by itself. */
+const POLL_MS = 60_000
+
+/** Runs until its scope closes; answers where it listens. */
+export const doubleServer = Effect.fnUntraced(function* (given: Given) {
+  const { driver, faults, port, process, virtual } = given
+  const database = yield* Effect.acquireRelease(open({ guarded: false }), (database) => database.close)
+  const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
+  const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
+  const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer, MeteringReconciler.loop).pipe(
+    Layer.provideMerge(nodeServer({ host: "127.0.0.1", port })),
+    Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
+    Layer.provideMerge(application),
+    Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { pollMs: POLL_MS } : {}) })),
+    Layer.provideMerge(crypto),
+    Layer.provideMerge(Layer.mergeAll(machinesOf(given), modelsOf(given))),
+    Layer.provideMerge(seal),
+    Layer.provideMerge(database.clients(process, gate)),
+    Layer.provideMerge(Layer.succeed(References.TracerEnabled, false)),
+    // What it would log are the faults that the test ordered.
+    Layer.provideMerge(Logger.layer([]))
+  )
+  const context = yield* Layer.build(layer)
+  process.serving = true
+  const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
+  return `http://127.0.0.1:${"port" in address ? address.port : port}`
+})
+
+const machinesOf = ({ driver, faults, seed }: Given) => {
+  const { rates, strikes } = faults
+  const floods = new LogFloods({ chance: chance(seed), rates, strikes, subjectOf: (run) => run.hostname })
+  const shell = Layer.effect(
+    Shell,
+    Effect.map(Shell, (inner) => floods.shell({ run: (run) => driver.during(inner.run(run)) }))
+  ).pipe(Layer.provide(ShellWorkers.layer))
+  const faulty = new FaultyWorld()
+  return Layer.effect(
+    MachineProvider,
+    Effect.map(MachineProvider, (inner) => faultyMachines(inner, strikes, { world: faulty }))
+  ).pipe(Layer.provide(SimulatedMachines.layer({ ...defaultWorld, seed })), Layer.provide(shell))
+}
+
+const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
+  const world = { ...defaultModels(seed), latency: latency ? ("paced" as const) : ("none" as const) }
+  const timed = (inner: ModelProviderService): ModelProviderService => ({
+    ...inner,
+    // Who waits for an answer waits for the world's time to bring it.
+    chat: (model, request) =>
+      Stream.unwrap(
+        Effect.acquireRelease(
+          Effect.sync(() => driver.awaiting()),
+          (ended) => Effect.sync(ended)
+        ).pipe(Effect.as(inner.chat(model, request)))
+      )
+  })
+  return Layer.effect(
+    ModelProvider,
+    Effect.map(ModelProvider, (inner) => {
+      const models = faultyModels(inner, faults.strikes)
+      return virtual ? timed(models) : models
+    })
+  ).pipe(Layer.provide(SimulatedModels.layer(world)), Layer.provideMerge(NodeTokens.layer))
+}

@@ -1,0 +1,71 @@
+/** Faults that a test orders, one by one, while everything runs. */
+import { chance } from "../driver/Chance.ts"
+import { CALL_FAULTS, type CallFault, type Fault, type FaultRates, PLANNED_FAULTS } from "../faults/Fault.ts"
+import { Strikes } from "../faults/Strikes.ts"
+
+export interface FaultOptions {
+  /** That a call is struck which could be: from 0 to 1. Default 1. */
+  readonly chance?: number
+  /** So often at most, then all is well again. Default: until it is cleared. */
+  readonly times?: number
+}
+
+export interface OrderedFault {
+  /** How often it has struck since it was ordered. */
+  readonly struck: number
+  /** Ends it. */
+  readonly clear: () => void
+}
+
+export class FaultUnknown extends Error {
+  constructor(name: string) {
+    super(`There is no fault ${name}; there are ${CALL_FAULTS.join(", ")}`)
+  }
+}
+
+export class OrderedFaults {
+  readonly strikes: Strikes
+  readonly rates: FaultRates
+  private readonly orders = new Map<Fault, { struck: number; left: number }>()
+
+  constructor(options: { readonly seed: number; readonly now: () => number }) {
+    const rates = Object.fromEntries([...CALL_FAULTS, ...PLANNED_FAULTS].map((fault) => [fault, 0]))
+    this.rates = rates as FaultRates
+    this.strikes = new Strikes({
+      chance: chance(options.seed),
+      rates: this.rates,
+      now: options.now,
+      report: ({ fault }) => {
+        const order = this.orders.get(fault)
+        if (order === undefined) return
+        order.struck++
+        if (--order.left <= 0) rates[fault] = 0
+      }
+    })
+    this.set = (fault, rate) => {
+      rates[fault] = rate
+    }
+  }
+
+  /** A second order of the same fault takes the place of the first. */
+  order(fault: CallFault, options: FaultOptions = {}): OrderedFault {
+    if (!CALL_FAULTS.includes(fault)) throw new FaultUnknown(fault)
+    const rate = options.chance ?? 1
+    const times = options.times ?? Number.POSITIVE_INFINITY
+    if (!(rate >= 0 && rate <= 1)) throw new RangeError(`chance must be from 0 to 1, not ${rate}`)
+    if (!(times > 0)) throw new RangeError(`times must be above 0, not ${times}`)
+    const order = { struck: 0, left: times }
+    this.orders.set(fault, order)
+    this.set(fault, rate)
+    return {
+      get struck() {
+        return order.struck
+      },
+      clear: () => {
+        if (this.orders.get(fault) === order) this.set(fault, 0)
+      }
+    }
+  }
+
+  private readonly set: (fault: CallFault, rate: number) => void
+}

@@ -1,0 +1,150 @@
+/** The test double as a suite uses it: in this process, over HTTP, on a clock that stands still. */
+import { type Sluice, type SluiceOptions, startSluice } from "../../src/double/Double.ts"
+import { afterEach, assert, describe, it } from "vitest"
+
+let open: Array<Sluice> = []
+afterEach(async () => {
+  await Promise.all(open.map((one) => one.close()))
+  open = []
+})
+
+const start = async (options?: SluiceOptions) => {
+  const sluice = await startSluice(options)
+  open.push(sluice)
+  return sluice
+}
+
+const call = async (sluice: Sluice, method: string, path: string, body?: unknown) => {
+  const response = await fetch(sluice.url + path, {
+    method,
+    headers: { authorization: `Bearer ${sluice.key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+  const text = await response.text()
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  return { status: response.status, text, json: (text.startsWith("{") ? JSON.parse(text) : undefined) as any }
+}
+
+const submit = async (sluice: Sluice, command = "echo one; sleep 60; echo two") => {
+  const job = { command, gpu_type: "H100", max_runtime_minutes: 5, name: "job" }
+  const { json, status, text } = await call(sluice, "POST", "/api/v1/jobs", job)
+  assert.strictEqual(status, 201, text)
+  return json.data.id as string
+}
+const show = async (sluice: Sluice, id: string) => (await call(sluice, "GET", `/api/v1/jobs/${id}`)).json.data
+const chat = (sluice: Sluice, content = "Hello") =>
+  call(sluice, "POST", "/v1/chat/completions", { model: "sluice-small", messages: [{ role: "user", content }] })
+
+describe("A test double", { timeout: 60_000 }, () => {
+  it("lets no time pass but what it is told to", async () => {
+    const sluice = await start()
+    const id = await submit(sluice)
+    assert.include(["queued", "starting"], (await show(sluice, id)).status)
+    assert.strictEqual((await show(sluice, id)).started_at, null)
+    await sluice.advance("30 seconds")
+    const running = await show(sluice, id)
+    assert.include(["starting", "running"], running.status)
+    await sluice.advance("2 minutes")
+    const done = await show(sluice, id)
+    assert.strictEqual(done.status, "succeeded")
+    assert.isAbove(done.cost_usd, 0)
+    assert.strictEqual((await call(sluice, "GET", `/api/v1/jobs/${id}/logs`)).text, "one\ntwo\n")
+    assert.strictEqual(sluice.now().toISOString(), "2027-01-15T00:02:30.000Z")
+    const balance = (await call(sluice, "GET", "/api/v1/billing/balance")).json.data
+    assert.closeTo(balance.balance_usd, 100 - done.cost_usd, 1e-9)
+  })
+
+  it("does the same for the same seed, and another for another", async () => {
+    const play = async (seed: number) => {
+      const sluice = await start({ seed })
+      const id = await submit(sluice, "echo $RANDOM; sleep 7")
+      await sluice.advance("5 minutes")
+      const answer = await chat(sluice)
+      const log = (await call(sluice, "GET", `/api/v1/jobs/${id}/logs`)).text
+      return JSON.stringify([await show(sluice, id), log, answer.json])
+    }
+    const first = await play(3)
+    assert.strictEqual(await play(3), first)
+    assert.notStrictEqual(await play(4), first)
+  })
+
+  it("lets machines and models fail when asked to, so often as asked", async () => {
+    const sluice = await start()
+    const refused = sluice.fault("launch_refused", { times: 1 })
+    const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 5 }
+    const first = await call(sluice, "POST", "/api/v1/jobs", job)
+    assert.strictEqual(first.status, 500, first.text)
+    assert.strictEqual((await show(sluice, first.json.error.details.job_id)).status, "failed")
+    assert.strictEqual(refused.struck, 1)
+    const second = await submit(sluice)
+    await sluice.advance("5 minutes")
+    assert.strictEqual((await show(sluice, second)).status, "succeeded")
+
+    const overloaded = sluice.fault("model_429")
+    const answer = await chat(sluice)
+    assert.isAtLeast(answer.status, 429, answer.text)
+    assert.isAbove(overloaded.struck, 0)
+    overloaded.clear()
+    assert.strictEqual((await chat(sluice)).status, 200)
+  })
+
+  it("lets time pass for who waits for a model, one that never answers included", async () => {
+    const sluice = await start({ latency: true })
+    const before = sluice.now().getTime()
+    assert.strictEqual((await chat(sluice)).status, 200)
+    assert.isAbove(sluice.now().getTime(), before)
+    sluice.fault("model_hangs", { times: 1 })
+    const hung = await chat(sluice)
+    assert.isAtLeast(hung.status, 500, hung.text)
+    assert.strictEqual((await chat(sluice)).status, 200)
+  })
+
+  it("survives the loss of its database's connections", async () => {
+    const sluice = await start()
+    const lost = sluice.fault("database_lost", { chance: 0.2 })
+    const ids = []
+    for (let i = 0; i < 5; i++) {
+      const { json, status } = await call(sluice, "POST", "/api/v1/jobs", {
+        command: "sleep 5",
+        gpu_type: "H100",
+        max_runtime_minutes: 5
+      })
+      if (status === 201) ids.push(json.data.id)
+    }
+    await sluice.advance("2 minutes")
+    lost.clear()
+    await sluice.advance("10 minutes")
+    assert.isAbove(lost.struck, 0)
+    for (const id of ids) assert.strictEqual((await show(sluice, id)).status, "succeeded")
+  })
+
+  it("runs on the real clock, too", async () => {
+    const sluice = await start({ clock: "real" })
+    assert.strictEqual((await chat(sluice)).status, 200)
+    await submit(sluice)
+    assert.closeTo(sluice.now().getTime(), performance.timeOrigin + performance.now(), 5_000)
+    let why = ""
+    await sluice.advance(1).catch((error: Error) => (why = error.message))
+    assert.include(why, "virtual")
+  })
+
+  it("says what is wrong with what it was asked for", async () => {
+    const sluice = await start()
+    assert.throws(() => sluice.fault("nothing" as "model_429"), /There is no fault nothing; there are launch_refused/)
+    assert.throws(() => sluice.fault("model_429", { chance: 2 }), /from 0 to 1/)
+    await start({ seed: 0.5 }).then(
+      () => assert.fail("a seed that is none"),
+      (error: Error) => assert.include(error.message, "whole number")
+    )
+  })
+
+  it("closes its port", async () => {
+    const sluice = await startSluice()
+    await sluice.close()
+    await sluice.close()
+    await fetch(sluice.url).then(
+      () => assert.fail("still there"),
+      () => {}
+    )
+  })
+})
