@@ -28,6 +28,9 @@ export const temporaryDirectory = (): { readonly path: string; readonly remove: 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
+/** Tries of a request while the server is away: it may be killed again and again. */
+const PATIENCE = 3_000
+
 export interface ServerOptions {
   readonly port: number
   readonly data: string
@@ -35,6 +38,8 @@ export interface ServerOptions {
   readonly databaseUrl?: string
   readonly speed?: number
   readonly flags?: ReadonlyArray<string>
+  /** The program to start; the command line's by default. */
+  readonly main?: string
 }
 
 export interface Answer {
@@ -60,22 +65,8 @@ export class ServerProcess {
 
   /** Starts it and waits until it is ready; the milliseconds that took. */
   async start(): Promise<number> {
-    const { data, databaseUrl, flags, key, port, speed } = this.options
-    const args = ["serve", "--port", String(port), "--data", data, "--speed", String(speed ?? 1), ...(flags ?? [])]
     const began = performance.now()
-    this.child = spawn(NODE, [MAIN, ...args], {
-      env: {
-        ...process.env,
-        SLUICE_BOOTSTRAP_KEY: key,
-        SLUICE_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
-        NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "test"),
-        ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl })
-      },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    const child = this.child
-    child.stdout?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
-    child.stderr?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
+    const child = this.spawn()
     for (let i = 0; i < 3_000; i++) {
       if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
       const ready = await fetch(`${this.origin}/readyz`).then(
@@ -86,6 +77,27 @@ export class ServerProcess {
       await sleep(20)
     }
     throw new Error(`the server did not become ready:\n${this.output}`)
+  }
+
+  /** Starts it and does not wait. */
+  spawn(variables: Readonly<Record<string, string>> = {}): ChildProcess {
+    const { data, databaseUrl, flags, key, main, port, speed } = this.options
+    const args = ["serve", "--port", String(port), "--data", data, "--speed", String(speed ?? 1), ...(flags ?? [])]
+    const child = spawn(NODE, [main ?? MAIN, ...args], {
+      env: {
+        ...process.env,
+        SLUICE_BOOTSTRAP_KEY: key,
+        SLUICE_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
+        NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "test"),
+        ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl }),
+        ...variables
+      },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    child.stdout?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
+    child.stderr?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
+    this.child = child
+    return child
   }
 
   /** Ends it at once, as a power cut of the process would, or asks it to end. */
@@ -120,7 +132,7 @@ export class ServerProcess {
 
   /** As `call`, trying again while the server is away. */
   async persist(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < PATIENCE; i++) {
       try {
         const answer = await this.call(method, path, body, headers)
         if (answer.status !== 503 && answer.json?.error?.code !== "idempotency_in_progress") return answer

@@ -50,8 +50,12 @@ export const defaultWorlds = (seed: number): Worlds => ({
   shell: ShellWorkers.layer
 })
 
-/** Everything, running, until its scope closes. */
-export const server = (config: ServerConfig, worlds: Worlds = defaultWorlds(config.seed)) => {
+/** Everything, running, until its scope closes. `services`: for suites that stand between the services and their ports. */
+export const server = (
+  config: ServerConfig,
+  worlds: Worlds = defaultWorlds(config.seed),
+  services: typeof application = application
+) => {
   const { data, speed } = config
   const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
     config.databaseUrl === undefined ? embedded(data) : postgres({ url: config.databaseUrl, speed })
@@ -66,7 +70,7 @@ export const server = (config: ServerConfig, worlds: Worlds = defaultWorlds(conf
   return Layer.mergeAll(routes, background).pipe(
     Layer.provideMerge(nodeServer(config)),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
-    Layer.provideMerge(application),
+    Layer.provideMerge(services),
     Layer.provideMerge(Replica.layer({ speed })),
     Layer.provideMerge(PooledCrypto.layer),
     Layer.provideMerge(Layer.mergeAll(machines, models)),

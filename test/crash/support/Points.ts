@@ -1,0 +1,65 @@
+/**
+ * Where can a process die so that it matters? Before and after each statement that writes, and before and after each call
+ * of the machines' provider: between an intent and its commit there is nothing else that outlives the process.
+ *
+ * Nobody keeps a list: whatever the service does at its ports is a point, by the file and line of the store that does it.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
+import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
+import { application } from "@sluice/server/Application"
+import { kindOf } from "@sluice/simulation/faults/DatabaseFaults"
+import { Effect, Layer } from "effect"
+
+export interface Watcher {
+  /** The process is at this point just now. */
+  readonly hit: (point: string) => void
+  /** Each flush and each call of the provider is made twice, as after an answer that was lost. */
+  readonly twice: boolean
+}
+
+/** The services of a server, watched. */
+export const watched = (watcher: Watcher) =>
+  application.pipe(
+    Layer.updateService(PgClient.PgClient, (sql) => watchedSql(sql, { ...watcher, twice: false })),
+    Layer.updateService(BatchSql, (sql) => watchedSql(sql, watcher)),
+    Layer.updateService(RelaxedSql, (sql) => watchedSql(sql, { ...watcher, twice: false })),
+    Layer.updateService(MachineProvider, (provider) => watchedProvider(provider, watcher))
+  )
+
+const around = <A, E, R>(watcher: Watcher, point: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    watcher.hit(`${point}, before`)
+    return Effect.onExit(watcher.twice ? Effect.andThen(effect, effect) : effect, () =>
+      Effect.sync(() => watcher.hit(`${point}, after`))
+    )
+  })
+
+const WRITES = /\b(insert\s+into|update\s+[a-z]|delete\s+from)/i
+
+const watchedSql = (sql: PgClient.PgClient, watcher: Watcher): PgClient.PgClient =>
+  new Proxy(sql, {
+    get: (target, name) => {
+      if (name !== "unsafe") return Reflect.get(target, name)
+      return (text: string, parameters?: ReadonlyArray<unknown>) => {
+        const statement = target.unsafe(text, parameters)
+        const place = WRITES.test(text) ? placeOf(new Error()) : undefined
+        return place === undefined ? statement : around(watcher, `${place}: ${kindOf(text)}`, statement)
+      }
+    }
+  })
+
+/** The store that runs a statement: its file and line. */
+const placeOf = ({ stack = "" }: Error): string | undefined =>
+  /packages\/domain\/src\/[^:]*?(\w+\.ts:\d+)/.exec(stack)?.[1]
+
+/** What acts on the world; looks do not. */
+const CALLS = ["launch", "stop", "release"] as const
+
+const watchedProvider = (provider: MachineProviderService, watcher: Watcher): MachineProviderService => {
+  const calls = CALLS.map((name) => {
+    const call = provider[name] as (argument: unknown) => Effect.Effect<unknown, unknown>
+    return [name, (argument: unknown) => around(watcher, `machines.${name}`, call(argument))]
+  })
+  return { ...provider, ...Object.fromEntries(calls) }
+}

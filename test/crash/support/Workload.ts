@@ -1,0 +1,126 @@
+/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, and chats; and what must be true of them afterwards. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
+import { assert } from "vitest"
+import type { ServerProcess } from "../../support/ServerProcess.ts"
+import { auditBooks } from "../../support/Tenants.ts"
+
+export interface Expected {
+  readonly id: string
+  readonly log: string
+  readonly code: number
+  readonly cancelled: boolean
+}
+
+const lines = (name: string) => Array.from({ length: 6 }, (_, i) => `${name} line ${i + 1}\n`).join("")
+
+/** Submits jobs until told to stop; each is submitted under its own idempotency key until it is answered. */
+export const submitter = async (server: ServerProcess, name: string, going: () => boolean, found: Array<Expected>) => {
+  for (let i = 0; going(); i++) {
+    const job = `${name}-${i}`
+    const code = i % 3
+    const cancelled = i % 5 === 4
+    const command = `for i in 1 2 3 4 5 6; do echo $SERVICE_JOB_NAME line $i; sleep ${2 + (i % 4) * 5}; done; exit ${code}`
+    const gpu_type = ["H100", "A100", "L40S"][i % 3]
+    // A server that is dead most of the time launches late: the wait for capacity must not end a job meanwhile.
+    const body = { command, name: job, gpu_type, max_runtime_minutes: 5, capacity_wait_minutes: 1440 }
+    const answer = await server.persist("POST", "/api/v1/jobs", body, { "idempotency-key": job })
+    if (answer.status === 402) {
+      // The money is held for others just now.
+      await sleep(500)
+      continue
+    }
+    assert.strictEqual(answer.status, 201, answer.text)
+    const id: string = answer.json.data.id
+    if (cancelled) {
+      const asked = await server.persist("POST", `/api/v1/jobs/${id}/cancel`)
+      assert.include([200, 409], asked.status, asked.text)
+    }
+    found.push({ id, log: lines(job), code, cancelled })
+    await sleep(150)
+  }
+}
+
+/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, budgets that change, and chats. */
+export const others = async (server: ServerProcess, going: () => boolean): Promise<ReadonlyArray<string>> => {
+  const ids: Array<string> = []
+  const jobs = async (name: string, extra: Record<string, unknown>) => {
+    for (let i = 0; going(); i++) {
+      const body = {
+        name: `${name}-${i}`,
+        gpu_type: "A100",
+        max_runtime_minutes: 5,
+        capacity_wait_minutes: 1440,
+        ...extra
+      }
+      const answer = await server.persist("POST", "/api/v1/jobs", body, { "idempotency-key": `${name}-${i}` })
+      // 409: the volume is another job's. 402: the money is held for others.
+      assert.include([201, 402, 409], answer.status, answer.text)
+      if (answer.status === 201) {
+        ids.push(answer.json.data.id)
+        await settled(server, answer.json.data.id, going)
+      }
+    }
+  }
+  const made = await server.persist("POST", "/api/v1/storage", { name: "shared", size_gb: 10, region: "us-west" })
+  const environments = await server.persist("GET", "/api/v1/environments")
+  const chats = async () => {
+    for (let i = 0; going(); i++) {
+      const messages = [{ role: "user", content: `What is ${i}?` }]
+      const body = { model: "sluice-small", messages, max_tokens: 20 }
+      const answer = await server.persist("POST", "/v1/chat/completions", body)
+      assert.strictEqual(answer.status, 200, answer.text)
+      const monthly_budget_usd = i % 2 === 0 ? 1_000 : null
+      await server.persist("PATCH", `/api/v1/environments/${environments.json.data[0].id}`, { monthly_budget_usd })
+    }
+  }
+  await Promise.all([
+    jobs("dear", { command: "sleep 3000", max_runtime_minutes: 1, max_cost_usd: 0.01 }),
+    jobs("precious", { command: "sleep 3000", max_runtime_minutes: 1 }),
+    jobs("kept", { command: "date >> dates; sleep 3", storage_id: made.json.data.id, region: "us-west" }),
+    chats()
+  ])
+  return ids
+}
+
+/** Waits until the job has ended. */
+export const settled = async (server: ServerProcess, id: string, going = () => false) => {
+  for (let i = 0; i < 600 || going(); i++) {
+    const { json } = await server.persist("GET", `/api/v1/jobs/${id}`)
+    if (json.data.ended_at !== null) return json.data
+    await sleep(100)
+  }
+  throw new Error(`job ${id} never ended`)
+}
+
+export const check = async (server: ServerProcess, expected: Expected) => {
+  const job = await settled(server, expected.id)
+  const log = (await server.persist("GET", `/api/v1/jobs/${expected.id}/logs`)).text
+  if (job.status === "cancelled") {
+    assert.isTrue(expected.cancelled)
+    assert.isTrue(expected.log.startsWith(log), `a prefix of the log:\n${log}`)
+  } else {
+    assert.strictEqual(job.exit_code, expected.code, JSON.stringify(job))
+    assert.strictEqual(job.status, expected.code === 0 ? "succeeded" : "failed")
+    assert.strictEqual(log, expected.log)
+  }
+  assert.strictEqual(job.log_bytes, Buffer.byteLength(log))
+  return job
+}
+
+/** Each job at most once in the books, at its cost; nothing held but for chats that a death left (they expire), no machine left, no name twice. */
+export const audit = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const problems = yield* auditBooks
+  const rest = yield* sql.unsafe<{ readonly problem: string }>(
+    `select 'job ' || j.id || ' cost ' || coalesce(j.cost, 0) || ' and was charged ' || coalesce(e.sum, 0) as problem from jobs j
+       left join (select n.txn_id, -sum(n.amount) as sum from entries n join accounts a on a.id = n.account_id group by n.txn_id) e on e.txn_id = j.id
+       where coalesce(j.cost, 0) <> coalesce(e.sum, 0)
+     union all select 'hold ' || id || ' is open' from holds where state = 'open' and expires_at is null
+     union all select 'machine ' || id || ' is ' || status from machines where status not in ('stopped', 'failed')
+     union all select 'the world runs ' || key || ' still' from sim_machines where stop_at is null
+     union all select 'twice: ' || name from jobs group by name having count(*) > 1`
+  )
+  return [...problems, ...rest].map((row) => row.problem)
+})
