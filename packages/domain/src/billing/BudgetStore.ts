@@ -52,7 +52,7 @@ const REACHED = `with e as (update environments set budget_reached_on = $4::date
 
 const LATER = `update environments set budget_reached_on = null, lease_by = null, lease_until = null,
     wake_at = case when events <> $4::int8 then $3::timestamptz else $5::timestamptz end
-  where id = $1 and lease_by = $2 and fence = $6::int8`
+  where id = $1 and lease_by = $2 and fence = $6::int8 returning wake_at`
 
 export class BudgetStore extends Context.Service<
   BudgetStore,
@@ -61,7 +61,8 @@ export class BudgetStore extends Context.Service<
     readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
     /** The budget is reached: no further job or request this month, and those that run are asked to stop. */
     readonly reached: (budget: ClaimedBudget, wakeAt: number) => Effect.Effect<void>
-    readonly later: (budget: ClaimedBudget, wakeAt: number) => Effect.Effect<void>
+    /** Answers when the row wakes: now, where something happened meanwhile; never, where the claim was lost. */
+    readonly later: (budget: ClaimedBudget, wakeAt: number) => Effect.Effect<number>
   }
 >()("@sluice/domain/billing/BudgetStore") {
   static readonly layer = Layer.effect(
@@ -111,7 +112,7 @@ export class BudgetStore extends Context.Service<
       }, Effect.orDie)
 
       const later = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {
-        yield* relaxed.unsafe(LATER, [
+        const rows = yield* relaxed.unsafe<{ readonly wake_at: Date }>(LATER, [
           budget.id,
           replica.id,
           new Date(now()),
@@ -119,6 +120,7 @@ export class BudgetStore extends Context.Service<
           new Date(wakeAt),
           budget.fence
         ])
+        return rows[0]?.wake_at.getTime() ?? Number.POSITIVE_INFINITY
       }, Effect.orDie)
 
       return BudgetStore.of({ claim, renew, reached, later })

@@ -49,9 +49,8 @@ export class Budgets extends Context.Service<
           yield* wakeups.announce("jobs", "machines")
           return
         }
-        const wakeAt = Math.min(at, month)
-        yield* store.later(budget, wakeAt)
-        reconciler.alarm(wakeAt)
+        const wakeAt = yield* store.later(budget, Math.min(at, month))
+        if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
       })
 
       const reconciler: Reconciler.Reconciler<ClaimedBudget> = yield* Reconciler.make<ClaimedBudget>({

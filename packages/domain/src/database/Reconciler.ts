@@ -38,9 +38,29 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
   const alarms = makeAlarms()
   const held = new Set<string>()
   let stepping = 0
+  /** There may be due rows that no claim has seen. */
+  let news = true
+  /** The last claim took all that it could. */
+  let full = false
+  let pollAt = 0
 
+  /** Until when the loop sleeps if nothing wakes it. */
+  let sleepsUntil = 0
+
+  const signal = () => {
+    news = true
+    latch.openUnsafe()
+  }
+
+  const alarm = (at: number) => {
+    alarms.add(at)
+    if (at < sleepsUntil) latch.openUnsafe()
+  }
+
+  /** A slot is free, and the step may have set an alarm. */
   const stepped = () => {
     stepping--
+    news ||= full
     latch.openUnsafe()
   }
 
@@ -71,18 +91,27 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
 
   const turn = Effect.gen(function* () {
     yield* latch.close
-    const before = clock.currentTimeMillisUnsafe()
+    const now = clock.currentTimeMillisUnsafe()
     const free = options.slots - stepping
-    const rows = free > 0 ? yield* claim(free) : []
-    for (const row of rows) {
-      stepping++
-      yield* Effect.forkScoped(Effect.ensuring(guarded(row), Effect.sync(stepped)))
+    // A clock that went back must not put the poll off.
+    if (alarms.rang(now) || now >= pollAt || pollAt > now + replica.pollMs) news = true
+    if (news && free > 0) {
+      news = false
+      pollAt = now + replica.pollMs
+      const rows = yield* claim(free)
+      full = rows.length === free
+      for (const row of rows) {
+        stepping++
+        yield* Effect.forkScoped(Effect.ensuring(guarded(row), Effect.sync(stepped)))
+      }
     }
-    // Full batches mean that more may be due; otherwise wait for news, the next alarm or the poll.
-    if (rows.length > 0 && rows.length === free) return
-    // An alarm that rang during the claim still counts: the claim did not see its row.
-    const until = alarms.next(before) - clock.currentTimeMillisUnsafe()
-    const wait = Math.max(0, Math.min(until, replica.pollMs))
+    // What came during the claim still counts: the claim did not see its row.
+    if (news && stepping < options.slots) return
+    // With all slots taken it is a step's end that is waited for.
+    const until = stepping < options.slots ? Math.min(alarms.next(), pollAt) : Number.POSITIVE_INFINITY
+    const asleep = clock.currentTimeMillisUnsafe()
+    const wait = Math.max(0, Math.min(until - asleep, replica.pollMs))
+    sleepsUntil = asleep + wait
     yield* Effect.timeoutOption(latch.await, wait)
   })
 
@@ -108,7 +137,7 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     })
   )
 
-  const reconciler: Reconciler<Row> = { signal: () => latch.openUnsafe(), alarm: alarms.add, tick, holding, run }
+  const reconciler: Reconciler<Row> = { signal, alarm, tick, holding, run }
   return reconciler
 })
 
@@ -141,10 +170,13 @@ const makeAlarms = () => {
       heap.push(at)
       for (let i = heap.length - 1; i > 0 && heap[(i - 1) >> 1]! > heap[i]!; i = (i - 1) >> 1) swap(i, (i - 1) >> 1)
     },
-    /** The earliest alarm after `now`; those before it have rung. */
-    next: (now: number): number => {
+    /** Whether one was set for `now` or before; it rings once. */
+    rang: (now: number): boolean => {
+      const before = heap.length
       while (heap.length > 0 && heap[0]! <= now) pop()
-      return heap[0] ?? Number.POSITIVE_INFINITY
-    }
+      return heap.length < before
+    },
+    /** The earliest. */
+    next: (): number => heap[0] ?? Number.POSITIVE_INFINITY
   }
 }

@@ -74,6 +74,8 @@ export type MachineState =
 
 export interface Observation {
   readonly state: MachineState
+  /** When this was seen, by the world's clock. What is promised below is a time from here on, whatever another clock says. */
+  readonly at: number
   /** The provider's word that the state does not change before this time (ms, `Infinity` for never); null: it does not know. */
   readonly nextAt: number | null
   /** The same for bytes written after now. */

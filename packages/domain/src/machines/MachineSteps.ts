@@ -194,12 +194,16 @@ export class MachineSteps extends Context.Service<
 }
 
 /** The earliest moment at which a look can show something new. */
-const lookAgainAt = (facts: MachineFacts, observation: Observation, now: number): number => {
-  const state = observation.nextAt ?? now + LOOK_MS
-  const writes = facts.commandStartedAt !== null && facts.exit === null
-  const output = writes ? Math.max(observation.nextOutputAt ?? now, now + STORE_OUTPUT_MS) : state
-  return Math.min(Math.max(state, now), output, now + IDLE_MS)
+export const lookAgainAt = (facts: MachineFacts, observation: Observation, now: number): number => {
+  const promised = (at: number | null) => (at === null ? null : now + Math.max(0, at - observation.at))
+  const state = promised(observation.nextAt) ?? now + LOOK_MS
+  if (facts.commandStartedAt === null || facts.exit !== null) return Math.min(state, now + IDLE_MS)
+  const output = Math.max(promised(observation.nextOutputAt) ?? now, now + STORE_OUTPUT_MS)
+  return Math.min(state, together(output), now + IDLE_MS)
 }
+
+/** Looks that nobody waits for come at the same moments, so that one statement serves many machines. */
+const together = (at: number) => Math.ceil(at / STORE_OUTPUT_MS) * STORE_OUTPUT_MS
 
 /** Whether the change is one that a job's status follows. */
 const concernsJob = (before: MachineFacts, after: MachineFacts): boolean =>

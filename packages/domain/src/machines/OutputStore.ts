@@ -4,8 +4,9 @@
  * An append succeeds only at the end of what is stored (compare and set on `machines.output_bytes`), so any replica may
  * append at any time and nothing is stored twice or with a hole.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { RelaxedSql } from "../database/Clients.ts"
+import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
 
 /** Bytes of one chunk at most. */
@@ -26,8 +27,23 @@ export interface StoredChunk {
   readonly bytes: Uint8Array
 }
 
-const APPEND = `with grown as (update machines set output_bytes = $2::int8 + $3::int8 where id = $1 and output_bytes = $2::int8 returning id)
-  insert into output_chunks (machine_id, start, bytes) select id, $2::int8, $4::bytea from grown returning start`
+/** Chunks of one statement at most. */
+const APPEND_CHUNKS = 16
+
+/** $2: the bytes of all chunks, one after another. */
+const APPEND = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, start int8, size int4, position int4)
+  ), locked as materialized (select id from machines where id = any(array(select id from input)) order by id for update
+  ), grown as (update machines m set output_bytes = i.start + i.size from input i
+    where m.id = i.id and m.id = any(array(select id from locked)) and m.output_bytes = i.start returning m.id)
+  insert into output_chunks (machine_id, start, bytes)
+    select i.id, i.start, substring($2::bytea from i.position + 1 for i.size) from input i join grown g on g.id = i.id
+    returning machine_id`
+
+interface Append {
+  readonly machineId: string
+  readonly start: number
+  readonly bytes: Uint8Array
+}
 
 const PRUNE = `delete from output_chunks where machine_id = $1 and start >= $2::int8 and start + length(bytes) <= $3::int8`
 
@@ -63,10 +79,23 @@ export class OutputStore extends Context.Service<
           Effect.orDie
         )
 
-      const append = Effect.fnUntraced(function* (machineId: string, at: number, bytes: Uint8Array) {
-        const rows = yield* sql.unsafe(APPEND, [machineId, at, bytes.length, bytes])
-        return rows.length === 1
+      const flush = Effect.fnUntraced(function* (appends: ReadonlyArray<Append>) {
+        let size = 0
+        const input = appends.map(({ bytes, machineId, start }) => {
+          const position = size
+          size += bytes.length
+          return { id: machineId, start, size: bytes.length, position }
+        })
+        const all = new Uint8Array(size)
+        for (const [i, { bytes }] of appends.entries()) all.set(bytes, input[i]!.position)
+        const rows = yield* sql.unsafe<{ readonly machine_id: string }>(APPEND, [JSON.stringify(input), all])
+        const written = new Set(rows.map((row) => row.machine_id))
+        return appends.map(({ machineId }) => Exit.succeed(written.has(machineId)))
       }, Effect.orDie)
+      const appends = yield* GroupCommit.make(
+        { maxRows: APPEND_CHUNKS, key: ({ machineId }: Append) => machineId, alone: ({ machineId }) => machineId },
+        flush
+      )
 
       const total = Effect.fnUntraced(function* (machineId: string) {
         const rows = yield* sql.unsafe<{ readonly output_bytes: bigint }>(
@@ -115,7 +144,16 @@ export class OutputStore extends Context.Service<
           )
         )
 
-      return OutputStore.of({ source, append, total, read, prune, slowest, reading, left })
+      return OutputStore.of({
+        source,
+        append: (machineId, start, bytes) => appends.submit({ machineId, start, bytes }),
+        total,
+        read,
+        prune,
+        slowest,
+        reading,
+        left
+      })
     })
   )
 }

@@ -9,7 +9,7 @@ import type { Fate } from "./FaultyWorld.ts"
 
 export const disguised = (fate: Fate, seen: Observation, now: number): Observation => {
   if (now < fate.visibleAt) return { ...seen, state: { _tag: "Absent" }, nextAt: fate.visibleAt }
-  if (fate.lost !== undefined) return lostFor(fate.lost)
+  if (fate.lost !== undefined) return lostFor(fate.lost, now)
   if (fate.broken) return breaking(fate, seen)
   if (now < fate.savedAt) return { ...seen, state: withExit(fate, stillStopping(seen.state)), nextAt: null }
   const state = withExit(fate, lateStop(fate, seen.state))
@@ -22,7 +22,7 @@ export const disguised = (fate: Fate, seen: Observation, now: number): Observati
 const breaking = (fate: Fate, { state, ...seen }: Observation): Observation => {
   switch (state._tag) {
     case "Stopped":
-      return lostFor({ _tag: "Lost", since: state.since, lostAt: state.stoppedAt, reason: "its host failed" })
+      return lostFor({ _tag: "Lost", since: state.since, lostAt: state.stoppedAt, reason: "its host failed" }, seen.at)
     case "Running":
       return { ...seen, state: withExit(fate, { ...state, command: unstopped(fate, state.command) }) }
     default:
@@ -38,12 +38,18 @@ const unstopped = (fate: Fate, command: CommandState): CommandState =>
 /** A machine whose launch the world keeps back: `nextAt` null once it is due and finds no room. */
 export const keptBack = (fate: Fate, now: number): Observation => ({
   state: { _tag: "Launching" },
+  at: now,
   nextAt: fate.startsAt > now ? fate.startsAt : null,
   nextOutputAt: Math.max(now, fate.startsAt)
 })
 
 /** What is lost stays lost. */
-export const lostFor = (state: MachineState): Observation => ({ state, nextAt: Infinity, nextOutputAt: Infinity })
+export const lostFor = (state: MachineState, at: number): Observation => ({
+  state,
+  at,
+  nextAt: Infinity,
+  nextOutputAt: Infinity
+})
 
 export const isAlive = (state: MachineState): boolean => state._tag === "Launching" || state._tag === "Running"
 

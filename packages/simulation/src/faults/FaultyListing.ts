@@ -34,7 +34,7 @@ export const faultyListing = (
 const shown = (world: FaultyWorld, listed: Listing, now: number): Listing => {
   const known = listed.map(({ key, state }) => {
     const fate = world.fates.get(key)
-    return fate === undefined ? { key, state } : { key, state: disguised(fate, unpromised(state), now).state }
+    return fate === undefined ? { key, state } : { key, state: disguised(fate, unpromised(state, now), now).state }
   })
   const waiting = [...world.waiting].map((fate) => ({
     key: fate.key,
@@ -43,4 +43,4 @@ const shown = (world: FaultyWorld, listed: Listing, now: number): Listing => {
   return [...known, ...waiting].filter(({ state }) => state._tag !== "Absent")
 }
 
-const unpromised = (state: Listing[number]["state"]) => ({ state, nextAt: null, nextOutputAt: null })
+const unpromised = (state: Listing[number]["state"], at: number) => ({ state, at, nextAt: null, nextOutputAt: null })

@@ -49,8 +49,8 @@ export const faultyMachines = (
   })
 
   const look = Effect.fnUntraced(function* (fate: Fate) {
-    if (fate.lost !== undefined) return lostFor(fate.lost)
     const now = yield* Clock.currentTimeMillis
+    if (fate.lost !== undefined) return lostFor(fate.lost, now)
     if (fate.keptBack !== undefined && now >= fate.startsAt) yield* start(fate, fate.keptBack)
     if (fate.broken) yield* bury(fate)
     let seen = fate.keptBack === undefined ? yield* inner.observe(fate.key) : keptBack(fate, now)
@@ -102,7 +102,7 @@ export const faultyMachines = (
     if (errs) return yield* unavailable("launch")
     const seen = yield* look(fate)
     // Some engines know from the first word what a look does not show yet.
-    return seen.state._tag === "Absent" && strikes.draw("launch-says", spec.key) < 0.5 ? LAUNCHING : seen
+    return seen.state._tag === "Absent" && strikes.draw("launch-says", spec.key) < 0.5 ? launchingAt(seen.at) : seen
   })
 
   const hear = Effect.fnUntraced(function* (fate: Fate) {
@@ -185,7 +185,12 @@ const unavailable = (call: string) => Effect.fail(new ProviderUnavailable({ caus
 
 const REFUSED = Effect.fail(new LaunchRefused({ reason: "the provider has withdrawn this kind of machine" }))
 
-const LAUNCHING: Observation = { state: { _tag: "Launching" }, nextAt: null, nextOutputAt: null }
+const launchingAt = (at: number): Observation => ({
+  state: { _tag: "Launching" },
+  at,
+  nextAt: null,
+  nextOutputAt: null
+})
 
 /** What its fate means in time, now that its launch is asked for. */
 const plan = (world: FaultyWorld, fate: Fate, spec: LaunchSpec, now: number): void => {

@@ -27,46 +27,58 @@ export const LATE = `$3::interval`
 /** Since when each environment has its present budget. */
 const BUDGETS = `$4::json`
 const MONTH_START = `$5::timestamptz`
+/** What ended before and has not changed since was looked at: the guards see to it that it stays as it is. */
+const SINCE = `$6::timestamptz`
 
 /** Of a machine's run between two moments, in nano-USD. */
 export const costBetween = (price: string, from: string, to: string) =>
   `div(${price}::numeric * greatest(0, floor(extract(epoch from ((${to}) - (${from}))) * 1000)), 3600000)`
 
-const SUMS = `with books as materialized (select txn_id, sum(amount) as total,
+/** What a transaction booked, by an index of its own: joined with its sums over all the books, a look would grow with their square. */
+const bookOf = (id: string) => `lateral (select txn_id, sum(amount) as total,
     coalesce(sum(amount) filter (where account_id = '${REVENUE_ACCOUNT}'), 0) as revenue,
     coalesce(-sum(amount) filter (where account_id not in ('${REVENUE_ACCOUNT}', '${FUNDING_ACCOUNT}', '${WRITE_OFF_ACCOUNT}')), 0) as charged
-    from entries group by txn_id
-  ), sums as materialized (select account_id, sum(amount) as total from entries group by account_id
+    from entries where txn_id = ${id} group by txn_id) b`
+
+export const INDEX = `create index if not exists simulation_books on entries (txn_id)`
+
+const SUMS = `with sums as materialized (select account_id, sum(amount) as total from entries group by account_id
   ), opened as materialized (select account_id, sum(amount) as total from holds where state = 'open' group by account_id
   ), settled as materialized (select u.environment_id, date_trunc('month', u.at at time zone 'UTC')::date as month, u.cost::numeric as amount from usage u
-    union all select j.environment_id, x.month, greatest(0, b.revenue - ${costBetween("j.price", "m.running_at", "x.month::timestamp at time zone 'UTC'")})
-      from jobs j join books b on b.txn_id = j.id join txns t on t.id = j.id join machines m on m.id = j.machine_id
+    union all select j.environment_id, x.month, greatest(0, b.amount - ${costBetween("j.price", "m.running_at", "x.month::timestamp at time zone 'UTC'")})
+      from entries b join jobs j on j.id = b.txn_id join txns t on t.id = b.txn_id join machines m on m.id = j.machine_id
       cross join lateral (select date_trunc('month', t.created_at at time zone 'UTC')::date as month) x
+      where b.account_id = '${REVENUE_ACCOUNT}'
   ), months as materialized (select environment_id, month, sum(amount) as spent from settled group by environment_id, month
   ), costs as (select j.environment_id, ${costBetween("j.price", `greatest(m.running_at, ${MONTH_START})`, `least(m.stopped_at, ${NOW} - ${LATE})`)} as amount
-      from jobs j join machines m on m.id = j.machine_id where m.running_at is not null
+      from jobs j join machines m on m.id = j.machine_id where m.running_at is not null and (m.stopped_at is null or m.stopped_at >= ${MONTH_START})
     union all select environment_id, cost from usage where at >= ${MONTH_START} and at < ${NOW} - ${LATE}
   ), burnt as materialized (select e.id as environment_id, sum(costs.amount) >= e.monthly_budget
-        and (${BUDGETS}->>e.id::text)::timestamptz < ${NOW} - ${LATE} and ${MONTH_START} < ${NOW} - ${LATE} as reached
+        and (${BUDGETS}->e.id::text->>'since')::timestamptz < ${NOW} - ${LATE}
+        and ${BUDGETS}->e.id::text->>'amount' = e.monthly_budget::text and ${MONTH_START} < ${NOW} - ${LATE} as reached
     from environments e join costs on costs.environment_id = e.id where e.monthly_budget is not null group by e.id)`
 
 /** Rows to look at: what is joined, and which of it. */
 const PASSES = {
-  book: [`books b left join txns t on t.id = b.txn_id left join usage u on u.id = b.txn_id`],
+  book: [`txns t cross join ${bookOf("t.id")} left join usage u on u.id = t.id`, `t.created_at >= ${SINCE}`],
   account: [`accounts a left join sums on sums.account_id = a.id left join opened on opened.account_id = a.id`],
   hold: [`holds h left join jobs j on j.id = h.id`, `h.state = 'open'`],
   job: [
-    `jobs j left join machines m on m.id = j.machine_id left join holds h on h.id = j.id left join books b on b.txn_id = j.id
-      left join burnt on burnt.environment_id = j.environment_id`
+    `jobs j left join machines m on m.id = j.machine_id left join holds h on h.id = j.id left join ${bookOf("j.id")} on true
+      left join burnt on burnt.environment_id = j.environment_id`,
+    `j.ended_at is null or j.ended_at >= ${SINCE}`
   ],
-  machine: [`machines m left join jobs j on j.id = m.job_id`],
+  machine: [`machines m left join jobs j on j.id = m.job_id`, `m.stopped_at is null or m.stopped_at >= ${SINCE}`],
   shared: [`(select machine_id, count(*) as n from jobs group by machine_id) x`],
-  world: [`sim_machines s left join machines m on m.id = s.key::uuid`, `s.launched_at is not null`],
+  world: [
+    `sim_machines s left join machines m on m.id = s.key::uuid`,
+    `s.launched_at is not null and (s.stopped_at is null or s.stopped_at >= ${SINCE})`
+  ],
   mounted: [
     `(select volume_id, count(*) as n from sim_machines where volume_id is not null and launched_at is not null
       and (stopped_at is null or stopped_at > ${NOW}) group by volume_id) x`
   ],
-  usage: [`usage u left join books b on b.txn_id = u.id`],
+  usage: [`usage u left join ${bookOf("u.id")} on true`, `u.at >= ${SINCE}`],
   environment: [`environments e left join months on months.environment_id = e.id and months.month = e.month`],
   volume: [`volumes v left join machines m on m.id = v.attached_to`, `v.attached_to is not null`],
   capacity: [
@@ -87,6 +99,8 @@ export interface Look {
   readonly sweepMs: number
   /** How late a stop may be, ms: it never shrinks in a run. */
   readonly stopMs: number
+  /** What ended before was looked at already, Unix ms; left out: all is looked at. */
+  readonly since?: number
 }
 
 export interface Finding {
@@ -116,14 +130,15 @@ export const makeInvariantStore = (sql: PgClient.PgClient, checks: ReadonlyArray
   }
 
   return {
-    look: ({ now, sweepMs, stopMs }: Look): Effect.Effect<ReadonlyArray<Finding>> =>
+    look: ({ now, since, sweepMs, stopMs }: Look): Effect.Effect<ReadonlyArray<Finding>> =>
       sql
         .unsafe<Finding>(statement, [
           new Date(now),
           new Date(now - sweepMs),
           `${stopMs} milliseconds`,
-          JSON.stringify(Object.fromEntries(Object.entries(budgets).map(([id, { since }]) => [id, since]))),
-          new Date(monthStart(now))
+          JSON.stringify(budgets),
+          new Date(monthStart(now)),
+          new Date(since ?? 0)
         ])
         .pipe(
           Effect.map((rows) => {
@@ -149,7 +164,7 @@ const statementOf = (checks: ReadonlyArray<Numbered>): string => {
     // Rows are judged before anything is said of one: hardly any is left by then.
     return `select f.number, f.found from ${from}
       cross join lateral unnest(array[${here.map(({ number }) => number).join(", ")}], array[${found.join(", ")}]) f(number, found)
-      where ${where ?? "true"} and (${here.map(({ broken }) => `(${broken}) is true`).join(" or ")}) and f.found is not null`
+      where (${where ?? "true"}) and (${here.map(({ broken }) => `(${broken}) is true`).join(" or ")}) and f.found is not null`
   })
   return `${SUMS}
     select 0 as number, id || ' ' || monthly_budget as found from environments where monthly_budget is not null

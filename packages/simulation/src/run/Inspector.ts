@@ -11,6 +11,7 @@ import { secretOf } from "../users/Submissions.ts"
 import type { Users } from "../users/Users.ts"
 import { outputOf, workOf } from "../world/Work.ts"
 import type { Fleet } from "./Fleet.ts"
+import { HOUR } from "./Times.ts"
 
 export interface Inspected {
   readonly outside: PgClient.PgClient
@@ -36,6 +37,7 @@ export class Inspector {
   private readonly given: Inspected
   private readonly invariants: ReturnType<typeof makeInvariants>
   private lastChanges = -1
+  private lookedUntil = 0
   private ended: ReadonlyMap<string, JobBar> = new Map()
 
   constructor(given: Inspected) {
@@ -51,7 +53,9 @@ export class Inspector {
   async check(changes: () => number): Promise<Broken | undefined> {
     if (changes() === this.lastChanges) return undefined
     this.checks++
-    const broken = await Effect.runPromise(this.invariants.check(this.look()))
+    const look = this.look()
+    const broken = await Effect.runPromise(this.invariants.check({ ...look, since: this.lookedUntil }))
+    this.lookedUntil = look.now - look.stopMs - HOUR
     // The look itself is no change.
     this.lastChanges = changes()
     return broken[0]
@@ -66,6 +70,8 @@ export class Inspector {
       ...[...users.accepted.values()].filter((item) => item.secret).map(secretOf),
       ...users.keys.map(Redacted.value)
     ]
+    const whole = await Effect.runPromise(this.invariants.check(this.look()))
+    if (whole[0] !== undefined) return whole[0]
     const broken = await Effect.runPromise(
       this.invariants.checkEnd({
         now: now(),

@@ -67,6 +67,9 @@ onPglite("An invariant that is broken", (it) => {
         late.map(({ invariant }) => invariant),
         ["I17 A stop keeps its bound"]
       )
+      // Lowered between two looks: the bound begins with the new one.
+      yield* sql.unsafe(`update environments set monthly_budget = 600000`)
+      assert.deepStrictEqual(yield* invariants.check({ ...LOOK, now: NOW + 60_000 }), [])
     }).pipe(Effect.provide(fleet))
   )
 })

@@ -53,6 +53,7 @@ export const BUGS: ReadonlyArray<Bug> = [
       const asked = new Set<string>()
       const gone = (now: number): Observation => ({
         state: { _tag: "Stopped", since: null, stoppedAt: now, command: { _tag: "Pending" }, volumeBytes: null },
+        at: now,
         nextAt: Infinity,
         nextOutputAt: Infinity
       })

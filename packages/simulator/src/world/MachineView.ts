@@ -28,7 +28,7 @@ export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: 
       command: PENDING,
       volumeBytes: record.volumeBytes
     }
-    return { state, nextAt: Infinity, nextOutputAt: Infinity }
+    return { state, at: now, nextAt: Infinity, nextOutputAt: Infinity }
   }
   const { runningAt, commandAt } = timesOf(record.ordinal, launchedAt, plan)
   const seenAt = Math.min(now, stopAt ?? Infinity)
@@ -39,18 +39,18 @@ export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: 
     const since = runningAt <= stopAt ? runningAt : null
     if (saved && stoppedAt <= now) {
       const state: MachineState = { _tag: "Stopped", since, stoppedAt, command, volumeBytes: record.volumeBytes }
-      return { state, nextAt: Infinity, nextOutputAt: Infinity }
+      return { state, at: now, nextAt: Infinity, nextOutputAt: Infinity }
     }
     const state: MachineState = since === null ? { _tag: "Launching" } : { _tag: "Running", since, command }
-    return { state, nextAt: saved ? stoppedAt : null, nextOutputAt: Infinity }
+    return { state, at: now, nextAt: saved ? stoppedAt : null, nextOutputAt: Infinity }
   }
-  if (now < runningAt) return { state: { _tag: "Launching" }, nextAt: runningAt, nextOutputAt: commandAt }
+  if (now < runningAt) return { state: { _tag: "Launching" }, at: now, nextAt: runningAt, nextOutputAt: commandAt }
   const state: MachineState = { _tag: "Running", since: runningAt, command }
-  if (plan.command === null) return { state, nextAt: Infinity, nextOutputAt: Infinity }
-  if (!started) return { state, nextAt: commandAt, nextOutputAt: commandAt }
-  if (timeline === undefined || end === undefined) return { state, nextAt: null, nextOutputAt: null }
+  if (plan.command === null) return { state, at: now, nextAt: Infinity, nextOutputAt: Infinity }
+  if (!started) return { state, at: now, nextAt: commandAt, nextOutputAt: commandAt }
+  if (timeline === undefined || end === undefined) return { state, at: now, nextAt: null, nextOutputAt: null }
   const next = timeline.chunks.find((chunk) => chunk.at > now)?.at ?? Infinity
-  return { state, nextAt: end.at > now ? end.at : Infinity, nextOutputAt: next <= end.at ? next : Infinity }
+  return { state, at: now, nextAt: end.at > now ? end.at : Infinity, nextOutputAt: next <= end.at ? next : Infinity }
 }
 
 /** How the command ends by what is known now: by itself, at its limit, or with its machine. */

@@ -42,7 +42,7 @@ const make = (world: World) =>
         : effect
 
     const look = Effect.fnUntraced(function* (record: LaunchRecord | undefined) {
-      if (record === undefined) return ABSENT
+      if (record === undefined) return absentAt(now())
       const timeline = hasCommandStarted(record, now()) ? yield* timelines.of(record) : undefined
       return view(record, timeline, now())
     })
@@ -129,7 +129,12 @@ export const layer = (world: World) =>
     Layer.provide(WorldStore.layer)
   )
 
-const ABSENT: Observation = { state: { _tag: "Absent" }, nextAt: Infinity, nextOutputAt: Infinity }
+const absentAt = (at: number): Observation => ({
+  state: { _tag: "Absent" },
+  at,
+  nextAt: Infinity,
+  nextOutputAt: Infinity
+})
 
 const capacityRows = (world: World) =>
   world.gpuTypes.flatMap((type) =>

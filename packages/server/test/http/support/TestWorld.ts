@@ -31,7 +31,7 @@ const machines = Layer.sync(MachineProvider, () => {
       ? { _tag: "Running", since: startedAt, command }
       : { _tag: "Stopped", since: startedAt, stoppedAt, command, volumeBytes: null }
   }
-  const observation = (key: string) => ({ state: stateOf(key), nextAt: null, nextOutputAt: null })
+  const observation = (key: string) => ({ state: stateOf(key), at: 0, nextAt: null, nextOutputAt: null })
   const read = (from: number) => ({ offset: from, bytes: OUTPUT.subarray(from) })
   const provider: MachineProviderService = {
     name: "test",

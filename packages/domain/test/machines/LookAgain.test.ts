@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import type { MachineFacts } from "../../src/machines/MachineLifecycle.ts"
+import { lookAgainAt } from "../../src/machines/MachineSteps.ts"
+import type { Observation } from "../../src/machines/MachineProvider.ts"
+
+const NOW = 1_800_000_000_000
+const running: MachineFacts = {
+  status: "running",
+  requestedAt: null,
+  runningAt: NOW - 60_000,
+  commandStartedAt: NOW - 50_000,
+  exit: null,
+  stopRequestedAt: null,
+  stoppedAt: null,
+  absentSince: null,
+  failure: null
+}
+const delay = fc.option(fc.oneof(fc.integer({ min: -100_000, max: 10_000_000 }), fc.constant(Infinity)))
+const seen = (at: number, nextIn: number | null, outputIn: number | null): Observation => ({
+  state: { _tag: "Running", since: at, command: { _tag: "Started", startedAt: at } },
+  at,
+  nextAt: nextIn === null ? null : at + nextIn,
+  nextOutputAt: outputIn === null ? null : at + outputIn
+})
+
+describe("The next look at a machine", () => {
+  it("comes as late by any clock of the provider", () => {
+    fc.assert(
+      fc.property(delay, delay, fc.integer({ min: -10_000_000, max: 10_000_000 }), (next, output, skew) => {
+        const here = lookAgainAt(running, seen(NOW, next, output), NOW)
+        assert.strictEqual(lookAgainAt(running, seen(NOW + skew, next, output), NOW), here)
+        assert.isAtLeast(here, NOW)
+        assert.isAtMost(here, NOW + 3_600_000)
+      })
+    )
+  })
+
+  it("is at the promised change, and for output alone at a moment that machines share", () => {
+    assert.strictEqual(lookAgainAt(running, seen(NOW, 1_234, Infinity), NOW), NOW + 1_234)
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3_000_000 }), (output) => {
+        const at = lookAgainAt(running, seen(NOW, Infinity, output), NOW)
+        assert.strictEqual(at % 10_000, 0)
+        assert.isBelow(at, NOW + Math.max(output, 10_000) + 10_000)
+        assert.isAtLeast(at, NOW + output)
+      })
+    )
+  })
+})
