@@ -67,16 +67,22 @@ export class ServerProcess {
   async start(): Promise<number> {
     const began = performance.now()
     const child = this.spawn()
-    for (let i = 0; i < 3_000; i++) {
-      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${this.output}`)
+    if (await this.ready(child)) return performance.now() - began
+    const why = child.exitCode === null ? "did not become ready" : `ended with ${child.exitCode}`
+    throw new Error(`the server ${why}:\n${this.output}`)
+  }
+
+  /** Waits until it is ready; false: it ended before. */
+  async ready(child: ChildProcess): Promise<boolean> {
+    for (let i = 0; i < 3_000 && child.exitCode === null && child.signalCode === null; i++) {
       const ready = await fetch(`${this.origin}/readyz`).then(
         (response) => response.ok,
         () => false
       )
-      if (ready) return performance.now() - began
+      if (ready) return true
       await sleep(20)
     }
-    throw new Error(`the server did not become ready:\n${this.output}`)
+    return false
   }
 
   /** Starts it and does not wait. */

@@ -4,7 +4,7 @@
  * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
  * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
  */
-import { Clock, Context, Crypto, Effect, Exit, Layer, Stream } from "effect"
+import { Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -123,16 +123,13 @@ export class Inference extends Context.Service<
       const produce = <E>(head: AnswerHead, task: Task, production: Production, emit: Emit<E> | undefined) =>
         Effect.suspend(() => {
           production.started = true
-          return Stream.runForEachArray(
-            provider.chat(task.model, task.request),
-            (events): Effect.Effect<void, E | UpstreamFailed> => {
-              const kept = production.add(events)
-              if (production.excessive) return Effect.fail(BROKEN)
-              if (emit === undefined) return Effect.void
-              production.delivered = true
-              return emit(head, kept)
-            }
-          )
+          return provider.chat(task.model, task.request, (events): Effect.Effect<void, E | UpstreamFailed> => {
+            const kept = production.add(events)
+            if (production.excessive) return Effect.fail(BROKEN)
+            if (emit === undefined) return Effect.void
+            production.delivered = true
+            return emit(head, kept)
+          })
         }).pipe(
           Effect.flatMap(() => (production.complete ? Effect.void : Effect.fail(BROKEN))),
           Effect.timeoutOrElse({

@@ -1,10 +1,10 @@
 /**
  * The port to the world that answers chats: the simulator's models, and later OpenAI-compatible upstreams.
  *
- * An answer is a stream of deltas and one end. What was produced is what was emitted: a caller that goes away interrupts
- * the stream, and the provider stops within a second.
+ * An answer is a sequence of deltas and one end, handed on as they come. What was produced is what was handed on: a caller
+ * that goes away interrupts the call, and the provider stops within a second.
  */
-import type { Stream } from "effect"
+import type { Effect } from "effect"
 import { Context, Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { ChatRequest } from "./Chat.ts"
@@ -35,6 +35,9 @@ export type ChatEvent =
   /** The provider's own count; null where it gives none, and then we count. */
   | { readonly _tag: "Usage"; readonly promptTokens: number; readonly completionTokens: number }
 
+/** Takes the next events of an answer. The model waits for it: who does not read holds it up. */
+export type Hear<E> = (events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
+
 export interface ModelProviderService {
   readonly name: string
   readonly models: ReadonlyArray<Model>
@@ -43,7 +46,8 @@ export interface ModelProviderService {
     model: Model,
     request: ChatRequest
   ) => { readonly param: string; readonly message: string } | undefined
-  readonly chat: (model: Model, request: ChatRequest) => Stream.Stream<ChatEvent, UpstreamFailed>
+  /** Ends when the answer has. */
+  readonly chat: <E>(model: Model, request: ChatRequest, hear: Hear<E>) => Effect.Effect<void, UpstreamFailed | E>
 }
 
 export class ModelProvider extends Context.Service<ModelProvider, ModelProviderService>()(

@@ -9,6 +9,7 @@ import { countSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Toke
 import { Effect, Exit, Fiber, Layer, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { idOf, replica } from "./support/Workspace.ts"
+import { saying } from "../../../../test/support/Answers.ts"
 
 const model: Model = {
   id: "m",
@@ -42,7 +43,7 @@ const inference = (books: Books, chat: Stream.Stream<ChatEvent>) =>
         settle: (settlement) => Effect.sync(() => void books.settled.push(settlement))
       })
     ),
-    Layer.provide(Layer.succeed(ModelProvider, { name: "t", models: [model], chat: () => chat })),
+    Layer.provide(Layer.succeed(ModelProvider, { name: "t", models: [model], chat: saying(chat) })),
     Layer.provide(tokens),
     Layer.provide(Layer.merge(NodeCrypto.layer, replica))
   )

@@ -7,6 +7,7 @@ import { connect } from "node:net"
 import { ownPglite } from "../../../../test/support/Databases.ts"
 import { money, openWorkspace } from "../../../domain/test/inference/support/Workspace.ts"
 import { baseUrl, chatServer, type Keys } from "./support/ChatServer.ts"
+import { saying } from "../../../../test/support/Answers.ts"
 
 const keys: Keys = new Map()
 const text = (words: string): ChatEvent => ({ _tag: "Text", index: 0, text: words })
@@ -48,7 +49,7 @@ const model = (id: string): Model => ({
 const provider = Layer.succeed(ModelProvider, {
   name: "test",
   models: Object.keys(answers).map(model),
-  chat: ({ id }) => answers[id] ?? Stream.empty
+  chat: (model, request, hear) => saying(answers[model.id] ?? Stream.empty)(model, request, hear)
 })
 
 const Running = chatServer(keys, provider).pipe(Layer.provideMerge(ownPglite))

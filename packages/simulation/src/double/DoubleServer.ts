@@ -17,7 +17,7 @@ import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld } from "@sluice/simulator/world/World"
-import { Crypto, Effect, Layer, Logger, Redacted, References, Stream } from "effect"
+import { Crypto, Effect, Layer, Logger, Redacted, References } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import { faultyGate } from "../database/FaultyWire.ts"
 import { open } from "../database/SharedDatabase.ts"
@@ -92,12 +92,11 @@ const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
   const timed = (inner: ModelProviderService): ModelProviderService => ({
     ...inner,
     // Who waits for an answer waits for the world's time to bring it.
-    chat: (model, request) =>
-      Stream.unwrap(
-        Effect.acquireRelease(
-          Effect.sync(() => driver.awaiting()),
-          (ended) => Effect.sync(ended)
-        ).pipe(Effect.as(inner.chat(model, request)))
+    chat: (model, request, hear) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => driver.awaiting()),
+        () => inner.chat(model, request, hear),
+        (ended) => Effect.sync(ended)
       )
   })
   return Layer.effect(

@@ -3,9 +3,9 @@
  * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import type { Model, ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import type { Hear, Model, ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
-import { Stream } from "effect"
+import { Effect } from "effect"
 import { malformed } from "./MalformedAnswers.ts"
 import type { Strikes } from "./Strikes.ts"
 
@@ -23,18 +23,36 @@ export const faultyModels = (
   options: FaultyModelsOptions = {}
 ): ModelProviderService => ({
   ...inner,
-  chat: (model: Model, request: ChatRequest) =>
-    Stream.suspend(() => {
+  chat: (model, request, hear) =>
+    Effect.suspend(() => {
       const subject = options.subjectOf?.(request) ?? model.id
-      if (strikes.strikes("model_429", subject)) return Stream.fail(new UpstreamFailed({ reason: "overloaded" }))
-      if (strikes.strikes("model_500", subject)) return Stream.fail(new UpstreamFailed({ reason: "broken" }))
-      const answer = inner.chat(model, request)
-      const begun = () => Stream.take(answer, strikes.within("events-before", subject, EVENTS_BEFORE))
-      if (strikes.strikes("model_hangs", subject)) return Stream.concat(begun(), Stream.never)
+      if (strikes.strikes("model_429", subject)) return Effect.fail(new UpstreamFailed({ reason: "overloaded" }))
+      if (strikes.strikes("model_500", subject)) return Effect.fail(new UpstreamFailed({ reason: "broken" }))
+      const events = () => strikes.within("events-before", subject, EVENTS_BEFORE)
+      if (strikes.strikes("model_hangs", subject)) return begun(inner, model, request, hear, events(), Effect.never)
       if (strikes.strikes("model_cut", subject)) {
-        return Stream.concat(begun(), Stream.fail(new UpstreamFailed({ reason: "broken" })))
+        return begun(inner, model, request, hear, events(), Effect.fail(new UpstreamFailed({ reason: "broken" })))
       }
-      if (!strikes.strikes("model_malformed", subject)) return answer
-      return malformed(answer, request, strikes.draw("malformed", subject))
+      return strikes.strikes("model_malformed", subject)
+        ? malformed(inner, strikes.draw("malformed", subject)).chat(model, request, hear)
+        : inner.chat(model, request, hear)
     })
 })
+
+/** The first `most` events of the answer, and then `end`, wherever the answer itself would end. */
+const begun = <E>(
+  inner: ModelProviderService,
+  model: Model,
+  request: ChatRequest,
+  hear: Hear<E>,
+  most: number,
+  end: Effect.Effect<never, UpstreamFailed>
+) => {
+  let left = most
+  const some: Hear<E | UpstreamFailed> = (events) => {
+    const part = events.slice(0, left)
+    left -= part.length
+    return left > 0 ? hear(part) : Effect.andThen(part.length > 0 ? hear(part) : Effect.void, end)
+  }
+  return most === 0 ? end : Effect.andThen(inner.chat(model, request, some), end)
+}

@@ -3,11 +3,10 @@
  * asked for, words after the end, no end, counts that cannot be.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import type { ChatEvent, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
-import { Stream } from "effect"
+import type { ChatEvent, Hear, ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import { Effect } from "effect"
 
-type Answer = Stream.Stream<ChatEvent, UpstreamFailed>
-type Malformation = (answer: Answer, request: ChatRequest) => Answer
+type Malformation = (inner: ModelProviderService) => ModelProviderService
 
 const text = (index: number, words: string): ChatEvent => ({ _tag: "Text", index, text: words })
 const usage = (promptTokens: number, completionTokens: number): ChatEvent => ({
@@ -15,24 +14,38 @@ const usage = (promptTokens: number, completionTokens: number): ChatEvent => ({
   promptTokens,
   completionTokens
 })
+/** Says one after the other. */
+const say = <E>(events: ReadonlyArray<ChatEvent>, hear: Hear<E>) =>
+  Effect.forEach(events, (event) => hear([event]), { discard: true })
 const then =
   (...events: ReadonlyArray<ChatEvent>): Malformation =>
-  (answer) =>
-    Stream.concat(answer, Stream.fromIterable(events, { chunkSize: 1 }))
+  (inner) => ({
+    ...inner,
+    chat: (model, request, hear) => Effect.andThen(inner.chat(model, request, hear), say(events, hear))
+  })
 const first =
   (events: (request: ChatRequest) => ReadonlyArray<ChatEvent>): Malformation =>
-  (answer, request) =>
-    Stream.concat(Stream.fromIterable(events(request), { chunkSize: 1 }), answer)
+  (inner) => ({
+    ...inner,
+    chat: (model, request, hear) => Effect.andThen(say(events(request), hear), inner.chat(model, request, hear))
+  })
+const only =
+  (...events: ReadonlyArray<ChatEvent>): Malformation =>
+  (inner) => ({ ...inner, chat: (_model, _request, hear) => say(events, hear) })
 
 /** Characters of a flood: more than any answer may have. */
 const FLOOD = 4 * 1024 * 1024
 
 export const malformations = {
   wordsAfterTheEnd: then(text(0, " and on it talks")),
-  noEnd: (answer) => Stream.filter(answer, (event) => event._tag !== "Finish"),
+  noEnd: (inner) => ({
+    ...inner,
+    chat: (model, request, hear) =>
+      inner.chat(model, request, (events) => hear(events.filter((event) => event._tag !== "Finish")))
+  }),
   twoEnds: then({ _tag: "Finish", index: 0, reason: "length" }),
-  onlyAnEnd: () => Stream.make({ _tag: "Finish" as const, index: 0, reason: "stop" as const }),
-  nothing: () => Stream.empty,
+  onlyAnEnd: only({ _tag: "Finish", index: 0, reason: "stop" }),
+  nothing: only(),
   choiceTooMany: first((request) => [text(request.choices, "for nobody")]),
   choiceBelowZero: first(() => [text(-1, "for nobody")]),
   choiceThatIsNone: first(() => [text(Number.NaN, "for nobody"), text(0.5, "for nobody")]),
@@ -49,8 +62,8 @@ export type Malformed = keyof typeof malformations
 
 const names = Object.keys(malformations) as ReadonlyArray<Malformed>
 
-/** One of the malformations; `drawn` from 0 up to but not 1 says which. */
-export const malformed = (answer: Answer, request: ChatRequest, drawn: number): Answer => {
+/** A provider whose answers have one of the malformations; `drawn` from 0 up to but not 1 says which. */
+export const malformed = (inner: ModelProviderService, drawn: number): ModelProviderService => {
   const make: Malformation = malformations[names[Math.floor(drawn * names.length)]!]
-  return make(answer, request)
+  return make(inner)
 }

@@ -19,6 +19,7 @@ import type { CallFault } from "../../src/faults/Fault.ts"
 import { faultyModels } from "../../src/faults/FaultyModels.ts"
 import { type Malformed, malformations } from "../../src/faults/MalformedAnswers.ts"
 import { strikesOf } from "./support/Faults.ts"
+import { heard, saying } from "../../../../test/support/Answers.ts"
 
 const model: Model = {
   id: "m",
@@ -40,9 +41,9 @@ const answer: ReadonlyArray<ChatEvent> = [
 const sound: ModelProviderService = {
   name: "t",
   models: [model],
-  chat: () => Stream.fromIterable(answer, { chunkSize: 1 })
+  chat: saying(Stream.fromIterable(answer, { chunkSize: 1 }))
 }
-const events = (models: ModelProviderService) => Effect.exit(Stream.runCollect(models.chat(model, request)))
+const events = (models: ModelProviderService) => Effect.exit(heard(models, model, request))
 const faulty = (fault: CallFault, rate = 1, seed = 1) => {
   const { strikes, reported } = strikesOf({ [fault]: rate }, seed)
   return { models: faultyModels(sound, strikes), reported }
@@ -65,7 +66,7 @@ describe("faultyModels", () => {
         const { models, reported } = faulty(fault)
         const exit = yield* events(models)
         expect(Exit.isFailure(exit) && String(exit.cause)).toContain("UpstreamFailed")
-        const failure = yield* Effect.flip(Stream.runDrain(models.chat(model, request)))
+        const failure = yield* Effect.flip(heard(models, model, request))
         expect(failure.reason).toBe(reason)
         expect(reported.map((strike) => [strike.fault, strike.subject])).toEqual([
           [fault, "m"],
@@ -80,7 +81,7 @@ describe("faultyModels", () => {
       const said: Array<ChatEvent> = []
       const { models } = faulty("model_hangs")
       const fiber = yield* Effect.forkChild(
-        Stream.runForEach(models.chat(model, request), (event) => Effect.sync(() => said.push(event)))
+        models.chat(model, request, (events) => Effect.sync(() => void said.push(...events)))
       )
       yield* TestClock.adjust("10 hours")
       expect(fiber.pollUnsafe()).toBeUndefined()
@@ -159,8 +160,7 @@ describe("the service over faulty models", () => {
     )
   }
 
-  const through = (name: Malformed, streamed: boolean) =>
-    ask({ ...sound, chat: (m, r) => malformations[name](sound.chat(m, r), r) }, streamed)
+  const through = (name: Malformed, streamed: boolean) => ask(malformations[name](sound), streamed)
 
   for (const name of Object.keys(malformations) as ReadonlyArray<Malformed>) {
     it.effect(`${name}: settled once, never a defect`, () =>

@@ -5,9 +5,9 @@
  * `max_tokens` is kept by real token count, and no real time passes but that of Effect's Clock.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import { type ChatEvent, type FinishReason, type Model, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { type ChatEvent, type FinishReason, type Hear, type Model, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { hash32, unit } from "./Draws.ts"
 import { jsonAnswer, SchemaUnsupported } from "./JsonAnswer.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
@@ -31,20 +31,18 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
             }))
         )
 
-      const chat = (asked: Model, request: ChatRequest) => {
+      const chat = <E>(asked: Model, request: ChatRequest, hear: Hear<E>): Effect.Effect<void, E> => {
         const model = byId.get(asked.id)
-        if (model === undefined) return Stream.die(new Error(`No simulated model ${asked.id}`))
+        if (model === undefined) return Effect.die(new Error(`No simulated model ${asked.id}`))
         const key = keyOf(world.seed, request)
         const choices = Array.from({ length: request.choices }, (_, index) =>
           answer(model, request, hash32(key, `choice ${index}`))
         )
         const spoken = choices.length === 1 ? Effect.map(choices[0]!, (one) => [one]) : Effect.all(choices)
-        return Stream.unwrap(
-          Effect.map(spoken, (answers) => {
-            const steps = stepsOf(answers)
-            return world.latency === "none" ? Stream.fromArray(steps.flat()) : paced(model, key, steps)
-          })
-        )
+        return Effect.flatMap(spoken, (answers) => {
+          const steps = stepsOf(answers)
+          return world.latency === "none" ? hear(steps.flat()) : paced(model, key, steps, hear)
+        })
       }
 
       return { name: "simulator", models: world.models, refuses, chat }
@@ -145,14 +143,19 @@ const stepsOf = (answers: ReadonlyArray<Spoken>): ReadonlyArray<ReadonlyArray<Ch
 /** Words have about 1.3 tokens. */
 const TOKENS_PER_PIECE = 1.3
 
-const paced = (model: SimulatedModel, key: number, steps: ReadonlyArray<ReadonlyArray<ChatEvent>>) => {
+const paced = <E>(
+  model: SimulatedModel,
+  key: number,
+  steps: ReadonlyArray<ReadonlyArray<ChatEvent>>,
+  hear: Hear<E>
+) => {
   const { firstMs, tokensPerSecond, jitter } = model.latency
   const pause = (step: number) => {
     if (step === steps.length - 1 && step > 0) return 0
     const mean = step === 0 ? firstMs : (1_000 * TOKENS_PER_PIECE) / tokensPerSecond
     return mean * (1 + jitter * (2 * unit(key, 100_000 + step) - 1))
   }
-  return Stream.unfold(0, (step) =>
-    step === steps.length ? Effect.undefined : Effect.as(Effect.sleep(pause(step)), [steps[step]!, step + 1] as const)
-  ).pipe(Stream.flattenIterable)
+  return Effect.forEach(steps, (events, step) => Effect.andThen(Effect.sleep(pause(step)), hear(events)), {
+    discard: true
+  })
 }

@@ -6,8 +6,9 @@ import { Tokens } from "@sluice/domain/inference/Tokens"
 import { jsonAnswer, SchemaUnsupported } from "@sluice/simulator/models/JsonAnswer"
 import { defaultWorld, instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
-import { Clock, Effect, Fiber, Layer, Result, Schema, Stream } from "effect"
+import { Clock, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { heard } from "../../../../test/support/Answers.ts"
 
 /** A token is a word with its space, or a part of 5 characters of it. */
 const count = (text: string) => text.match(/\s*\S{1,5}|\s+/gu)?.length ?? 0
@@ -27,7 +28,7 @@ const events = Effect.fn(function* (body: object) {
   const provider = yield* ModelProvider
   const request = requestOf(body)
   const model = provider.models.find(({ id }) => id === request.model)!
-  return [...(yield* Stream.runCollect(provider.chat(model, request)))]
+  return [...(yield* heard(provider, model, request))]
 })
 
 const said = (all: ReadonlyArray<ChatEvent>, index = 0) => ({
@@ -64,10 +65,10 @@ describe("SimulatedModels", () => {
         Effect.gen(function* () {
           const provider = yield* ModelProvider
           const all: Array<ChatEvent> = []
-          yield* Stream.runForEach(provider.chat(world.models[1]!, requestOf({})), (event) =>
+          yield* provider.chat(world.models[1]!, requestOf({}), (events) =>
             Effect.map(Clock.currentTimeMillis, (now) => {
-              all.push(event)
-              at.push(now - start)
+              all.push(...events)
+              at.push(...events.map(() => now - start))
             })
           )
           return all
