@@ -28,16 +28,16 @@ const here = (file: string) => join(import.meta.dirname, file)
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 const children: Array<ChildProcess> = []
-process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")))
+/** BENCH_PROF: a directory for the CPU profiles of the servers, which are then asked to end instead of killed. */
+const profiles = process.env["BENCH_PROF"]
+process.on("exit", () => children.forEach((child) => child.kill(profiles === undefined ? "SIGKILL" : "SIGTERM")))
 
 const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
   const child = spawn(
     NODE,
     [
       "--no-warnings",
-      ...(process.env["BENCH_PROF"] === undefined || !file.includes("server.ts") || file.includes("peers")
-        ? []
-        : ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"]),
+      ...(profiles === undefined || file.startsWith("peers") ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),
       here(file),
       String(port),
       ...more

@@ -5,7 +5,13 @@
  * `max_tokens` is kept by real token count, and no real time passes but that of Effect's Clock.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import { type ChatEvent, type FinishReason, type Hear, type Model, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import {
+  type ChatEvent,
+  type FinishReason,
+  type Hear,
+  type Model,
+  ModelProvider
+} from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { hash32, unit } from "./Draws.ts"
