@@ -65,10 +65,11 @@ export const server = (
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop)
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
-  const routes = serveRoutes(hostRule(config.allowedHosts)).pipe(Layer.provide(PooledCrypto.layer))
+  const isOurHost = hostRule(config.allowedHosts)
+  const routes = serveRoutes(isOurHost).pipe(Layer.provide(PooledCrypto.layer))
 
   return Layer.mergeAll(routes, background).pipe(
-    Layer.provideMerge(nodeServer(config)),
+    Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(services),
     Layer.provideMerge(Replica.layer({ speed })),

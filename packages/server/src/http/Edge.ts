@@ -2,7 +2,6 @@
  * What holds for every answer of the server, whatever the route: a request id, a `Host` that is ours, a bounded body, an
  * error body in the form of the surface, and no defect's text. Unknown routes and wrong methods end here.
  */
-import type { ServerResponse } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Crypto, Effect } from "effect"
 import type { Types } from "effect"
@@ -26,7 +25,7 @@ import {
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import type { HostRule } from "./Hosts.ts"
-import { isRequestId, RequestId } from "./RequestId.ts"
+import { commonHeaders, isRequestId, RequestId } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
 
@@ -66,7 +65,8 @@ const handled = (
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const path = request.originalUrl
   const refuse = (error: WireError) => Effect.succeed(edgeError(path, error, requestId))
-  setHeaders(NodeHttpServerRequest.toServerResponse(request), requestId)
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
   if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
@@ -86,13 +86,6 @@ const handled = (
         ? Effect.failCause(cause)
         : Effect.flatMap(explain(cause, request, options.routes, limit, requestId), refuse)
   })
-}
-
-/** What every answer has. */
-const setHeaders = (response: ServerResponse, requestId: string) => {
-  response.setHeader("x-request-id", requestId)
-  response.setHeader("x-content-type-options", "nosniff")
-  response.setHeader("cache-control", "no-store")
 }
 
 const explain = (

@@ -2,11 +2,13 @@
  * The listening socket: limits on headers, connections and silence, an answer even to what is no HTTP, and a stop that
  * lets running requests finish for a while and then closes what is left (decisions: SIGTERM).
  */
-import { createServer, STATUS_CODES } from "node:http"
-import type { Server } from "node:http"
+import { Server, STATUS_CODES } from "node:http"
+import type { ServerOptions } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Crypto, Duration, Effect, Layer } from "effect"
+import type { HostRule } from "./Hosts.ts"
+import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
@@ -16,20 +18,47 @@ const REQUEST_WITHIN_MS = 120_000
 const KEEP_ALIVE_MS = 65_000
 const DRAIN = Duration.seconds(4)
 
+export interface Listening {
+  readonly host: string
+  readonly port: number
+  /** Which `Host` headers a hot route answers to. */
+  readonly isOurHost: HostRule
+  /** How long what is being answered may still take after a stop. */
+  readonly drain?: Duration.Input
+}
+
 /** Listens from when it is built until its scope closes. */
-export const nodeServer = (options: { readonly host: string; readonly port: number }) =>
+export const nodeServer = ({ drain = DRAIN, host, isOurHost, port }: Listening) =>
   Layer.unwrap(
-    Effect.map(Crypto.Crypto, (crypto) => {
-      const server = makeServer(() => Effect.runSync(Effect.orDie(crypto.randomUUIDv7())))
-      const listening = NodeHttpServer.layer(() => server, { ...options, gracefulShutdownTimeout: DRAIN })
+    Effect.gen(function* () {
+      const crypto = yield* Crypto.Crypto
+      const hot = makeHotRoutes(isOurHost)
+      const run = Effect.runSyncWith(yield* Effect.context<never>())
+      const server = makeServer(() => run(Effect.orDie(crypto.randomUUIDv7())), hot.take)
+      const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
-      return Layer.provideMerge(cut, listening)
+      return Layer.mergeAll(Layer.provideMerge(cut, listening), Layer.succeed(HotRoutes, hot))
     })
   )
 
-const makeServer = (newId: () => string): Server => {
-  const server = createServer({
+/** Whom a request is for is known before the router is asked. */
+class FrontServer extends Server {
+  private readonly take: HotRoutes["Service"]["take"]
+
+  constructor(take: HotRoutes["Service"]["take"], options: ServerOptions) {
+    super(options)
+    this.take = take
+  }
+
+  override emit(event: string, ...args: Array<never>): boolean {
+    if (event === "request" && this.take(args[0]!, args[1]!)) return true
+    return super.emit(event, ...args)
+  }
+}
+
+const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"]): Server => {
+  const server = new FrontServer(take, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,

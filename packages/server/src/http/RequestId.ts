@@ -5,3 +5,10 @@ export const RequestId = Context.Reference<string>("@sluice/server/http/RequestI
 
 /** Whether a caller's own id may be kept. */
 export const isRequestId = (text: string): boolean => /^[A-Za-z0-9._:-]{1,128}$/.test(text)
+
+/** What every answer has. */
+export const commonHeaders = (requestId: string): Record<string, string> => ({
+  "x-request-id": requestId,
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store"
+})

@@ -9,13 +9,10 @@ import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Effect, Option } from "effect"
-import type { HttpServerRequest } from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { IncomingMessage } from "node:http"
 import { bearerOf } from "../http/Bearer.ts"
 import { SqlError } from "effect/sql"
-import { RequestId } from "../http/RequestId.ts"
 
 /** A known caller and the headers that its answer carries. */
 export interface Caller {
@@ -24,11 +21,17 @@ export interface Caller {
   readonly headers: Record<string, string>
 }
 
+/** An answer that is yet to be written; undefined: it was written on the way. */
+export type Reply =
+  | { readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | undefined
+
+/** `headers`: those that the answer has whatever becomes of it. */
 export type Guarded = (
-  request: HttpServerRequest,
-  scope: Scope,
-  answer: (caller: Caller) => Effect.Effect<HttpServerResponse.HttpServerResponse, InferenceFailure>
-) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+  source: IncomingMessage,
+  asked: { readonly requestId: string; readonly headers: Record<string, string>; readonly scope: Scope },
+  answer: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
+) => Effect.Effect<Reply>
 
 /** The gate over `Access` and `RateLimits`. */
 export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effect.gen(function* () {
@@ -41,9 +44,9 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
       return admission.admitted ? Effect.void : Effect.fail({ _tag: "RateExceeded" as const, ...admission })
     })
 
-  const identify = (request: HttpServerRequest, headers: Record<string, string>) => {
-    const bearer = bearerOf(NodeHttpServerRequest.toIncomingMessage(request))
-    return Effect.matchEffect(access.authenticate(bearer, request.headers["x-environment"]), {
+  const identify = (source: IncomingMessage, headers: Record<string, string>) => {
+    const bearer = bearerOf(source)
+    return Effect.matchEffect(access.authenticate(bearer, environmentOf(source)), {
       onSuccess: (principal) => Effect.as(admit(principal, headers), principal),
       // The key is known even if the environment is not: its rate counts, and its answer says so.
       onFailure: (error): Effect.Effect<Principal, InferenceFailure> =>
@@ -56,23 +59,27 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
     })
   }
 
-  return (request, scope, answer) =>
-    Effect.flatMap(RequestId, (requestId) => {
-      const headers: Record<string, string> = {}
-      const answered = Effect.flatMap(identify(request, headers), (principal) =>
+  return (source, { headers, requestId, scope }, answer) =>
+    Effect.matchCauseEffect(
+      Effect.flatMap(identify(source, headers), (principal) =>
         principal.scopes.includes(scope)
           ? answer({ principal, requestId, headers })
           : Effect.fail(new ScopeMissing({ scope }))
-      )
-      return Effect.matchCauseEffect(answered, {
+      ),
+      {
         onSuccess: Effect.succeed,
         onFailure: (cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause as Cause.Cause<never>)
             : Effect.map(failureOf(cause, requestId), (failure) => failed(failure, requestId, headers))
-      })
-    })
+      }
+    )
 })
+
+const environmentOf = (source: IncomingMessage): string | undefined => {
+  const given = source.headers["x-environment"]
+  return typeof given === "string" ? given : undefined
+}
 
 /** The failure to tell; what we did not foresee is logged under the request's id and told in general words. */
 export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: string): Effect.Effect<InferenceFailure> => {
@@ -86,8 +93,11 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
 }
 
 /** A JSON answer. */
-export const json = (status: number, body: string, headers: Record<string, string>) =>
-  HttpServerResponse.text(body, { status, headers, contentType: "application/json" })
+export const json = (status: number, body: string, headers: Readonly<Record<string, string>>): Reply => ({
+  status,
+  body,
+  headers
+})
 
 const failed = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
   const error = inferenceErrorOf(failure)

@@ -1,22 +1,25 @@
 /**
  * The endpoints of the inference surface over the domain's `Inference`. Raw requests in, ready text out: the contract shows
- * the shapes, the domain checks the body, and nothing here decides anything about money.
+ * the shapes. Chat has a hot route beside the router's endpoint, of the same function.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
-import { completionText } from "@sluice/api/inference/ChatWire"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { modelToWire } from "@sluice/api/inference/ModelWire"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
 import { Inference } from "@sluice/domain/inference/Inference"
-import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Effect, Result } from "effect"
+import { Crypto, Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { BodyTooLarge } from "../http/BoundedBody.ts"
-import { type Caller, failureOf, json, makeGate } from "./CallerGate.ts"
-import { SseAnswer } from "./SseAnswer.ts"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { boundedBody } from "../http/BoundedBody.ts"
+import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
+import { HotRoutes } from "../http/HotRoutes.ts"
+import { commonHeaders, isRequestId, RequestId } from "../http/RequestId.ts"
+import { json, makeGate, type Reply } from "./CallerGate.ts"
+import { makeChat } from "./ChatEndpoint.ts"
+
+const CHAT_PATH = "/v1/chat/completions"
 
 /** Handlers of the group `inference`. */
 export const InferenceHandlers = HttpApiBuilder.group(
@@ -25,69 +28,87 @@ export const InferenceHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const inference = yield* Inference
     const guarded = yield* makeGate
+    const chat = yield* makeChat
+    const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
     const list = JSON.stringify({ object: "list", data: inference.models.map(modelToWire) })
 
-    const buffered = (caller: Caller, request: ChatRequest) =>
-      Effect.map(inference.chat(caller.principal, caller.requestId, request), (answer) =>
-        json(200, completionText(answer), caller.headers)
+    const answer = (source: IncomingMessage, response: ServerResponse, requestId: string) =>
+      Effect.map(
+        chat({
+          source,
+          response,
+          requestId,
+          headers: commonHeaders(requestId),
+          text: boundedBody(source, MAX_INFERENCE_BODY_BYTES).text
+        }),
+        (reply) => write(response, reply)
       )
+    yield* (yield* HotRoutes).add({
+      path: CHAT_PATH,
+      maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
+      handler: (source, response) => {
+        const given = source.headers["x-request-id"]
+        return typeof given === "string" && isRequestId(given)
+          ? answer(source, response, given)
+          : Effect.flatMap(newId, (id) => answer(source, response, id))
+      }
+    })
 
-    const streamed = (caller: Caller, request: ChatRequest, http: HttpServerRequest) =>
-      Effect.suspend(() => {
-        const answer = new SseAnswer(NodeHttpServerRequest.toServerResponse(http), caller.headers)
-        const told = Effect.map(inference.chat(caller.principal, caller.requestId, request, answer.emit), (whole) =>
-          answer.complete(whole, request.includeUsage)
+    const reading = (
+      request: HttpServerRequest,
+      found: Effect.Effect<string, InferenceFailure>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+      Effect.flatMap(RequestId, (requestId) =>
+        Effect.map(
+          guarded(
+            NodeHttpServerRequest.toIncomingMessage(request),
+            { requestId, headers: {}, scope: "inference:read" },
+            ({ headers }) => Effect.map(found, (body) => json(200, body, headers))
+          ),
+          toResponse
         )
-        return Effect.matchCauseEffect(Effect.raceFirst(told, answer.heartbeat()), {
-          onSuccess: () => Effect.as(answer.sent(), HttpServerResponse.empty({ status: 200 })),
-          onFailure: (cause) => (answer.begun ? brokenOff(answer, cause, caller) : Effect.failCause(cause))
-        }).pipe(Effect.onInterrupt(() => Effect.sync(() => answer.stop(caller.requestId))))
-      })
+      )
 
     return handlers
       .handleRaw("chatCompletions", ({ request }) =>
-        guarded(request, "inference:write", (caller) =>
-          Effect.flatMap(bodyOf(request), (text) => {
-            const chat = parse(text)
-            if (Result.isFailure(chat)) return Effect.fail(chat.failure)
-            return chat.success.stream ? streamed(caller, chat.success, request) : buffered(caller, chat.success)
-          })
+        Effect.flatMap(RequestId, (requestId) =>
+          Effect.map(
+            chat({
+              source: NodeHttpServerRequest.toIncomingMessage(request),
+              response: NodeHttpServerRequest.toServerResponse(request),
+              requestId,
+              headers: {},
+              text: request.text
+            }),
+            toResponse
+          )
         )
       )
-      .handleRaw("listModels", ({ request }) =>
-        guarded(request, "inference:read", ({ headers }) => Effect.succeed(json(200, list, headers)))
-      )
+      .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) =>
-        guarded(request, "inference:read", ({ headers }) =>
-          Effect.map(inference.model(params.id), (model) => json(200, JSON.stringify(modelToWire(model)), headers))
+        reading(
+          request,
+          Effect.map(inference.model(params.id), (model) => JSON.stringify(modelToWire(model)))
         )
       )
   })
 )
 
-/** The edge bounds and decodes what `request.text` gives. */
-const bodyOf = (request: HttpServerRequest): Effect.Effect<string, InferenceFailure> =>
-  Effect.mapError(request.text, (error: unknown) =>
-    error instanceof BodyTooLarge ? { _tag: "BodyTooLarge", limitBytes: error.limit } : notJson()
-  )
-
-const notJson = () => new ChatInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })
-
-const parse = (text: string): Result.Result<ChatRequest, ChatInvalid> => {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return Result.fail(notJson())
-  }
-  return decodeChat(body)
-}
-
-/** The status is sent: the failure is the stream's last event. */
-const brokenOff = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>
-  Cause.hasInterruptsOnly(cause)
-    ? Effect.failCause(cause)
-    : Effect.flatMap(failureOf(cause, caller.requestId), (failure) => {
-        answer.fail(failure, caller.requestId)
-        return Effect.as(answer.sent(), HttpServerResponse.empty({ status: 200 }))
+const toResponse = (reply: Reply) =>
+  reply === undefined
+    ? HttpServerResponse.empty({ status: 200 })
+    : HttpServerResponse.text(reply.body, {
+        status: reply.status,
+        headers: reply.headers,
+        contentType: "application/json"
       })
+
+const write = (response: ServerResponse, reply: Reply): void => {
+  if (reply === undefined || response.destroyed) return
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(reply.body)
+  })
+  response.end(reply.body)
+}

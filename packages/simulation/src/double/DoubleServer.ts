@@ -55,7 +55,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
   const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer, MeteringReconciler.loop).pipe(
-    Layer.provideMerge(nodeServer({ host: "127.0.0.1", port })),
+    Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]) })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
     Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { pollMs: POLL_MS } : {}) })),

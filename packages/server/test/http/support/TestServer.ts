@@ -104,7 +104,7 @@ const seal = nodeSeal.pipe(
 /** Real time, a real port, an embedded database. */
 export const testServer = TestServer.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer)),
-  Layer.provideMerge(nodeServer({ host: "127.0.0.1", port: 0 })),
+  Layer.provideMerge(nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]) })),
   Layer.provideMerge(application),
   Layer.provideMerge(Replica.layer({ speed: 1 })),
   Layer.provideMerge(PooledCrypto.layer),

@@ -2,7 +2,7 @@
  * The inference surface on a real port: edge, routes, simulated models, metering on an embedded database. Keys are known
  * by a table, so that a test says who asks without making a workspace through the API.
  */
-import { NodeCrypto, NodeHttpServer } from "@effect/platform-node"
+import { NodeCrypto } from "@effect/platform-node"
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { Access } from "@sluice/domain/access/Access"
 import { KeyInvalid } from "@sluice/domain/access/AccessErrors"
@@ -14,6 +14,7 @@ import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { edge } from "@sluice/server/http/Edge"
 import { hostRule } from "@sluice/server/http/Hosts"
+import { nodeServer } from "@sluice/server/http/NodeServer"
 import { routesOf } from "@sluice/server/http/RouteTable"
 import { InferenceHandlers } from "@sluice/server/inference/InferenceHandlers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
@@ -22,7 +23,6 @@ import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { createServer } from "node:http"
 
 /** Keys that the server lets in. */
 export type Keys = Map<string, Principal>
@@ -50,10 +50,8 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
     Layer.provide(NodeTokens.layer),
     Layer.provide(RateLimits.layer),
     Layer.provide(accessOf(keys)),
-    Layer.provide(NodeCrypto.layer),
-    Layer.provideMerge(
-      NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: "100 millis" })
-    )
+    Layer.provideMerge(nodeServer({ port: 0, host: "127.0.0.1", isOurHost: hostRule([]), drain: "100 millis" })),
+    Layer.provide(NodeCrypto.layer)
   )
 }
 

@@ -1,0 +1,58 @@
+/** The hot route and the router's endpoint are one: the same question gets the same answer by both, refusals too. */
+import { expect, layer } from "@effect/vitest"
+import { instant } from "@sluice/simulator/models/ModelWorld"
+import { Effect, Layer } from "effect"
+import { ownPglite } from "../../../../test/support/Databases.ts"
+import { chatServer, simulated } from "./support/ChatServer.ts"
+import { customer, keys, NANO, user } from "./support/Customer.ts"
+
+const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+
+/** A query is nothing for the hot route: the router answers. */
+const PATHS = ["/v1/chat/completions", "/v1/chat/completions?by=router"]
+/** Differs from answer to answer. */
+const OWN = /chatcmpl-[0-9a-f-]+|"created":\d+/g
+
+layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the hot route of chat", (it) => {
+  it.effect("answers as the router does", () =>
+    Effect.gen(function* () {
+      const { apiKey, url } = yield* customer(NANO)
+      const question = { model: "sluice-small", messages: user("hi"), seed: 3 }
+      const asked: ReadonlyArray<readonly [body: string, headers?: Record<string, string>]> = [
+        [JSON.stringify(question)],
+        [JSON.stringify({ ...question, stream: true, stream_options: { include_usage: true } })],
+        [JSON.stringify({ ...question, model: "nope" })],
+        [JSON.stringify({ ...question, temperature: 3 })],
+        ["{"],
+        [JSON.stringify(question), { authorization: "Bearer svc_live_nobody" }],
+        [JSON.stringify(question), { "x-environment": "nowhere" }],
+        [JSON.stringify(question), { "x-request-id": "mine" }],
+        [JSON.stringify(question), { "x-request-id": "not an id" }],
+        [`"${"x".repeat(11 * 1024 * 1024)}"`]
+      ]
+      for (const [body, headers] of asked) {
+        const answers = yield* Effect.forEach(PATHS, (path) =>
+          Effect.promise(async () => {
+            const response = await fetch(url + path, {
+              method: "POST",
+              headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
+              body
+            })
+            const kept = [...response.headers].filter(
+              ([name]) => !/^(date|x-ratelimit-remaining|keep-alive)$/.test(name)
+            )
+            const id = response.headers.get("x-request-id") ?? ""
+            const seen = kept.map(([name, value]) => `${name}: ${value.replace(id, "ID")}`).sort()
+            return {
+              status: response.status,
+              seen,
+              text: (await response.text()).replace(OWN, "").replaceAll(id, "ID")
+            }
+          })
+        )
+        expect(answers[0]).toEqual(answers[1])
+        expect(answers[0]!.seen.join()).toContain("x-request-id")
+      }
+    })
+  )
+})
