@@ -15,6 +15,23 @@ export const UsageWire = Schema.Struct({
   cost: Schema.Finite.annotate({ description: "USD" })
 }).annotate({ identifier: "ChatUsage" })
 
+const ToolCallWire = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("function"),
+  function: Schema.Struct({
+    name: Schema.String,
+    arguments: Schema.String.annotate({ description: "JSON; check it before you use it" })
+  })
+}).annotate({ identifier: "ChatToolCall" })
+
+/** `id`, `type` and the name come with the first piece of a call. */
+const ToolCallDeltaWire = Schema.Struct({
+  index: Schema.Int,
+  id: Schema.optionalKey(Schema.String),
+  type: Schema.optionalKey(Schema.Literal("function")),
+  function: Schema.Struct({ name: Schema.optionalKey(Schema.String), arguments: Schema.String })
+}).annotate({ identifier: "ChatToolCallDelta" })
+
 export const ChatCompletionWire = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("chat.completion"),
@@ -26,7 +43,8 @@ export const ChatCompletionWire = Schema.Struct({
       message: Schema.Struct({
         role: Schema.Literal("assistant"),
         content: Schema.NullOr(Schema.String),
-        name: Schema.optionalKey(Schema.String)
+        name: Schema.optionalKey(Schema.String),
+        tool_calls: Schema.optionalKey(Schema.Array(ToolCallWire))
       }),
       finish_reason: FinishReason
     })
@@ -44,7 +62,8 @@ export const ChatChunkWire = Schema.Struct({
       index: Schema.Int,
       delta: Schema.Struct({
         role: Schema.optionalKey(Schema.Literal("assistant")),
-        content: Schema.optionalKey(Schema.NullOr(Schema.String))
+        content: Schema.optionalKey(Schema.NullOr(Schema.String)),
+        tool_calls: Schema.optionalKey(Schema.Array(ToolCallDeltaWire))
       }),
       finish_reason: Schema.NullOr(FinishReason)
     })
@@ -59,9 +78,20 @@ export const completionText = ({ head, choices, usage }: Answer): string =>
     object: "chat.completion",
     created: head.created,
     model: head.model,
-    choices: choices.map(({ text, reason }, index) => ({
+    choices: choices.map(({ calls, reason, text }, index) => ({
       index,
-      message: { role: "assistant", content: text },
+      message:
+        calls.length === 0
+          ? { role: "assistant", content: text }
+          : {
+              role: "assistant",
+              content: text === "" ? null : text,
+              tool_calls: calls.map(({ id, name, ...call }) => ({
+                id,
+                type: "function",
+                function: { name, arguments: call.arguments }
+              }))
+            },
       finish_reason: reason
     })),
     usage: usageToWire(usage)
@@ -81,6 +111,18 @@ export const chunkStart = (head: AnswerHead): string =>
 /** A piece of text; the first one of a choice names the role. */
 export const textChunk = (start: string, index: number, text: string, first: boolean): string =>
   `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
+
+/** A call of a tool begins; where it is the first piece of its choice it names the role. */
+export const callChunk = (
+  start: string,
+  { call, id, index, name }: { call: number; id: string; index: number; name: string },
+  first: boolean
+): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}}]},"finish_reason":null}]}\n\n`
+
+/** A piece of the arguments of a call. */
+export const argumentsChunk = (start: string, index: number, call: number, text: string): string =>
+  `${start}[{"index":${index},"delta":{"tool_calls":[{"index":${call},"function":{"arguments":${JSON.stringify(text)}}}]},"finish_reason":null}]}\n\n`
 
 /** How each choice ended, the usage if it was asked for, and the last line. */
 export const streamEnd = (start: string, answer: Answer, includeUsage: boolean): string => {

@@ -29,6 +29,14 @@ export type ResponseFormat =
   | { readonly type: "json_object" }
   | { readonly type: "json_schema"; readonly schema: Readonly<Record<string, unknown>> }
 
+/** A function that the model may ask its caller to run. */
+export interface ChatTool {
+  readonly name: string
+  readonly description: string
+  /** The JSON Schema of its arguments; undefined: it takes none. */
+  readonly parameters: Readonly<Record<string, unknown>> | undefined
+}
+
 export interface ChatRequest {
   readonly model: string
   readonly messages: ReadonlyArray<ChatMessage>
@@ -43,9 +51,11 @@ export interface ChatRequest {
   readonly stream: boolean
   readonly includeUsage: boolean
   readonly seed: number | undefined
-  readonly tools: ReadonlyArray<Readonly<Record<string, unknown>>>
-  /** A named tool is `named`. */
-  readonly toolChoice: "none" | "auto" | "required" | "named"
+  readonly tools: ReadonlyArray<ChatTool>
+  /** `named`: the one tool that must be called. */
+  readonly toolChoice: "none" | "auto" | "required" | { readonly named: string }
+  /** Whether one answer may have several calls. */
+  readonly parallelToolCalls: boolean
   readonly responseFormat: ResponseFormat
   readonly logprobs: boolean
 }
@@ -95,7 +105,8 @@ const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
   }
   const format = formatOf(body)
   if (Result.isFailure(format)) return Result.fail(format.failure)
-  const choice = body.tool_choice ?? "auto"
+  const choice = choiceOf(body)
+  if (Result.isFailure(choice)) return Result.fail(choice.failure)
   const stops = body.stop ?? []
   return Result.succeed({
     model: body.model,
@@ -110,11 +121,30 @@ const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     seed: body.seed ?? undefined,
-    tools: body.tools ?? [],
-    toolChoice: typeof choice === "string" ? choice : "named",
+    tools: (body.tools ?? []).map((tool) => ({
+      name: tool.function.name,
+      description: tool.function.description ?? "",
+      parameters: tool.function.parameters ?? undefined
+    })),
+    toolChoice: choice.success,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
     responseFormat: format.success,
     logprobs: body.logprobs ?? false
   })
+}
+
+const choiceOf = (body: ChatBody): Result.Result<ChatRequest["toolChoice"], ChatInvalid> => {
+  const choice = body.tool_choice ?? "auto"
+  const tools = body.tools ?? []
+  if (choice === "none" || choice === "auto") return Result.succeed(choice)
+  if (tools.length === 0) {
+    return invalid("tool_choice", "Invalid value for 'tool_choice': a tool can be asked for only where there are tools")
+  }
+  if (choice === "required") return Result.succeed(choice)
+  const { name } = choice.function
+  return tools.some((tool) => tool.function.name === name)
+    ? Result.succeed({ named: name })
+    : invalid("tool_choice", `Invalid value for 'tool_choice': none of the tools is called ${JSON.stringify(name)}`)
 }
 
 const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, ChatInvalid> => {

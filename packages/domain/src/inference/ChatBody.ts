@@ -39,7 +39,24 @@ export const MessageBody = Schema.Struct({
   tool_call_id: opt(Schema.String)
 })
 
-const NamedTool = Schema.Struct({ type: Schema.String, function: opt(Schema.Struct({ name: Schema.String })) })
+const ToolName = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/, { expected: "a name of 1 to 64 letters, digits, _ and -" })
+)
+
+const Tool = Schema.Struct({
+  type: Schema.Literal("function"),
+  function: Schema.Struct({
+    name: ToolName,
+    description: opt(Schema.String),
+    parameters: opt(AnyObject),
+    strict: opt(Schema.Boolean)
+  })
+})
+
+const NamedTool = Schema.Struct({
+  type: Schema.Literal("function"),
+  function: Schema.Struct({ name: Schema.String })
+})
 
 export const ChatBody = Schema.Struct({
   model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
@@ -67,7 +84,7 @@ export const ChatBody = Schema.Struct({
   ),
   seed: opt(WholeNumber),
   user: opt(Schema.String),
-  tools: opt(Schema.Array(AnyObject).check(Schema.isMaxLength(MAX_TOOLS, { expected: `at most ${MAX_TOOLS} tools` }))),
+  tools: opt(Schema.Array(Tool).check(Schema.isMaxLength(MAX_TOOLS, { expected: `at most ${MAX_TOOLS} tools` }))),
   tool_choice: opt(Schema.Union([Schema.Literals(["none", "auto", "required"]), NamedTool])),
   parallel_tool_calls: opt(Schema.Boolean),
   response_format: opt(

@@ -14,7 +14,7 @@ import { promptOverhead, promptText } from "./ChatPrompt.ts"
 import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type ChatEvent, type FinishReason, type Model, ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
-import { Production } from "./Production.ts"
+import { Production, type ToolCall } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
 
@@ -37,7 +37,11 @@ export interface AnswerUsage {
 
 export interface Answer {
   readonly head: AnswerHead
-  readonly choices: ReadonlyArray<{ readonly text: string; readonly reason: FinishReason }>
+  readonly choices: ReadonlyArray<{
+    readonly text: string
+    readonly calls: ReadonlyArray<Readonly<ToolCall>>
+    readonly reason: FinishReason
+  }>
   readonly usage: AnswerUsage
 }
 
@@ -227,6 +231,6 @@ const countAll = (count: (text: string) => Effect.Effect<number>, texts: Readonl
 
 const answerOf = (head: AnswerHead, production: Production, usage: AnswerUsage): Answer => ({
   head,
-  choices: production.texts.map((text, index) => ({ text, reason: production.reasons[index] ?? "stop" })),
+  choices: production.choices.map(({ calls, reason, text }) => ({ text, calls, reason: reason ?? "stop" })),
   usage
 })

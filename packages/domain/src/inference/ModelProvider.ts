@@ -31,6 +31,16 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 /** One step of an answer. `index` is the choice, 0 to n - 1. */
 export type ChatEvent =
   | { readonly _tag: "Text"; readonly index: number; readonly text: string }
+  /** A call of a tool begins: the `call`th of this choice, from 0. */
+  | {
+      readonly _tag: "ToolCall"
+      readonly index: number
+      readonly call: number
+      readonly id: string
+      readonly name: string
+    }
+  /** A piece of the arguments of a call that has begun, as JSON text. */
+  | { readonly _tag: "ToolArguments"; readonly index: number; readonly call: number; readonly text: string }
   | { readonly _tag: "Finish"; readonly index: number; readonly reason: FinishReason }
   /** The provider's own count; null where it gives none, and then we count. */
   | { readonly _tag: "Usage"; readonly promptTokens: number; readonly completionTokens: number }

@@ -4,9 +4,22 @@
  */
 import type { ChatEvent, FinishReason } from "./ModelProvider.ts"
 
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text; not of a call that was cut. */
+  arguments: string
+}
+
+/** One of the answers of a request. */
+export interface Choice {
+  text: string
+  readonly calls: Array<ToolCall>
+  reason: FinishReason | undefined
+}
+
 export class Production {
-  readonly texts: Array<string>
-  readonly reasons: Array<FinishReason | undefined>
+  readonly choices: ReadonlyArray<Choice>
   /** The model was asked: from here on its prompt costs. */
   started = false
   /** Something was handed to the caller. */
@@ -19,38 +32,65 @@ export class Production {
   /** `allowed`: tokens that each choice may have. */
   constructor(choices: number, allowed: number) {
     this.mostLength = allowed * LONGEST_TOKEN
-    this.texts = Array.from({ length: choices }, () => "")
-    this.reasons = Array.from({ length: choices }, () => undefined)
+    this.choices = Array.from({ length: choices }, () => ({ text: "", calls: [], reason: undefined }))
   }
 
   /** Every choice has said how it ended; an answer that stops without is cut, not complete. */
   get complete(): boolean {
-    return this.reasons.every((reason) => reason !== undefined)
+    return this.choices.every(({ reason }) => reason !== undefined)
   }
 
   /** More than any allowed answer can be: the model ignores its limit. */
   get excessive(): boolean {
-    return this.texts.some((text) => text.length > this.mostLength)
+    return this.choices.some((choice) => lengthOf(choice) > this.mostLength)
   }
 
-  /** Takes what belongs to the answer and gives it back: events of choices that were not asked for are dropped. */
+  /** What is counted of each choice. */
+  get texts(): ReadonlyArray<string> {
+    return this.choices.map(({ calls, text }) =>
+      [...(text === "" ? [] : [text]), ...calls.map((call) => `${call.name} ${call.arguments}`)].join("\n")
+    )
+  }
+
+  /** Takes what belongs to the answer and gives it back: what nobody asked for, or has no beginning, is dropped. */
   add(events: ReadonlyArray<ChatEvent>): ReadonlyArray<ChatEvent> {
-    const kept = events.filter((event) => event._tag === "Usage" || event.index in this.texts)
-    for (const event of kept) {
-      if (event._tag === "Usage") {
-        this.reported = {
-          prompt: tokens(event.promptTokens),
-          completion: tokens(event.completionTokens)
-        }
-      } else if (event._tag === "Text") this.texts[event.index] += event.text
-      else this.reasons[event.index] = event.reason
+    return events.filter((event) => this.take(event))
+  }
+
+  private take(event: ChatEvent): boolean {
+    if (event._tag === "Usage") {
+      this.reported = { prompt: tokens(event.promptTokens), completion: tokens(event.completionTokens) }
+      return true
     }
-    return kept
+    const choice = this.choices[event.index]
+    if (choice === undefined) return false
+    switch (event._tag) {
+      case "Text":
+        choice.text += event.text
+        return true
+      case "Finish":
+        choice.reason = event.reason
+        return true
+      case "ToolCall":
+        if (event.call !== choice.calls.length || event.call >= MAX_CALLS) return false
+        choice.calls.push({ id: event.id, name: event.name, arguments: "" })
+        return true
+      case "ToolArguments": {
+        const call = choice.calls[event.call]
+        if (call !== undefined) call.arguments += event.text
+        return call !== undefined
+      }
+    }
   }
 }
 
 /** Characters of the longest token that tokenizers know. */
 const LONGEST_TOKEN = 128
+/** Calls of one choice at most. */
+const MAX_CALLS = 128
+
+const lengthOf = ({ calls, text }: Choice): number =>
+  calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, text.length)
 
 /** An upstream's number is input as any other: whole, not negative, within int4. */
 const tokens = (count: number): number => Math.min(Math.max(0, Math.trunc(count) || 0), 2_147_483_647)

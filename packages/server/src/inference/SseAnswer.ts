@@ -4,7 +4,7 @@
  * The head goes out with the first word, so a refusal before it is a plain answer with its status. The model waits while
  * the caller does not read; who does not read for STALL_MS is dropped. Silence is broken by a comment.
  */
-import { chunkStart, streamEnd, textChunk } from "@sluice/api/inference/ChatWire"
+import { argumentsChunk, callChunk, chunkStart, streamEnd, textChunk } from "@sluice/api/inference/ChatWire"
 import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
 import { ClientStalled } from "@sluice/domain/inference/InferenceErrors"
@@ -42,12 +42,28 @@ export class SseAnswer {
   readonly emit = (head: AnswerHead, events: ReadonlyArray<ChatEvent>): Effect.Effect<void, ClientStalled> => {
     if (this.start === "") this.start = chunkStart(head)
     let text = ""
-    for (const event of events) {
-      if (event._tag !== "Text") continue
-      text += textChunk(this.start, event.index, event.text, !this.named.has(event.index))
-      this.named.add(event.index)
-    }
+    for (const event of events) text += this.chunk(event)
     return text === "" || this.write(text) ? Effect.void : this.until("drain")
+  }
+
+  private chunk(event: ChatEvent): string {
+    switch (event._tag) {
+      case "Text":
+        return textChunk(this.start, event.index, event.text, this.isFirst(event.index))
+      case "ToolCall":
+        return callChunk(this.start, event, this.isFirst(event.index))
+      case "ToolArguments":
+        return argumentsChunk(this.start, event.index, event.call, event.text)
+      default:
+        return ""
+    }
+  }
+
+  /** The first piece of a choice names the role. */
+  private isFirst(index: number): boolean {
+    const first = !this.named.has(index)
+    this.named.add(index)
+    return first
   }
 
   /** How it ended and what it cost. A choice without a word still gets its role. */

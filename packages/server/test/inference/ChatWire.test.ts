@@ -18,8 +18,8 @@ import { OpenApi } from "effect/http-api"
 const answer: Answer = {
   head: { id: 'chatcmpl-"1"', created: 5, model: "m\n" },
   choices: [
-    { text: 'say "hi"\u2028\n', reason: "stop" },
-    { text: "", reason: "length" }
+    { text: 'say "hi"\u2028\n', calls: [], reason: "stop" },
+    { text: "", calls: [], reason: "length" }
   ],
   usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
 }

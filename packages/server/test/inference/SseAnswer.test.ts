@@ -81,7 +81,7 @@ it.effect("drops who does not take the end", () =>
     const { socket, answer } = yield* open
     const whole: Answer = {
       head,
-      choices: [{ text: "", reason: "stop" }],
+      choices: [{ text: "", calls: [], reason: "stop" }],
       usage: { promptTokens: 1, completionTokens: 0, cost: 0n }
     }
     socket.full = true

@@ -17,7 +17,7 @@ export const prose = (request: ChatRequest, key: number, words: readonly [number
   if (echo !== null) return echo[1]!
   const topics = topicsOf(asked)
   const target = between(key, 0, words[0], words[1])
-  const sentences = [opening(asked, key), ...pictures(request)]
+  const sentences = [opening(asked, key), ...pictures(request), ...results(request)]
   let length = wordCount(sentences.join(" "))
   for (let n = 1; length < target; n++) {
     const sentence = pick(key, n, n % 2 === 0 ? STATEMENTS : ADVICE).replace("{}", () => pick(key, n + 1_000, topics))
@@ -46,6 +46,12 @@ const opening = (asked: string, key: number): string => {
 const pictures = (request: ChatRequest): ReadonlyArray<string> => {
   const count = request.messages.reduce((sum, message) => sum + message.images.length, 0)
   return count === 0 ? [] : [`I received ${count === 1 ? "one image" : `${count} images`} with the question.`]
+}
+
+/** What the tools answered at last. */
+const results = (request: ChatRequest): ReadonlyArray<string> => {
+  const last = request.messages.at(-1)
+  return last?.role === "tool" ? [`The tool answered: ${last.text.slice(0, 200).toWellFormed()}.`] : []
 }
 
 /** The longest distinct words of the question: what it is likely to be about. */

@@ -18,6 +18,7 @@ import { hash32, unit } from "./Draws.ts"
 import { jsonAnswer, SchemaUnsupported } from "./JsonAnswer.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { prose } from "./Prose.ts"
+import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
 export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens> =>
@@ -26,16 +27,38 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
     Effect.map(Effect.service(Tokens), (tokens) => {
       const byId = new Map(world.models.map((model) => [model.id, model]))
 
-      const answer = (model: SimulatedModel, request: ChatRequest, key: number) =>
-        Effect.flatMap(
-          Effect.sync(() => cutAtStop(said(model, request, key), request.stop)),
-          (text) =>
-            Effect.map(shorten(tokens.count, text, request.maxTokens), (kept) => ({
-              // Without a pace and without a stream nobody sees the words come one by one.
-              pieces: world.latency === "none" && !request.stream ? [kept] : piecesOf(kept),
-              reason: (kept.length < text.length ? "length" : "stop") as FinishReason
-            }))
-        )
+      // Without a pace and without a stream nobody sees the words come one by one.
+      const inPieces = (request: ChatRequest, text: string) =>
+        world.latency === "none" && !request.stream ? [text] : piecesOf(text)
+
+      const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Spoken> =>
+        Effect.suspend(() => {
+          const calls = callsOf(request, key)
+          if (calls.length > 0) return called(request, calls)
+          const text = cutAtStop(said(model, request, key), request.stop)
+          return Effect.map(shorten(tokens.count, text, request.maxTokens), (kept) => ({
+            steps: inPieces(request, kept).map((piece) => ({ _tag: "Text", text: piece })),
+            reason: kept.length < text.length ? "length" : "stop"
+          }))
+        })
+
+      /** The calls, as far as `max_tokens` reaches: what is cut is the last one's arguments. */
+      const called = (request: ChatRequest, calls: ReadonlyArray<SaidCall>): Effect.Effect<Spoken> => {
+        const whole = calls.map((call) => `${call.name} ${call.arguments}`).join("\n")
+        return Effect.map(shorten(tokens.count, whole, request.maxTokens), (kept) => {
+          let left = kept.length
+          const steps = calls.flatMap((call, index): ReadonlyArray<Step> => {
+            if (left <= call.name.length) return []
+            const text = call.arguments.slice(0, Math.max(0, left - call.name.length - 1))
+            left -= call.name.length + call.arguments.length + 2
+            return [
+              { _tag: "ToolCall", call: index, id: call.id, name: call.name },
+              ...inPieces(request, text).map((piece): Step => ({ _tag: "ToolArguments", call: index, text: piece }))
+            ]
+          })
+          return { steps, reason: kept.length < whole.length ? "length" : "tool_calls" }
+        })
+      }
 
       const chat = <E>(asked: Model, request: ChatRequest, hear: Hear<E>): Effect.Effect<void, E> => {
         const model = byId.get(asked.id)
@@ -55,30 +78,35 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
     })
   )
 
+type Step = DistributiveOmit<Extract<ChatEvent, { readonly _tag: "Text" | "ToolCall" | "ToolArguments" }>, "index">
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
 interface Spoken {
-  readonly pieces: ReadonlyArray<string>
+  readonly steps: ReadonlyArray<Step>
   readonly reason: FinishReason
 }
 
 const refuses = (_model: Model, request: ChatRequest) => {
   if (request.logprobs)
     return { param: "logprobs", message: "Simulated models have no log probabilities; leave logprobs out" }
-  if (request.toolChoice === "required" || request.toolChoice === "named") {
-    return {
-      param: "tool_choice",
-      message: "Simulated models answer with text and call no tools; use tool_choice auto or none"
-    }
+  const tools = request.toolChoice === "none" ? [] : request.tools
+  for (const [index, tool] of tools.entries()) {
+    const why = unable(() => argumentsOf(tool, 0, ""))
+    if (why !== undefined) return { param: `tools.${index}.function.parameters`, message: why }
   }
-  if (request.responseFormat.type !== "json_schema") return undefined
+  const format = request.responseFormat
+  if (format.type !== "json_schema") return undefined
+  const why = unable(() => jsonAnswer(format.schema, 0, ""))
+  return why === undefined ? undefined : { param: "response_format.json_schema.schema", message: why }
+}
+
+const unable = (follow: () => unknown): string | undefined => {
   try {
-    jsonAnswer(request.responseFormat.schema, 0, "")
+    follow()
     return undefined
   } catch (error) {
     if (!(error instanceof SchemaUnsupported)) throw error
-    return {
-      param: "response_format.json_schema.schema",
-      message: `Simulated models can't follow this schema: ${error.message}`
-    }
+    return `Simulated models can't follow this schema: ${error.message}`
   }
 }
 
@@ -129,19 +157,14 @@ const whole = (text: string, length: number): string => {
 /** Words with the space before them; what has no spaces comes in parts. */
 const piecesOf = (text: string): ReadonlyArray<string> => text.match(/\s*\S{1,48}|\s+/gu) ?? []
 
-/** What is emitted together: one piece of each choice that still speaks, and its end after the last one. */
+/** What is emitted together: one step of each choice that still speaks, and its end after the last one. */
 const stepsOf = (answers: ReadonlyArray<Spoken>): ReadonlyArray<ReadonlyArray<ChatEvent>> => {
-  const only = answers.length === 1 ? answers[0] : undefined
-  if (only !== undefined) {
-    const texts = only.pieces.map((text): ReadonlyArray<ChatEvent> => [{ _tag: "Text", index: 0, text }])
-    return [...texts, [{ _tag: "Finish", index: 0, reason: only.reason }]]
-  }
-  const length = Math.max(0, ...answers.map((answer) => answer.pieces.length)) + 1
-  return Array.from({ length }, (_, step) =>
+  const length = Math.max(0, ...answers.map((answer) => answer.steps.length)) + 1
+  return Array.from({ length }, (_, at) =>
     answers.flatMap((answer, index): ReadonlyArray<ChatEvent> => {
-      const text = answer.pieces[step]
-      if (text !== undefined) return [{ _tag: "Text", index, text }]
-      return step === answer.pieces.length ? [{ _tag: "Finish", index, reason: answer.reason }] : []
+      const step = answer.steps[at]
+      if (step !== undefined) return [{ ...step, index }]
+      return at === answer.steps.length ? [{ _tag: "Finish", index, reason: answer.reason }] : []
     })
   )
 }

@@ -1,0 +1,133 @@
+/** Tools through the stock client: calls that satisfy their schemas, streamed as buffered, and whole loops of them. */
+import { expect, layer } from "@effect/vitest"
+import { instant } from "@sluice/simulator/models/ModelWorld"
+import { Effect, Layer } from "effect"
+import { ownPglite } from "../../../../test/support/Databases.ts"
+import { money } from "../../../domain/test/inference/support/Workspace.ts"
+import { chatServer, simulated } from "./support/ChatServer.ts"
+import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
+
+const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+
+const tool = (name: string, parameters: Record<string, unknown>) => ({
+  type: "function" as const,
+  function: { name, description: `Gives the ${name}`, parameters }
+})
+const place = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false
+}
+const weather = tool("get_weather", place)
+const time = tool("get_time", { ...place, properties: { ...place.properties, offset: { type: "integer" } } })
+const pick = ({ name, arguments: text }: { name: string; arguments: string }) => ({ name, text })
+const question = { model: "sluice-small", messages: user("What are the weather and the time in Lisbon?") }
+
+layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools through the stock client", (it) => {
+  it.effect("calls what the question speaks of, streamed as buffered, for the same money", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      const asked = { ...question, tools: [weather, time] }
+      const whole = yield* Effect.promise(() => client.chat.completions.create(asked))
+      const streamed = yield* Effect.promise(() =>
+        client.chat.completions.stream({ ...asked, stream_options: { include_usage: true } }).finalChatCompletion()
+      )
+      const [choice] = whole.choices
+      expect(choice!.finish_reason).toBe("tool_calls")
+      expect(choice!.message.content).toBeNull()
+      const calls = choice!.message.tool_calls!
+      expect(calls.map((call) => call.type === "function" && call.function.name)).toEqual(["get_weather", "get_time"])
+      expect(new Set(calls.map(({ id }) => id)).size).toBe(2)
+      for (const call of calls) {
+        expect(call.type === "function" && JSON.parse(call.function.arguments)).toMatchObject({
+          city: expect.any(String)
+        })
+      }
+      const again = streamed.choices[0]!.message.tool_calls!
+      expect(
+        again.map((call) => ({ id: call.id, type: call.type, ...("function" in call ? pick(call.function) : {}) }))
+      ).toEqual(
+        calls.map((call) => ({ id: call.id, type: call.type, ...("function" in call ? pick(call.function) : {}) }))
+      )
+      expect(streamed.usage).toEqual(whole.usage)
+      expect(whole.usage!.completion_tokens).toBeGreaterThan(5)
+    })
+  )
+
+  it.effect("obeys tool_choice and parallel_tool_calls", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      const called = (body: object) =>
+        Effect.promise(() =>
+          client.chat.completions.create({ ...question, tools: [weather, time], ...body } as typeof question)
+        ).pipe(
+          Effect.map((answer) =>
+            (answer.choices[0]!.message.tool_calls ?? []).map((call) => call.type === "function" && call.function.name)
+          )
+        )
+      expect(yield* called({ tool_choice: "none" })).toEqual([])
+      expect(yield* called({ parallel_tool_calls: false })).toEqual(["get_weather"])
+      expect(yield* called({ tool_choice: { type: "function", function: { name: "get_time" } } })).toEqual(["get_time"])
+      expect(yield* called({ messages: user("Hello there") })).toEqual([])
+      expect(yield* called({ messages: user("Hello there"), tool_choice: "required" })).toEqual(["get_weather"])
+    })
+  )
+
+  it.effect("runs the client's own loop to its end, and charges each turn", () =>
+    Effect.gen(function* () {
+      const { client, principal } = yield* customer(NANO)
+      const ran: Array<string> = []
+      const runner = client.chat.completions.runTools({
+        ...question,
+        tools: [
+          {
+            type: "function",
+            function: {
+              name: "get_weather",
+              description: "",
+              parameters: place,
+              parse: JSON.parse,
+              function: ({ city }: { city: string }) => {
+                ran.push(city)
+                return "22 degrees and sunny"
+              }
+            }
+          }
+        ]
+      })
+      expect(yield* Effect.promise(() => runner.finalContent())).toContain("The tool answered: 22 degrees and sunny.")
+      expect(ran).toHaveLength(1)
+      const { usage } = yield* money(principal)
+      expect(usage).toBe(2n)
+    })
+  )
+
+  it.effect("cuts a call at max_tokens, and never bills more", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      const cut = yield* Effect.promise(() =>
+        client.chat.completions.create({ ...question, tools: [weather], max_tokens: 4 })
+      )
+      expect(cut.choices[0]!.finish_reason).toBe("length")
+      expect(cut.usage!.completion_tokens).toBeLessThanOrEqual(4)
+    })
+  )
+
+  it.effect("refuses tools that make no sense, by name", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      const refused = (body: object) =>
+        failure(() => client.chat.completions.create({ ...question, ...body } as typeof question))
+      for (const [body, param] of [
+        [{ tools: [{ type: "function", function: { name: "a b" } }] }, "tools.0.function.name"],
+        [{ tools: [{ type: "custom", custom: {} }] }, "tools.0.type"],
+        [{ tool_choice: "required" }, "tool_choice"],
+        [{ tools: [weather], tool_choice: { type: "function", function: { name: "other" } } }, "tool_choice"],
+        [{ tools: [tool("odd", { properties: { a: { not: {} } }, required: ["a"] })] }, "tools.0.function.parameters"]
+      ] as const) {
+        expect(yield* refused(body)).toMatchObject({ status: 400, param })
+      }
+    })
+  )
+})

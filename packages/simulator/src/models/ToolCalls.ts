@@ -1,0 +1,54 @@
+/**
+ * Which tools a simulated model calls, and with what: those that the question speaks of, or those that it must call. The
+ * arguments satisfy the tool's schema. A tool's answer is answered with words.
+ */
+import type { ChatRequest, ChatTool } from "@sluice/domain/inference/Chat"
+import { hash32 } from "./Draws.ts"
+import { jsonAnswer } from "./JsonAnswer.ts"
+
+export interface SaidCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+/** Calls of one answer at most. */
+const MAX_CALLS = 4
+
+/** The calls that this request leads to; none: the model answers with words. */
+export const callsOf = (request: ChatRequest, key: number): ReadonlyArray<SaidCall> =>
+  chosen(request).map((tool, index) => ({
+    id: idOf(key, index),
+    name: tool.name,
+    arguments: JSON.stringify(argumentsOf(tool, hash32(key, `arguments ${index}`), asked(request)))
+  }))
+
+/** What the model would say; throws `SchemaUnsupported` where it can't follow the schema. */
+export const argumentsOf = (tool: ChatTool, key: number, text: string): unknown =>
+  tool.parameters === undefined ? {} : jsonAnswer({ type: "object", ...tool.parameters }, key, text)
+
+const chosen = (request: ChatRequest): ReadonlyArray<ChatTool> => {
+  const { messages, parallelToolCalls, toolChoice, tools } = request
+  if (toolChoice === "none" || tools.length === 0) return []
+  if (typeof toolChoice === "object") return tools.filter((tool) => tool.name === toolChoice.named).slice(0, 1)
+  if (toolChoice === "auto" && messages.at(-1)?.role === "tool") return []
+  const words = wordsOf(asked(request))
+  const fitting = tools.filter((tool) => wordsOf(tool.name).some((word) => words.includes(word)))
+  const wanted = fitting.length === 0 && toolChoice === "required" ? tools.slice(0, 1) : fitting
+  return wanted.slice(0, parallelToolCalls ? MAX_CALLS : 1)
+}
+
+const asked = (request: ChatRequest): string =>
+  request.messages.findLast((message) => message.role === "user")?.text.slice(0, 4_000) ?? ""
+
+/** The words of a text or of a name in snake or camel case; without short ones, and without an s at the end. */
+const wordsOf = (text: string): ReadonlyArray<string> =>
+  (text.replace(/([a-z])([A-Z])/g, "$1 $2").match(/\p{L}{3,}/gu) ?? [])
+    .map((word) => word.toLowerCase().replace(/s$/, ""))
+    .filter((word) => !COMMON.has(word))
+
+/** Words of names that say nothing of what a tool is about. */
+const COMMON = new Set(["get", "set", "the", "and", "for", "what", "with", "from", "tool", "function", "call", "use"])
+
+const idOf = (key: number, index: number): string =>
+  `call_${["a", "b", "c"].map((part) => hash32(key, `call ${index} ${part}`).toString(16).padStart(8, "0")).join("")}`
