@@ -8,7 +8,9 @@ import { Workspaces } from "@sluice/domain/access/Workspaces"
 import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Inference } from "@sluice/domain/inference/Inference"
+import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
@@ -21,7 +23,7 @@ export const application = Layer.mergeAll(
   ControlPlane.layer,
   Environments.layer,
   Idempotency.layer,
-  Inference.layer,
+  Layer.mergeAll(Inference.layerNoDeps, Embeddings.layerNoDeps).pipe(Layer.provide(Metering.layer)),
   MeteringReconciler.layer,
   RateLimits.layer,
   StoreProbe.layer,

@@ -4,6 +4,7 @@
  * both surfaces are merged.
  */
 import { ChatBody } from "@sluice/domain/inference/ChatBody"
+import { EmbeddingBody } from "@sluice/domain/inference/EmbeddingRequest"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -11,6 +12,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
+import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
 
 export const InferenceErrorBody = Schema.Struct({
@@ -51,6 +53,18 @@ const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completio
   })
 )
 
+const createEmbeddings = HttpApiEndpoint.post("createEmbeddings", "/embeddings", {
+  payload: EmbeddingBody,
+  success: EmbeddingListWire,
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createEmbedding",
+    summary: "Texts as vectors",
+    description: "From 1 to 2,048 texts. Vectors have length one; fewer `dimensions` are the first of them."
+  })
+)
+
 const listModels = HttpApiEndpoint.get("listModels", "/models", {
   success: ModelListWire,
   error: always
@@ -63,7 +77,7 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 export class InferenceGroup extends HttpApiGroup.make("inference")
-  .add(chatCompletions, listModels, getModel)
+  .add(chatCompletions, createEmbeddings, listModels, getModel)
   .prefix("/v1") {}
 
 export class InferenceApi extends HttpApi.make("inference").add(InferenceGroup) {}

@@ -1,6 +1,6 @@
 /** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
 import { toUsd } from "@sluice/domain/billing/Money"
-import type { Model } from "@sluice/domain/inference/ModelProvider"
+import type { EmbeddingModel, Model } from "@sluice/domain/inference/ModelProvider"
 import * as Schema from "effect/Schema"
 
 export const ModelWire = Schema.Struct({
@@ -10,11 +10,12 @@ export const ModelWire = Schema.Struct({
   owned_by: Schema.String,
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
   context_length: Schema.Int,
-  max_output_tokens: Schema.Int,
+  max_output_tokens: Schema.optionalKey(Schema.Int),
+  dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
   capabilities: Schema.Array(Schema.String),
   pricing: Schema.Struct({
     prompt: Schema.Finite.annotate({ description: "USD for one million tokens" }),
-    completion: Schema.Finite.annotate({ description: "USD for one million tokens" })
+    completion: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" }))
   })
 }).annotate({ identifier: "Model" })
 
@@ -30,6 +31,18 @@ export const modelToWire = (model: Model): typeof ModelWire.Type => ({
   modalities: { input: model.vision ? ["text", "image"] : ["text"], output: ["text"] },
   context_length: model.contextLength,
   max_output_tokens: model.maxOutputTokens,
-  capabilities: ["chat", "streaming", "json_schema", ...(model.vision ? ["vision"] : [])],
+  capabilities: ["chat", "streaming", "tools", "json_schema", ...(model.vision ? ["vision"] : [])],
   pricing: { prompt: toUsd(model.promptPrice), completion: toUsd(model.completionPrice) }
+})
+
+export const embeddingModelToWire = (model: EmbeddingModel): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: ["text"], output: ["embedding"] },
+  context_length: model.contextLength,
+  dimensions: model.dimensions,
+  capabilities: ["embeddings"],
+  pricing: { prompt: toUsd(model.promptPrice) }
 })

@@ -19,13 +19,14 @@ export const models = Effect.gen(function* () {
   const out = yield* Output
   yield* out.answer(yield* listModels(yield* connection), (list) =>
     table(
-      ["ID", "INPUT", "CONTEXT", "PROMPT/1M", "ANSWER/1M"],
+      ["ID", "INPUT", "OUTPUT", "CONTEXT", "PROMPT/1M", "ANSWER/1M"],
       list.map((model) => [
         model.id,
         model.modalities.input.join(","),
+        model.modalities.output.join(","),
         String(model.context_length),
         usd(model.pricing.prompt),
-        usd(model.pricing.completion)
+        model.pricing.completion === undefined ? "" : usd(model.pricing.completion)
       ]),
       ["CONTEXT", "PROMPT/1M", "ANSWER/1M"]
     )

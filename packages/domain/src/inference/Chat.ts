@@ -2,9 +2,10 @@
  * A question to a model as the service works with it: every default filled in, every rule of the request table checked.
  * Refuses the first thing that is wrong, with the path of the field, before anything is reserved or counted.
  */
-import { Exit, Result, Schema, SchemaIssue } from "effect"
+import { Result } from "effect"
+import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { ChatBody, type MessageBody } from "./ChatBody.ts"
-import { ChatInvalid } from "./InferenceErrors.ts"
+import type { ChatInvalid } from "./InferenceErrors.ts"
 
 export type Role = MessageBody["role"]
 
@@ -60,41 +61,11 @@ export interface ChatRequest {
   readonly logprobs: boolean
 }
 
-/** How deep a body may nest and how many values it may have: checking and rendering it must stay short. */
-const MAX_DEPTH = 64
-const MAX_VALUES = 100_000
-/** Message texts of issues are cut here: they may repeat what the caller sent. */
-const MAX_MESSAGE = 300
+const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
-export const decodeChat = (body: unknown): Result.Result<ChatRequest, ChatInvalid> => {
-  if (valuesLeft(body, MAX_DEPTH, MAX_VALUES) < 0) {
-    return invalid(null, `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`)
-  }
-  const exit = decode(body)
-  return Exit.isSuccess(exit) ? normalise(exit.value) : Result.fail(invalidFrom(exit))
-}
-
-const decode = Schema.decodeUnknownExit(ChatBody)
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const invalid = (param: string | null, message: string) =>
-  Result.fail(new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null }))
-
-const invalidFrom = (exit: Exit.Exit<ChatBody, Schema.SchemaError>): ChatInvalid => {
-  const error = Exit.findErrorOption(exit)
-  const issues = error._tag === "Some" ? issuesOf(error.value.issue).issues : []
-  // Of the alternatives of a union, the one that went deepest is the one that was meant.
-  const depth = Math.max(0, ...issues.map((issue) => pathOf(issue).length))
-  const deepest = issues.filter((issue) => pathOf(issue).length === depth)
-  const param = deepest[0] === undefined || depth === 0 ? null : pathOf(deepest[0]).join(".")
-  const text = [...new Set(deepest.map((issue) => issue.message))].join(" or ")
-  const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
-  return new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
-}
-
-const pathOf = (issue: { readonly path?: ReadonlyArray<unknown> | undefined }): ReadonlyArray<string> =>
-  (issue.path ?? []).map((key) => String(key))
+export const decodeChat = (body: unknown): Result.Result<ChatRequest, ChatInvalid> =>
+  Result.flatMap(decode(body), normalise)
 
 const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
   const messages: Array<ChatMessage> = []
@@ -185,16 +156,4 @@ const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ChatInvalid> =>
   if (schema !== undefined) return Result.succeed({ type: "json_schema", schema })
   const param = "response_format.json_schema.schema"
   return invalid(param, `Invalid value for '${param}': type json_schema needs a JSON schema`)
-}
-
-/** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */
-const valuesLeft = (value: unknown, depth: number, budget: number): number => {
-  if (typeof value !== "object" || value === null) return budget - 1
-  if (depth === 0) return -1
-  let left = budget - 1
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    left = valuesLeft(inner, depth - 1, left)
-    if (left < 0) return left
-  }
-  return left
 }

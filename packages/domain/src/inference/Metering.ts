@@ -31,6 +31,8 @@ export interface Charge {
 /** What a request came to. `tokens` null: nothing was delivered, the hold is released and nothing is counted. */
 export interface Settlement extends Charge {
   readonly model: string
+  /** What the bill calls it; left out: a chat. */
+  readonly description?: string
   /** The id that the caller knows the request by. */
   readonly requestId: string
   readonly tokens: { readonly prompt: number; readonly completion: number } | null
@@ -89,6 +91,7 @@ const reserveRow = (id: string, principal: Principal, amount: NanoUsd): MeterRow
   keyId: principal.keyId,
   amount,
   model: "",
+  description: "",
   requestId: "",
   tokensIn: null,
   tokensOut: null
@@ -102,6 +105,7 @@ const settleRow = (settlement: Settlement): MeterRow => ({
   keyId: settlement.principal.keyId,
   amount: settlement.cost,
   model: settlement.model,
+  description: settlement.description ?? `Chat with ${settlement.model}`,
   requestId: settlement.requestId,
   tokensIn: settlement.tokens?.prompt ?? null,
   tokensOut: settlement.tokens?.completion ?? null

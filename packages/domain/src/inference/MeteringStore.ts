@@ -21,6 +21,8 @@ export interface MeterRow {
   readonly amount: NanoUsd
   readonly model: string
   readonly requestId: string
+  /** What the bill calls it. */
+  readonly description: string
   /** Null on reservations, and where nothing was delivered: no usage is counted then. */
   readonly tokensIn: number | null
   readonly tokensOut: number | null
@@ -98,6 +100,7 @@ const wireRow = (row: MeterRow, index: number) => {
     ...common,
     key_id: row.keyId,
     model: row.model,
+    description: row.description,
     request_id: row.requestId,
     tokens_in: row.tokensIn,
     tokens_out: row.tokensOut
@@ -108,7 +111,7 @@ const wireRow = (row: MeterRow, index: number) => {
 const METER = `
 with input as materialized (
   select * from json_to_recordset($1::json) as r(ord int4, settle boolean, id uuid, account_id uuid, environment_id uuid,
-    key_id uuid, amount int8, model text, request_id text, tokens_in int4, tokens_out int4)
+    key_id uuid, amount int8, model text, description text, request_id text, tokens_in int4, tokens_out int4)
 ), acc as materialized (
   select id, balance, held, balance - held as available from accounts
   where id = any(array(select account_id from input)) order by id for no key update
@@ -145,7 +148,7 @@ with input as materialized (
   select id, account_id, environment_id, key_id, model, tokens_in, tokens_out, charge, $2::timestamptz from settled where tokens_in is not null
 ), t as (
   insert into txns (id, kind, description, resource_type, resource_id, created_at)
-  select id, 'inference', 'Chat with ' || model, 'request', request_id, $2::timestamptz from settled where amount > 0
+  select id, 'inference', description, 'request', request_id, $2::timestamptz from settled where amount > 0
 ), e as (
   insert into entries (txn_id, account_id, amount, balance_after)
   select txn_id, account_id, amount, balance_after from (

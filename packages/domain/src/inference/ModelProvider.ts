@@ -8,6 +8,7 @@ import type { Effect } from "effect"
 import { Context, Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { ChatRequest } from "./Chat.ts"
+import type { EmbeddingInput } from "./EmbeddingRequest.ts"
 
 /** A model of the catalog: what `GET /models` shows and what an answer costs. */
 export interface Model {
@@ -20,6 +21,18 @@ export interface Model {
   /** Nano-USD for one million tokens. */
   readonly promptPrice: NanoUsd
   readonly completionPrice: NanoUsd
+}
+
+/** A model that gives vectors for texts. */
+export interface EmbeddingModel {
+  readonly id: string
+  readonly created: number
+  readonly ownedBy: string
+  readonly dimensions: number
+  /** Tokens of one text at most. */
+  readonly contextLength: number
+  /** Nano-USD for one million tokens. */
+  readonly promptPrice: NanoUsd
 }
 
 export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
@@ -48,9 +61,22 @@ export type ChatEvent =
 /** Takes the next events of an answer. The model waits for it: who does not read holds it up. */
 export type Hear<E> = (events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
 
+export interface EmbeddingProvider {
+  readonly models: ReadonlyArray<EmbeddingModel>
+  /** One vector for each input, in order, of length one. */
+  readonly embed: (
+    model: EmbeddingModel,
+    inputs: ReadonlyArray<EmbeddingInput>,
+    dimensions: number
+  ) => Effect.Effect<ReadonlyArray<Float32Array>, UpstreamFailed>
+}
+
 export interface ModelProviderService {
   readonly name: string
+  /** Those that chat. */
   readonly models: ReadonlyArray<Model>
+  /** Undefined: this world has none. */
+  readonly embeddings?: EmbeddingProvider
   /** What of a request this world can't serve, where it can't: refused before anything is reserved. */
   readonly refuses?: (
     model: Model,

@@ -37,6 +37,7 @@ onPostgres(
             keyId: tenant.keyId,
             amount,
             model: "m",
+            description: "",
             requestId: id,
             tokensIn: settle ? 1 : null,
             tokensOut: settle ? 1 : null

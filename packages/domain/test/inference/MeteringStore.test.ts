@@ -86,6 +86,7 @@ onEveryDatabase("MeteringStore", (it) => {
                   keyId: principal.keyId,
                   amount: BigInt(amount),
                   model: "m",
+                  description: "",
                   requestId: "r",
                   tokensIn: settle ? 1 : null,
                   tokensOut: settle ? 1 : null

@@ -6,11 +6,10 @@ import { completionText } from "@sluice/api/inference/ChatWire"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
 import { Inference } from "@sluice/domain/inference/Inference"
-import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { Cause, Effect, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { BodyTooLarge } from "../http/BoundedBody.ts"
 import { type Caller, failureOf, json, makeGate, type Reply } from "./CallerGate.ts"
+import { parseJson, unread } from "./InferenceBody.ts"
 import { SseAnswer } from "./SseAnswer.ts"
 
 export interface Asked {
@@ -49,28 +48,12 @@ export const makeChat = Effect.gen(function* () {
   return ({ headers, requestId, response, source, text }: Asked): Effect.Effect<Reply> =>
     guarded(source, { requestId, headers, scope: "inference:write" }, (caller) =>
       Effect.flatMap(Effect.mapError(text, unread), (body): Effect.Effect<Reply, InferenceFailure> => {
-        const chat = parse(body)
+        const chat = Result.flatMap(parseJson(body), decodeChat)
         if (Result.isFailure(chat)) return Effect.fail(chat.failure)
         return chat.success.stream ? streamed(caller, chat.success, response) : buffered(caller, chat.success)
       })
     )
 })
-
-/** The body was bounded and decoded before. */
-const unread = (error: unknown): InferenceFailure =>
-  error instanceof BodyTooLarge ? { _tag: "BodyTooLarge", limitBytes: error.limit } : notJson()
-
-const notJson = () => new ChatInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })
-
-const parse = (text: string): Result.Result<ChatRequest, ChatInvalid> => {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return Result.fail(notJson())
-  }
-  return decodeChat(body)
-}
 
 /** The status is sent: the failure is the stream's last event. */
 const brokenOff = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>

@@ -4,8 +4,11 @@
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { modelToWire } from "@sluice/api/inference/ModelWire"
+import { embeddingModelToWire, modelToWire } from "@sluice/api/inference/ModelWire"
+import type { Scope } from "@sluice/domain/access/Principal"
+import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Inference } from "@sluice/domain/inference/Inference"
+import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Crypto, Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -16,8 +19,10 @@ import { boundedBody } from "../http/BoundedBody.ts"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
 import { commonHeaders, isRequestId, RequestId } from "../http/RequestId.ts"
-import { json, makeGate, type Reply } from "./CallerGate.ts"
+import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import { makeChat } from "./ChatEndpoint.ts"
+import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
+import { parseJson, unread } from "./InferenceBody.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
 
@@ -30,7 +35,12 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const guarded = yield* makeGate
     const chat = yield* makeChat
     const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-    const list = JSON.stringify({ object: "list", data: inference.models.map(modelToWire) })
+    const embed = yield* makeEmbeddings
+    const embeddings = yield* Embeddings
+    const models = new Map(
+      [...inference.models.map(modelToWire), ...embeddings.models.map(embeddingModelToWire)].map((one) => [one.id, one])
+    )
+    const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
     const answer = (source: IncomingMessage, response: ServerResponse, requestId: string) =>
       Effect.map(
@@ -54,18 +64,27 @@ export const InferenceHandlers = HttpApiBuilder.group(
       }
     })
 
-    const reading = (
+    const answering = (
       request: HttpServerRequest,
-      found: Effect.Effect<string, InferenceFailure>
+      scope: Scope,
+      answerOf: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
       Effect.flatMap(RequestId, (requestId) =>
         Effect.map(
-          guarded(
-            NodeHttpServerRequest.toIncomingMessage(request),
-            { requestId, headers: {}, scope: "inference:read" },
-            ({ headers }) => Effect.map(found, (body) => json(200, body, headers))
-          ),
+          guarded(NodeHttpServerRequest.toIncomingMessage(request), { requestId, headers: {}, scope }, answerOf),
           toResponse
+        )
+      )
+    const reading = (request: HttpServerRequest, found: Effect.Effect<string, InferenceFailure>) =>
+      answering(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))
+    const asking = (
+      request: HttpServerRequest,
+      answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>
+    ) =>
+      answering(request, "inference:write", (caller) =>
+        Effect.mapError(request.text, unread).pipe(
+          Effect.flatMap((text) => Effect.fromResult(parseJson(text))),
+          Effect.flatMap((body) => answerOf(caller, body))
         )
       )
 
@@ -84,11 +103,17 @@ export const InferenceHandlers = HttpApiBuilder.group(
           )
         )
       )
+      .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) =>
         reading(
           request,
-          Effect.map(inference.model(params.id), (model) => JSON.stringify(modelToWire(model)))
+          Effect.suspend(() => {
+            const found = models.get(params.id)
+            return found === undefined
+              ? Effect.fail(new ModelNotFound({ model: params.id }))
+              : Effect.succeed(JSON.stringify(found))
+          })
         )
       )
   })

@@ -3,7 +3,7 @@
  * can set it; `instant` is the same catalog without any delay and with short
  * answers, for benchmarks.
  */
-import type { Model } from "@sluice/domain/inference/ModelProvider"
+import type { EmbeddingModel, Model } from "@sluice/domain/inference/ModelProvider"
 
 export interface Latency {
   /** Milliseconds until the first word. */
@@ -23,6 +23,7 @@ export interface ModelWorld {
   readonly seed: number
   readonly latency: "paced" | "none"
   readonly models: ReadonlyArray<SimulatedModel>
+  readonly embeddings: ReadonlyArray<EmbeddingModel>
 }
 
 const CREATED = 1_767_225_600 // 2026-01-01
@@ -78,10 +79,30 @@ const catalog: ReadonlyArray<SimulatedModel> = [
   }
 ]
 
-export const defaultWorld = (seed: number): ModelWorld => ({ seed, latency: "paced", models: catalog })
+const embeddings: ReadonlyArray<EmbeddingModel> = [
+  {
+    id: "sluice-embed-small",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    dimensions: 512,
+    contextLength: 8_191,
+    promptPrice: 20_000_000n
+  },
+  {
+    id: "sluice-embed-large",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    dimensions: 1_536,
+    contextLength: 8_191,
+    promptPrice: 130_000_000n
+  }
+]
+
+export const defaultWorld = (seed: number): ModelWorld => ({ seed, latency: "paced", models: catalog, embeddings })
 
 export const instant = (seed: number): ModelWorld => ({
   seed,
   latency: "none",
-  models: catalog.map((model) => ({ ...model, words: [10, 20] }))
+  models: catalog.map((model) => ({ ...model, words: [10, 20] })),
+  embeddings
 })

@@ -18,6 +18,7 @@ import { hash32, unit } from "./Draws.ts"
 import { jsonAnswer, SchemaUnsupported } from "./JsonAnswer.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { prose } from "./Prose.ts"
+import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
@@ -74,7 +75,13 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         })
       }
 
-      return { name: "simulator", models: world.models, refuses, chat }
+      return {
+        name: "simulator",
+        models: world.models,
+        embeddings: simulatedEmbeddings(world.seed, world.embeddings),
+        refuses,
+        chat
+      }
     })
   )
 

@@ -1,0 +1,56 @@
+/**
+ * Bodies of the inference surface against their schemas: bounded before they are looked at, and refused with the path of
+ * the first field that is wrong, as OpenAI's clients show it.
+ */
+import { Exit, Result, Schema, SchemaIssue } from "effect"
+import { ChatInvalid } from "./InferenceErrors.ts"
+
+/** How deep a body may nest and how many values it may have: checking and rendering it must stay short. */
+const MAX_DEPTH = 64
+const MAX_VALUES = 100_000
+/** Message texts of issues are cut here: they may repeat what the caller sent. */
+const MAX_MESSAGE = 300
+
+/** A check of parsed JSON bodies; unknown fields are ignored. */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownExit(schema)
+  return (body: unknown): Result.Result<S["Type"], ChatInvalid> => {
+    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES) < 0) {
+      return invalid(null, `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`)
+    }
+    const exit = decode(body)
+    return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit))
+  }
+}
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+export const invalid = (param: string | null, message: string, code: string | null = null) =>
+  Result.fail(new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code }))
+
+const invalidFrom = (exit: Exit.Exit<unknown, Schema.SchemaError>): ChatInvalid => {
+  const error = Exit.findErrorOption(exit)
+  const issues = error._tag === "Some" ? issuesOf(error.value.issue).issues : []
+  // Of the alternatives of a union, the one that went deepest is the one that was meant.
+  const depth = Math.max(0, ...issues.map((issue) => pathOf(issue).length))
+  const deepest = issues.filter((issue) => pathOf(issue).length === depth)
+  const param = deepest[0] === undefined || depth === 0 ? null : pathOf(deepest[0]).join(".")
+  const text = [...new Set(deepest.map((issue) => issue.message))].join(" or ")
+  const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
+  return new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
+}
+
+const pathOf = (issue: { readonly path?: ReadonlyArray<unknown> | undefined }): ReadonlyArray<string> =>
+  (issue.path ?? []).map((key) => String(key))
+
+/** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */
+const valuesLeft = (value: unknown, depth: number, budget: number): number => {
+  if (typeof value !== "object" || value === null) return budget - 1
+  if (depth === 0) return -1
+  let left = budget - 1
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    left = valuesLeft(inner, depth - 1, left)
+    if (left < 0) return left
+  }
+  return left
+}

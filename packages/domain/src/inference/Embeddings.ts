@@ -1,0 +1,99 @@
+/** Texts as vectors (interface: Inference surface; decisions: POST /embeddings), metered by the tokens of the texts. */
+import { Context, Crypto, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { Replica } from "../database/Replica.ts"
+import type { EmbeddingInput, EmbeddingRequest } from "./EmbeddingRequest.ts"
+import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
+import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import { Metering } from "./Metering.ts"
+import { type EmbeddingModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
+import { tokenCost } from "./TokenCost.ts"
+import { Tokens } from "./Tokens.ts"
+import { wholeAnswer } from "./WholeAnswer.ts"
+
+/** Tokens of all texts of one request at most. */
+export const MAX_TOKENS = 300_000
+
+export interface EmbeddingAnswer {
+  readonly model: string
+  /** In the order of the inputs. */
+  readonly vectors: ReadonlyArray<Float32Array>
+  readonly tokens: number
+  readonly cost: NanoUsd
+}
+
+export type EmbeddingError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
+
+export class Embeddings extends Context.Service<
+  Embeddings,
+  {
+    readonly models: ReadonlyArray<EmbeddingModel>
+    readonly embed: (
+      principal: Principal,
+      requestId: string,
+      request: EmbeddingRequest
+    ) => Effect.Effect<EmbeddingAnswer, EmbeddingError>
+  }
+>()("@sluice/domain/inference/Embeddings") {
+  static readonly layerNoDeps = Layer.effect(
+    Embeddings,
+    Effect.gen(function* () {
+      const provider = (yield* ModelProvider).embeddings
+      const metering = yield* Metering
+      const tokens = yield* Tokens
+      const crypto = yield* Crypto.Crypto
+      const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+      const models = provider?.models ?? []
+      const catalog = new Map(models.map((model) => [model.id, model]))
+
+      const count = (input: EmbeddingInput) =>
+        typeof input === "string" ? tokens.count(input) : Effect.succeed(input.length)
+
+      /** Tokens in all; refuses the text that the model can't take. */
+      const admit = Effect.fnUntraced(function* (model: EmbeddingModel, request: EmbeddingRequest) {
+        if (request.dimensions !== undefined && request.dimensions > model.dimensions) {
+          const message = `Invalid value for 'dimensions': ${model.id} has ${model.dimensions}, not ${request.dimensions}`
+          return yield* new ChatInvalid({ message, param: "dimensions", code: null })
+        }
+        let total = 0
+        for (const [index, input] of request.inputs.entries()) {
+          const counted = yield* count(input)
+          total += counted
+          const most = counted > model.contextLength ? model.contextLength : MAX_TOKENS
+          if (counted <= model.contextLength && total <= MAX_TOKENS) continue
+          const what = most === MAX_TOKENS ? "all texts of a request" : `text ${index}`
+          const message = `${model.id} takes ${most} tokens, but ${what} has more; shorten it or send less at once`
+          return yield* new ChatInvalid({ message, param: `input.${index}`, code: "context_length_exceeded" })
+        }
+        return total
+      })
+
+      return Embeddings.of({
+        models,
+        embed: Effect.fnUntraced(function* (principal, requestId, request) {
+          const model = catalog.get(request.model)
+          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const counted = yield* admit(model, request)
+          const cost = tokenCost({ promptPrice: model.promptPrice, completionPrice: 0n }, counted, 0)
+          const id = yield* Effect.orDie(crypto.randomUUIDv7())
+          const order = {
+            id,
+            principal,
+            requestId,
+            model: model.id,
+            description: `Embeddings of ${model.id}`,
+            cost,
+            tokens: { prompt: counted, completion: 0 }
+          }
+          const embed = provider.embed(model, request.inputs, request.dimensions ?? model.dimensions)
+          const vectors = yield* wholeAnswer(metering, order, limitMs, embed)
+          return { model: model.id, vectors, tokens: counted, cost }
+        })
+      })
+    })
+  )
+
+  static readonly layer = Embeddings.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}

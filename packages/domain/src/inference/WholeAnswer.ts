@@ -1,0 +1,38 @@
+/**
+ * What a model gives whole or not at all: money for it is held before, charged when it came, and let go when it did not.
+ * An answer is returned only after its charge is durable.
+ */
+import { Effect, Exit } from "effect"
+import type { NanoUsd } from "../billing/Money.ts"
+import type { Charge, Metering } from "./Metering.ts"
+import { UpstreamFailed } from "./ModelProvider.ts"
+
+export interface Order extends Charge {
+  readonly requestId: string
+  readonly model: string
+  readonly description: string
+  /** What it costs when it comes. */
+  readonly cost: NanoUsd
+  /** What is counted beside the money. */
+  readonly tokens: { readonly prompt: number; readonly completion: number }
+}
+
+export const wholeAnswer = <A, E>(
+  metering: Metering["Service"],
+  order: Order,
+  limitMs: number,
+  produce: Effect.Effect<A, E>
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(metering.reserve(order, order.cost), () => {
+      const limited = Effect.timeoutOrElse(produce, {
+        duration: limitMs,
+        orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
+      })
+      return Effect.flatMap(Effect.exit(restore(limited)), (exit) =>
+        Exit.isSuccess(exit)
+          ? Effect.as(metering.settle(order), exit.value)
+          : Effect.andThen(metering.settle({ ...order, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
+      )
+    })
+  )

@@ -1,0 +1,53 @@
+/**
+ * Embeddings in which similar texts are nearer: each word and each three letters of a word turn a vector a little into a
+ * direction of their own. The same text always has the same vector; fewer dimensions are the first of them, at length one.
+ */
+import type { EmbeddingInput } from "@sluice/domain/inference/EmbeddingRequest"
+import type { EmbeddingModel, EmbeddingProvider } from "@sluice/domain/inference/ModelProvider"
+import { Effect } from "effect"
+import { hash32 } from "./Draws.ts"
+
+/** Directions that each feature touches. */
+const TOUCHES = 8
+/** What a whole word weighs beside one of its parts. */
+const WORD_WEIGHT = 3
+
+export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<EmbeddingModel>): EmbeddingProvider => ({
+  models,
+  embed: (model, inputs, dimensions) => {
+    const key = hash32(seed, model.id)
+    return Effect.forEach(inputs, (input) =>
+      // One text at a time: a long list holds nobody up.
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => vectorOf(input, key, model.dimensions, dimensions))
+      )
+    )
+  }
+})
+
+/** The vector of a text, at length one. `all`: the dimensions of the model; `kept`: how many of them are given. */
+export const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: number): Float32Array => {
+  const sums = new Float64Array(all)
+  const add = (feature: string, weight: number) => {
+    let hash = hash32(key, feature)
+    for (let i = 0; i < TOUCHES; i++) {
+      hash = hash32(hash, "")
+      sums[(hash >>> 1) % all]! += (hash & 1) === 0 ? weight : -weight
+    }
+  }
+  for (const word of wordsOf(input)) {
+    add(word, WORD_WEIGHT)
+    for (let i = 0; i + 3 <= word.length; i++) add(`#${word.slice(i, i + 3)}`, 1)
+  }
+  const part = sums.subarray(0, kept)
+  const length = Math.hypot(...part) || 1
+  const vector = new Float32Array(kept)
+  // A text of which nothing touches the dimensions that are kept still has a vector.
+  if (part.every((value) => value === 0)) vector[hash32(key, "nothing") % kept] = 1
+  else for (let i = 0; i < kept; i++) vector[i] = part[i]! / length
+  return vector
+}
+
+const wordsOf = (input: EmbeddingInput): ReadonlyArray<string> =>
+  typeof input === "string" ? (input.toLowerCase().match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? []) : input.map(String)
