@@ -22,8 +22,11 @@ import { audit, check, type Expected, others, settled, submitter } from "./suppo
 const SPEED = 120
 /** How long a server that is ready may run until it comes to the point where it is to die, at each try. */
 const PATIENCE_MS = [8_000, 4_000, 4_000]
-/** Before it is tried again, the server stays down so long: some points come only where lives outran what was held. */
-const DOWN_MS = 3_000
+/**
+ * Before a third try the server stays down so long: some points come only where a life outran what was held for it, its
+ * minute and a quarter of an hour of set-up, 16 minutes of the world's clock.
+ */
+const DOWN_MS = 9_000
 /** When each point has had its tries or this time is up, only the stores at which no server died are tried on. */
 const ALL_MS = 240_000
 /** Then that is given up too. */
@@ -69,7 +72,7 @@ const play = async (server: ServerProcess) => {
   }
   for (let point = next(); point !== undefined; point = next()) {
     const patience = PATIENCE_MS[tries(point)] ?? PATIENCE_MS[0]!
-    if (tries(point) > 0) await sleep(DOWN_MS)
+    if (tries(point) > 1) await sleep(DOWN_MS)
     tried.set(point, tries(point) + 1)
     server.output = ""
     if (await dies(server, point, patience)) died.add(point)
