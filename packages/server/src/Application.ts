@@ -9,6 +9,7 @@ import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
+import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
@@ -23,7 +24,7 @@ export const application = Layer.mergeAll(
   ControlPlane.layer,
   Environments.layer,
   Idempotency.layer,
-  Layer.mergeAll(Inference.layerNoDeps, Embeddings.layerNoDeps).pipe(Layer.provide(Metering.layer)),
+  Layer.mergeAll(Inference.layerNoDeps, Embeddings.layerNoDeps, Images.layerNoDeps).pipe(Layer.provide(Metering.layer)),
   MeteringReconciler.layer,
   RateLimits.layer,
   StoreProbe.layer,

@@ -5,6 +5,7 @@
  */
 import { ChatBody } from "@sluice/domain/inference/ChatBody"
 import { EmbeddingBody } from "@sluice/domain/inference/EmbeddingRequest"
+import { ImageBody } from "@sluice/domain/inference/ImageRequest"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -13,6 +14,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
+import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
 
 export const InferenceErrorBody = Schema.Struct({
@@ -65,6 +67,18 @@ const createEmbeddings = HttpApiEndpoint.post("createEmbeddings", "/embeddings",
   })
 )
 
+const createImages = HttpApiEndpoint.post("createImages", "/images/generations", {
+  payload: ImageBody,
+  success: ImageListWire,
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createImage",
+    summary: "Images of a prompt",
+    description: "PNG files as base64. Images that fail cost nothing."
+  })
+)
+
 const listModels = HttpApiEndpoint.get("listModels", "/models", {
   success: ModelListWire,
   error: always
@@ -77,7 +91,7 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 export class InferenceGroup extends HttpApiGroup.make("inference")
-  .add(chatCompletions, createEmbeddings, listModels, getModel)
+  .add(chatCompletions, createEmbeddings, createImages, listModels, getModel)
   .prefix("/v1") {}
 
 export class InferenceApi extends HttpApi.make("inference").add(InferenceGroup) {}

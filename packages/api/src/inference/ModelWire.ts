@@ -1,6 +1,6 @@
 /** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
 import { toUsd } from "@sluice/domain/billing/Money"
-import type { EmbeddingModel, Model } from "@sluice/domain/inference/ModelProvider"
+import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
 import * as Schema from "effect/Schema"
 
 export const ModelWire = Schema.Struct({
@@ -9,12 +9,14 @@ export const ModelWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
   owned_by: Schema.String,
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
-  context_length: Schema.Int,
+  context_length: Schema.optionalKey(Schema.Int),
   max_output_tokens: Schema.optionalKey(Schema.Int),
+  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image, in pixels" })),
   dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
   capabilities: Schema.Array(Schema.String),
   pricing: Schema.Struct({
-    prompt: Schema.Finite.annotate({ description: "USD for one million tokens" }),
+    prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
+    image: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one image" })),
     completion: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" }))
   })
 }).annotate({ identifier: "Model" })
@@ -45,4 +47,15 @@ export const embeddingModelToWire = (model: EmbeddingModel): typeof ModelWire.Ty
   dimensions: model.dimensions,
   capabilities: ["embeddings"],
   pricing: { prompt: toUsd(model.promptPrice) }
+})
+
+export const imageModelToWire = (model: ImageModel): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: ["text"], output: ["image"] },
+  sizes: model.sizes,
+  capabilities: ["images"],
+  pricing: { image: toUsd(model.imagePrice) }
 })

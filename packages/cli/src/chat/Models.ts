@@ -24,8 +24,8 @@ export const models = Effect.gen(function* () {
         model.id,
         model.modalities.input.join(","),
         model.modalities.output.join(","),
-        String(model.context_length),
-        usd(model.pricing.prompt),
+        String(model.context_length ?? ""),
+        model.pricing.prompt === undefined ? "" : usd(model.pricing.prompt),
         model.pricing.completion === undefined ? "" : usd(model.pricing.completion)
       ]),
       ["CONTEXT", "PROMPT/1M", "ANSWER/1M"]

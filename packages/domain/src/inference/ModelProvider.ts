@@ -35,6 +35,17 @@ export interface EmbeddingModel {
   readonly promptPrice: NanoUsd
 }
 
+/** A model that makes images. */
+export interface ImageModel {
+  readonly id: string
+  readonly created: number
+  readonly ownedBy: string
+  /** Width x height in pixels; the first where none is asked for. */
+  readonly sizes: readonly [string, ...ReadonlyArray<string>]
+  /** Nano-USD for one image. */
+  readonly imagePrice: NanoUsd
+}
+
 export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
   reason: Schema.Literals(["refused", "overloaded", "broken", "timeout"])
 }) {}
@@ -71,12 +82,22 @@ export interface EmbeddingProvider {
   ) => Effect.Effect<ReadonlyArray<Float32Array>, UpstreamFailed>
 }
 
+export interface ImageProvider {
+  readonly models: ReadonlyArray<ImageModel>
+  /** As many PNG files as were asked for. */
+  readonly generate: (
+    model: ImageModel,
+    request: { readonly prompt: string; readonly count: number; readonly size: string }
+  ) => Effect.Effect<ReadonlyArray<Uint8Array>, UpstreamFailed>
+}
+
 export interface ModelProviderService {
   readonly name: string
   /** Those that chat. */
   readonly models: ReadonlyArray<Model>
   /** Undefined: this world has none. */
   readonly embeddings?: EmbeddingProvider
+  readonly images?: ImageProvider
   /** What of a request this world can't serve, where it can't: refused before anything is reserved. */
   readonly refuses?: (
     model: Model,

@@ -4,9 +4,10 @@
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { embeddingModelToWire, modelToWire } from "@sluice/api/inference/ModelWire"
+import { embeddingModelToWire, imageModelToWire, modelToWire } from "@sluice/api/inference/ModelWire"
 import type { Scope } from "@sluice/domain/access/Principal"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
+import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -22,6 +23,7 @@ import { commonHeaders, isRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
+import { makeImages } from "./ImageEndpoint.ts"
 import { parseJson, unread } from "./InferenceBody.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
@@ -37,8 +39,14 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
     const embed = yield* makeEmbeddings
     const embeddings = yield* Embeddings
+    const draw = yield* makeImages
+    const images = yield* Images
     const models = new Map(
-      [...inference.models.map(modelToWire), ...embeddings.models.map(embeddingModelToWire)].map((one) => [one.id, one])
+      [
+        ...inference.models.map(modelToWire),
+        ...embeddings.models.map(embeddingModelToWire),
+        ...images.models.map(imageModelToWire)
+      ].map((one) => [one.id, one])
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
@@ -104,6 +112,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
         )
       )
       .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
+      .handleRaw("createImages", ({ request }) => asking(request, draw))
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) =>
         reading(

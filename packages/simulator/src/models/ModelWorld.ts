@@ -3,7 +3,7 @@
  * can set it; `instant` is the same catalog without any delay and with short
  * answers, for benchmarks.
  */
-import type { EmbeddingModel, Model } from "@sluice/domain/inference/ModelProvider"
+import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
 
 export interface Latency {
   /** Milliseconds until the first word. */
@@ -24,6 +24,7 @@ export interface ModelWorld {
   readonly latency: "paced" | "none"
   readonly models: ReadonlyArray<SimulatedModel>
   readonly embeddings: ReadonlyArray<EmbeddingModel>
+  readonly images: ReadonlyArray<ImageModel>
 }
 
 const CREATED = 1_767_225_600 // 2026-01-01
@@ -98,11 +99,28 @@ const embeddings: ReadonlyArray<EmbeddingModel> = [
   }
 ]
 
-export const defaultWorld = (seed: number): ModelWorld => ({ seed, latency: "paced", models: catalog, embeddings })
+const images: ReadonlyArray<ImageModel> = [
+  {
+    id: "sluice-image",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    sizes: ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"],
+    imagePrice: 40_000_000n
+  }
+]
+
+export const defaultWorld = (seed: number): ModelWorld => ({
+  seed,
+  latency: "paced",
+  models: catalog,
+  embeddings,
+  images
+})
 
 export const instant = (seed: number): ModelWorld => ({
   seed,
   latency: "none",
   models: catalog.map((model) => ({ ...model, words: [10, 20] })),
-  embeddings
+  embeddings,
+  images
 })

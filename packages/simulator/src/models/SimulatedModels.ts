@@ -19,6 +19,7 @@ import { jsonAnswer, SchemaUnsupported } from "./JsonAnswer.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
+import { simulatedImages } from "./SimulatedImages.ts"
 import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
@@ -79,6 +80,7 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         name: "simulator",
         models: world.models,
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
+        images: simulatedImages(world.seed, world.images, world.latency === "none" ? 0 : IMAGE_MS),
         refuses,
         chat
       }
@@ -175,6 +177,9 @@ const stepsOf = (answers: ReadonlyArray<Spoken>): ReadonlyArray<ReadonlyArray<Ch
     })
   )
 }
+
+/** How long a picture takes. */
+const IMAGE_MS = 3_000
 
 /** Words have about 1.3 tokens. */
 const TOKENS_PER_PIECE = 1.3

@@ -10,6 +10,7 @@ import type { Principal } from "@sluice/domain/access/Principal"
 import { Replica } from "@sluice/domain/database/Replica"
 import { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
+import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -45,7 +46,7 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
   const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
   const everywhere = edge({ isOurHost: hostRule([]), routes: routesOf(InferenceApi) })
   return HttpRouter.serve(Layer.mergeAll(routes, everywhere), { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provide(Layer.mergeAll(Inference.layer, Embeddings.layer)),
+    Layer.provide(Layer.mergeAll(Inference.layer, Embeddings.layer, Images.layer)),
     Layer.provide(Replica.layer({ speed: 1 })),
     Layer.provide(models),
     Layer.provide(NodeTokens.layer),

@@ -1,0 +1,32 @@
+/** Answers of POST /images/generations on the wire: the schema for documents and clients, and the text that the server sends. */
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { ImageAnswer } from "@sluice/domain/inference/Images"
+import * as Schema from "effect/Schema"
+
+export const ImageListWire = Schema.Struct({
+  created: Schema.Int.annotate({ description: "Unix time in seconds" }),
+  data: Schema.Array(Schema.Struct({ b64_json: Schema.String.annotate({ description: "base64 of a PNG file" }) })),
+  size: Schema.String,
+  output_format: Schema.Literal("png"),
+  usage: Schema.Struct({
+    input_tokens: Schema.Int,
+    output_tokens: Schema.Int,
+    total_tokens: Schema.Int,
+    cost: Schema.Finite.annotate({ description: "USD" })
+  })
+}).annotate({ identifier: "ImageList" })
+
+/** The whole body around the images as base64. */
+export const imageListText = (data: ReadonlyArray<string>, answer: ImageAnswer): string =>
+  JSON.stringify({
+    created: answer.created,
+    data: data.map((b64_json) => ({ b64_json })),
+    size: answer.size,
+    output_format: "png",
+    usage: {
+      input_tokens: answer.promptTokens,
+      output_tokens: 0,
+      total_tokens: answer.promptTokens,
+      cost: toUsd(answer.cost)
+    }
+  } satisfies typeof ImageListWire.Type)

@@ -1,0 +1,81 @@
+/** Images of a prompt (interface: POST /images/generations), charged by the image; what fails costs nothing. */
+import { Clock, Context, Crypto, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { Replica } from "../database/Replica.ts"
+import type { ImageRequest } from "./ImageRequest.ts"
+import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
+import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import { Metering } from "./Metering.ts"
+import { type ImageModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
+import { Tokens } from "./Tokens.ts"
+import { wholeAnswer } from "./WholeAnswer.ts"
+
+export interface ImageAnswer {
+  /** Unix seconds. */
+  readonly created: number
+  /** PNG files. */
+  readonly images: ReadonlyArray<Uint8Array>
+  readonly size: string
+  readonly promptTokens: number
+  readonly cost: NanoUsd
+}
+
+export type ImageError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
+
+export class Images extends Context.Service<
+  Images,
+  {
+    readonly models: ReadonlyArray<ImageModel>
+    readonly generate: (
+      principal: Principal,
+      requestId: string,
+      request: ImageRequest
+    ) => Effect.Effect<ImageAnswer, ImageError>
+  }
+>()("@sluice/domain/inference/Images") {
+  static readonly layerNoDeps = Layer.effect(
+    Images,
+    Effect.gen(function* () {
+      const provider = (yield* ModelProvider).images
+      const metering = yield* Metering
+      const tokens = yield* Tokens
+      const crypto = yield* Crypto.Crypto
+      const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+      const models = provider?.models ?? []
+      const catalog = new Map(models.map((model) => [model.id, model]))
+
+      return Images.of({
+        models,
+        generate: Effect.fnUntraced(function* (principal, requestId, request) {
+          const model = catalog.get(request.model)
+          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const size = model.sizes.find((one) => request.size === undefined || one === request.size)
+          if (size === undefined) {
+            const message = `Invalid value for 'size': ${model.id} makes ${model.sizes.join(", ")}`
+            return yield* new ChatInvalid({ message, param: "size", code: null })
+          }
+          const promptTokens = yield* tokens.count(request.prompt)
+          const cost = model.imagePrice * BigInt(request.count)
+          const id = yield* Effect.orDie(crypto.randomUUIDv7())
+          const order = {
+            id,
+            principal,
+            requestId,
+            model: model.id,
+            description: `${request.count === 1 ? "An image" : `${request.count} images`} by ${model.id}`,
+            cost,
+            tokens: { prompt: promptTokens, completion: 0 }
+          }
+          const made = provider.generate(model, { prompt: request.prompt, count: request.count, size })
+          const images = yield* wholeAnswer(metering, order, limitMs, made)
+          const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+          return { created, images, size, promptTokens, cost }
+        })
+      })
+    })
+  )
+
+  static readonly layer = Images.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}

@@ -1,0 +1,19 @@
+/** POST /images/generations over the domain's `Images`. */
+import { imageListText } from "@sluice/api/inference/ImageWire"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { decodeImage } from "@sluice/domain/inference/ImageRequest"
+import { Images } from "@sluice/domain/inference/Images"
+import { Effect } from "effect"
+import { type Caller, json, type Reply } from "./CallerGate.ts"
+
+export const makeImages = Effect.map(
+  Images,
+  (images) =>
+    (caller: Caller, body: unknown): Effect.Effect<Reply, InferenceFailure> =>
+      Effect.gen(function* () {
+        const request = yield* Effect.fromResult(decodeImage(body))
+        const answer = yield* images.generate(caller.principal, caller.requestId, request)
+        const data = answer.images.map((image) => Buffer.from(image).toString("base64"))
+        return json(200, imageListText(data, answer), caller.headers)
+      })
+)

@@ -1,0 +1,71 @@
+/** A PNG file of 8-bit RGB pixels. Compressed beside the event loop; rows are asked for a few at a time. */
+import { Effect } from "effect"
+
+/** Pixels that are drawn before others get their turn. */
+const PIXELS_AT_ONCE = 32_768
+
+/** `row` fills three bytes a pixel of one row. */
+export const png = (width: number, height: number, row: (y: number, pixels: Uint8Array) => void) =>
+  Effect.gen(function* () {
+    const stride = 1 + 3 * width
+    const raw = new Uint8Array(stride * height)
+    const rows = Math.max(1, Math.floor(PIXELS_AT_ONCE / width))
+    // The first byte of a row names its filter: none.
+    for (let y = 0; y < height; y++) {
+      row(y, raw.subarray(y * stride + 1, (y + 1) * stride))
+      if (y % rows === 0) yield* Effect.yieldNow
+    }
+    const packed = yield* Effect.promise(() => deflated(raw))
+    const head = new DataView(new ArrayBuffer(13))
+    head.setUint32(0, width)
+    head.setUint32(4, height)
+    head.setUint8(8, 8)
+    head.setUint8(9, 2)
+    return joined([
+      SIGNATURE,
+      chunk("IHDR", new Uint8Array(head.buffer)),
+      chunk("IDAT", packed),
+      chunk("IEND", NOTHING)
+    ])
+  })
+
+const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
+const NOTHING = new Uint8Array()
+
+const deflated = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
+  new Uint8Array(
+    await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer()
+  )
+
+/** Length, name, content and the checksum of the last two. */
+const chunk = (name: string, content: Uint8Array): Uint8Array => {
+  const body = joined([new TextEncoder().encode(name), content])
+  const out = new Uint8Array(body.length + 8)
+  const view = new DataView(out.buffer)
+  view.setUint32(0, content.length)
+  out.set(body, 4)
+  view.setUint32(body.length + 4, crc32(body))
+  return out
+}
+
+const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}
+
+const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
+  let c = n
+  for (let k = 0; k < 8; k++) c = (c & 1) === 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1
+  return c
+})
+
+const crc32 = (bytes: Uint8Array): number => {
+  let c = 0xffffffff
+  for (let i = 0; i < bytes.length; i++) c = CRC[(c ^ bytes[i]!) & 0xff]! ^ (c >>> 8)
+  return (c ^ 0xffffffff) >>> 0
+}
