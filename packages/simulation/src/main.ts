@@ -72,7 +72,7 @@ const today = () => Math.floor(performance.timeOrigin / 86_400_000)
 const scenarioOf = (options: Options, seed: number): Scenario => {
   if (options.scenario !== undefined) {
     const given = Effect.runSync(decodeScenario(JSON.parse(readFileSync(options.scenario, "utf8"))))
-    return options.seed === undefined ? given : { ...given, seed }
+    return { ...given, hours: options.hours ?? given.hours, seed: options.seed ?? given.seed }
   }
   const scenario = options.quick === true ? quickScenario(seed) : defaultScenario(seed)
   return { ...scenario, hours: options.hours ?? scenario.hours }

@@ -5,7 +5,7 @@ import { decodeScenario, defaultScenario, quickScenario, scenarioJsonSchema } fr
 import { Effect, Schema } from "effect"
 import { Plan } from "../../src/plan/Plan.ts"
 import fc from "fast-check"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const seeds = fc.integer({ min: 0, max: 1_000_000 })
@@ -34,6 +34,16 @@ describe("Scenario", () => {
         assert.include(paths, path)
       }
       assert.strictEqual((yield* Effect.flip(decodeScenario([]))).issues.length, 1)
+    })
+  )
+
+  it.effect("is in every file of the folder of scenarios", () =>
+    Effect.gen(function* () {
+      const folder = join(import.meta.dirname, "../../scenarios")
+      for (const file of readdirSync(folder)) {
+        const scenario = yield* decodeScenario(JSON.parse(readFileSync(join(folder, file), "utf8")))
+        assert.isAbove(Object.values(scenario.faults).filter((rate) => rate > 0).length, 20, file)
+      }
     })
   )
 
