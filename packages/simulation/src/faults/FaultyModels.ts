@@ -3,7 +3,13 @@
  * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import type { Hear, Model, ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import type {
+  EmbeddingProvider,
+  Hear,
+  ImageProvider,
+  Model,
+  ModelProviderService
+} from "@sluice/domain/inference/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import { malformed } from "./MalformedAnswers.ts"
@@ -23,11 +29,13 @@ export const faultyModels = (
   options: FaultyModelsOptions = {}
 ): ModelProviderService => ({
   ...inner,
+  ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, strikes) }),
+  ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, strikes) }),
   chat: (model, request, hear) =>
     Effect.suspend(() => {
       const subject = options.subjectOf?.(request) ?? model.id
-      if (strikes.strikes("model_429", subject)) return Effect.fail(new UpstreamFailed({ reason: "overloaded" }))
-      if (strikes.strikes("model_500", subject)) return Effect.fail(new UpstreamFailed({ reason: "broken" }))
+      const refused = refusal(strikes, subject)
+      if (refused !== undefined) return Effect.fail(refused)
       const events = () => strikes.within("events-before", subject, EVENTS_BEFORE)
       if (strikes.strikes("model_hangs", subject)) return begun(inner, model, request, hear, events(), Effect.never)
       if (strikes.strikes("model_cut", subject)) {
@@ -38,6 +46,30 @@ export const faultyModels = (
         : inner.chat(model, request, hear)
     })
 })
+
+const faultyEmbeddings = (inner: EmbeddingProvider, strikes: Strikes): EmbeddingProvider => ({
+  ...inner,
+  embed: (model, inputs, dimensions) => whole(strikes, model.id, inner.embed(model, inputs, dimensions))
+})
+
+const faultyImages = (inner: ImageProvider, strikes: Strikes): ImageProvider => ({
+  ...inner,
+  generate: (model, request) => whole(strikes, model.id, inner.generate(model, request))
+})
+
+const refusal = (strikes: Strikes, subject: string): UpstreamFailed | undefined => {
+  if (strikes.strikes("model_429", subject)) return new UpstreamFailed({ reason: "overloaded" })
+  if (strikes.strikes("model_500", subject)) return new UpstreamFailed({ reason: "broken" })
+  return undefined
+}
+
+/** What comes whole or not at all. */
+const whole = <A>(strikes: Strikes, subject: string, answer: Effect.Effect<A, UpstreamFailed>) =>
+  Effect.suspend(() => {
+    const refused = refusal(strikes, subject)
+    if (refused !== undefined) return Effect.fail(refused)
+    return strikes.strikes("model_hangs", subject) ? Effect.never : answer
+  })
 
 /** The first `most` events of the answer, and then `end`, wherever the answer itself would end. */
 const begun = <E>(

@@ -38,9 +38,14 @@ const answer: ReadonlyArray<ChatEvent> = [
   ...Array.from({ length: 20 }, (): ChatEvent => ({ _tag: "Text", index: 0, text: "w " })),
   { _tag: "Finish", index: 0, reason: "stop" }
 ]
+const listed = { created: 0, ownedBy: "t" }
+const vectors = { ...listed, id: "v", dimensions: 2, contextLength: 9, promptPrice: 1n }
+const pictures = { ...listed, id: "p", sizes: ["1x1"] as const, imagePrice: 1n }
 const sound: ModelProviderService = {
   name: "t",
   models: [model],
+  embeddings: { models: [vectors], embed: () => Effect.succeed([new Float32Array(2)]) },
+  images: { models: [pictures], generate: () => Effect.succeed([new Uint8Array(1)]) },
   chat: saying(Stream.fromIterable(answer, { chunkSize: 1 }))
 }
 const events = (models: ModelProviderService) => Effect.exit(heard(models, model, request))
@@ -87,6 +92,29 @@ describe("faultyModels", () => {
       expect(fiber.pollUnsafe()).toBeUndefined()
       expect(said.length).toBeLessThan(answer.length)
       yield* Fiber.interrupt(fiber)
+    })
+  )
+
+  it.effect("embeddings and images are refused and hang as chats do, and are spared as they are", () =>
+    Effect.gen(function* () {
+      const asked = { prompt: "p", count: 1, size: "1x1" }
+      const both = ({ embeddings, images }: ModelProviderService) => [
+        Effect.asVoid(embeddings!.embed(vectors, ["text"], 2)),
+        Effect.asVoid(images!.generate(pictures, asked))
+      ]
+      for (const call of both(faulty("model_429", 0).models)) yield* call
+      for (const [fault, reason] of [
+        ["model_429", "overloaded"],
+        ["model_500", "broken"]
+      ] as const) {
+        for (const call of both(faulty(fault).models)) expect((yield* Effect.flip(call)).reason).toBe(reason)
+      }
+      for (const call of both(faulty("model_hangs").models)) {
+        const fiber = yield* Effect.forkChild(call)
+        yield* TestClock.adjust("10 hours")
+        expect(fiber.pollUnsafe()).toBeUndefined()
+        yield* Fiber.interrupt(fiber)
+      }
     })
   )
 

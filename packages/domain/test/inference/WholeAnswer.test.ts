@@ -1,0 +1,74 @@
+/** What comes whole or not at all is charged when it came, and let go however else it ends. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { CreditInsufficient } from "../../src/billing/BillingErrors.ts"
+import type { Metering, Settlement } from "../../src/inference/Metering.ts"
+import { UpstreamFailed } from "../../src/inference/ModelProvider.ts"
+import { wholeAnswer } from "../../src/inference/WholeAnswer.ts"
+import { idOf } from "./support/Workspace.ts"
+
+const LIMIT_MS = 60_000
+const order = {
+  id: "00000009-0000-7000-8000-000000000001",
+  principal: idOf.principal(1),
+  requestId: "r",
+  model: "m",
+  description: "Embeddings of m",
+  cost: 7n,
+  tokens: { prompt: 3, completion: 0 }
+}
+
+const books = (balance: bigint) => {
+  const settled: Array<Settlement> = []
+  const metering: Metering["Service"] = {
+    reserve: (_, amount) =>
+      amount <= balance ? Effect.void : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
+    settle: (settlement) => Effect.sync(() => void settled.push(settlement))
+  }
+  return { settled, metering }
+}
+
+describe("A whole answer", () => {
+  it.effect("is charged once when it came", () =>
+    Effect.gen(function* () {
+      const { metering, settled } = books(7n)
+      assert.strictEqual(yield* wholeAnswer(metering, order, LIMIT_MS, Effect.succeed("vectors")), "vectors")
+      assert.deepStrictEqual(
+        settled.map(({ cost, tokens }) => ({ cost, tokens })),
+        [{ cost: 7n, tokens: { prompt: 3, completion: 0 } }]
+      )
+    })
+  )
+
+  it.effect("is not asked for where the money is not there", () =>
+    Effect.gen(function* () {
+      const { metering, settled } = books(6n)
+      const never = Effect.die(new Error("it was asked for"))
+      const exit = yield* Effect.exit(wholeAnswer(metering, order, LIMIT_MS, never))
+      assert.include(String(Exit.isFailure(exit) && exit.cause), "CreditInsufficient")
+      assert.deepStrictEqual(settled, [])
+    })
+  )
+
+  for (const [how, produce] of [
+    ["fails", Effect.fail(new UpstreamFailed({ reason: "broken" }))],
+    ["dies", Effect.die(new Error("a defect"))],
+    ["hangs beyond the limit", Effect.never],
+    ["is given up by its caller", Effect.never]
+  ] as const) {
+    it.effect(`costs nothing where the model ${how}`, () =>
+      Effect.gen(function* () {
+        const { metering, settled } = books(7n)
+        const fiber = yield* Effect.forkChild(wholeAnswer(metering, order, LIMIT_MS, produce))
+        yield* TestClock.adjust(how.startsWith("hangs") ? LIMIT_MS + 1 : 10)
+        if (how.startsWith("is given up")) yield* Fiber.interrupt(fiber)
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+        assert.deepStrictEqual(
+          settled.map(({ cost, tokens }) => ({ cost, tokens })),
+          [{ cost: 0n, tokens: null }]
+        )
+      })
+    )
+  }
+})
