@@ -30,9 +30,12 @@ export interface StoredChunk {
 /** Chunks of one statement at most. */
 const APPEND_CHUNKS = 16
 
-/** $2: the bytes of all chunks, one after another. */
+/**
+ * $2: the bytes of all chunks, one after another. It waits for no row while it holds others: who commits a machine just now
+ * is passed over, and its bytes come with the next append.
+ */
 const APPEND = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, start int8, size int4, position int4)
-  ), locked as materialized (select id from machines where id = any(array(select id from input)) order by id for update
+  ), locked as materialized (select id from machines where id = any(array(select id from input)) order by id for no key update skip locked
   ), grown as (update machines m set output_bytes = i.start + i.size from input i
     where m.id = i.id and m.id = any(array(select id from locked)) and m.output_bytes = i.start returning m.id)
   insert into output_chunks (machine_id, start, bytes)
@@ -52,7 +55,7 @@ export class OutputStore extends Context.Service<
   {
     /** Whose output it is, and the sealed values to mask in it; undefined for an unknown machine. */
     readonly source: (machineId: string) => Effect.Effect<Source | undefined>
-    /** False: the store has grown otherwise meanwhile, nothing was written. */
+    /** False: the store has grown otherwise meanwhile, or is being written to; nothing was written. */
     readonly append: (machineId: string, at: number, bytes: Uint8Array) => Effect.Effect<boolean>
     /** How many bytes were stored in all, those dropped since included. */
     readonly total: (machineId: string) => Effect.Effect<number>

@@ -1,0 +1,70 @@
+/** Appends of many machines in one statement: each is stored once, at its place, and waits for nobody else's row. */
+import { assert } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Fiber, Layer } from "effect"
+import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
+import { Replica } from "../../src/database/Replica.ts"
+import { OutputStore } from "../../src/machines/OutputStore.ts"
+
+const TestLayer = OutputStore.layer.pipe(Layer.provide(Replica.layer({ speed: 1 })), Layer.provide(NodeServices.layer))
+const idOf = (n: number) => `0000000a-0000-7000-8000-${String(n).padStart(12, "0")}`
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+const machines = (from: number, count: number) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    sql.unsafe(
+      `insert into machines (id, workspace_id, environment_id, name, status, spec, price, created_at, wake_at)
+       select ('0000000a-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(), gen_random_uuid(), 'm', 'running', '{}', 1, now(), now()
+       from generate_series($1::int4, $2::int4) n`,
+      [from, from + count - 1]
+    )
+  )
+
+const stored = Effect.fnUntraced(function* (id: string) {
+  const store = yield* OutputStore
+  const chunks = yield* store.read(id, 0)
+  return new TextDecoder().decode(Buffer.concat(chunks.map((chunk) => chunk.bytes)))
+})
+
+onEveryDatabase("OutputStore", (it) => {
+  it.effect("stores what came together each at its own place, and refuses what is not at the end", () =>
+    Effect.gen(function* () {
+      yield* machines(1, 40)
+      const store = yield* OutputStore
+      const texts = Array.from({ length: 40 }, (_, i) => `output of ${i}\n`.repeat(i + 1))
+      const all = texts.map((text, i) => store.append(idOf(i + 1), 0, bytes(text)))
+      assert.deepStrictEqual(
+        yield* Effect.all(all, { concurrency: "unbounded" }),
+        texts.map(() => true)
+      )
+      for (const [i, text] of texts.entries()) assert.strictEqual(yield* stored(idOf(i + 1)), text)
+      const again = [store.append(idOf(1), 0, bytes("x")), store.append(idOf(2), 99, bytes("x"))]
+      assert.deepStrictEqual(yield* Effect.all(again, { concurrency: "unbounded" }), [false, false])
+      assert.isTrue(yield* store.append(idOf(1), texts[0]!.length, bytes("more")))
+      assert.strictEqual(yield* stored(idOf(1)), `${texts[0]}more`)
+    }).pipe(Effect.provide(TestLayer))
+  )
+})
+
+onPostgres("OutputStore beside a commit", (it) => {
+  it.effect("passes over the machine that is being committed, and stores the others", () =>
+    Effect.gen(function* () {
+      yield* machines(101, 2)
+      const sql = yield* PgClient.PgClient
+      const store = yield* OutputStore
+      const both = Effect.forEach([101, 102], (n) => store.append(idOf(n), 0, bytes("text")), {
+        concurrency: "unbounded"
+      })
+      const answers = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql.unsafe(`update machines set events = events + 1 where id = $1`, [idOf(101)])
+          // On another connection: it would wait for this one for ever.
+          return yield* Fiber.join(yield* Effect.forkDetach(both))
+        })
+      )
+      assert.deepStrictEqual(answers, [false, true])
+      assert.deepStrictEqual(yield* both, [true, false])
+    }).pipe(Effect.provide(TestLayer))
+  )
+})
