@@ -5,9 +5,10 @@
 import { embedded, postgres } from "@sluice/server/database/Database"
 import { Effect, Layer, Redacted } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, assert, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { type ServerProcess, temporaryDirectory } from "../support/ServerProcess.ts"
+import { servers } from "./support/Servers.ts"
 import { audit, check, type Expected, submitter } from "./support/Workload.ts"
 
 const KILLS = 50
@@ -53,20 +54,7 @@ const report = (store: string, played: Awaited<ReturnType<typeof play>>) => {
   )
 }
 
-const running: Array<ServerProcess> = []
-afterAll(() => Promise.all(running.map((server) => server.end("SIGKILL"))))
-
-const begin = async (data: string, databaseUrl?: string) => {
-  const server = new ServerProcess({
-    port: await freePort(),
-    data,
-    key: TEST_KEY,
-    speed: SPEED,
-    ...(databaseUrl === undefined ? {} : { databaseUrl })
-  })
-  running.push(server)
-  return server
-}
+const begin = servers({ speed: SPEED })
 
 describe("A server on the embedded store that is killed", () => {
   it("loses nothing and doubles nothing", { timeout: 600_000 }, async () => {

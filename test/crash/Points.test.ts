@@ -13,9 +13,10 @@ import { Effect, Layer, Redacted } from "effect"
 import { once } from "node:events"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, assert, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { type ServerProcess, temporaryDirectory } from "../support/ServerProcess.ts"
+import { servers } from "./support/Servers.ts"
 import { audit, check, type Expected, others, settled, submitter } from "./support/Workload.ts"
 
 /** The longer a downtime is on the clock of the world, the more has happened in it: lives outrun what was held for them. */
@@ -126,21 +127,7 @@ const PLACES = STORES.flatMap((store) =>
   }))
 )
 
-const running: Array<ServerProcess> = []
-afterAll(() => Promise.all(running.map((server) => server.end("SIGKILL"))))
-
-const begin = async (data: string, databaseUrl?: string) => {
-  const server = new ServerProcess({
-    port: await freePort(),
-    data,
-    key: TEST_KEY,
-    speed: SPEED,
-    main: join(import.meta.dirname, "support", "server.ts"),
-    ...(databaseUrl === undefined ? {} : { databaseUrl })
-  })
-  running.push(server)
-  return server
-}
+const begin = servers({ speed: SPEED, main: join(import.meta.dirname, "support", "server.ts") })
 
 const judged = <E>(database: Layer.Layer<DatabaseClients, E>) =>
   Effect.runPromise(Effect.scoped(Effect.provide(holds, Layer.fresh(database))))

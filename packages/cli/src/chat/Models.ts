@@ -19,16 +19,17 @@ export const models = Effect.gen(function* () {
   const out = yield* Output
   yield* out.answer(yield* listModels(yield* connection), (list) =>
     table(
-      ["ID", "INPUT", "OUTPUT", "CONTEXT", "PROMPT/1M", "ANSWER/1M"],
+      ["ID", "INPUT", "OUTPUT", "CONTEXT", "PROMPT/1M", "ANSWER/1M", "IMAGE"],
       list.map((model) => [
         model.id,
         model.modalities.input.join(","),
         model.modalities.output.join(","),
         String(model.context_length ?? ""),
         model.pricing.prompt === undefined ? "" : usd(model.pricing.prompt),
-        model.pricing.completion === undefined ? "" : usd(model.pricing.completion)
+        model.pricing.completion === undefined ? "" : usd(model.pricing.completion),
+        model.pricing.image === undefined ? "" : usd(model.pricing.image)
       ]),
-      ["CONTEXT", "PROMPT/1M", "ANSWER/1M"]
+      ["CONTEXT", "PROMPT/1M", "ANSWER/1M", "IMAGE"]
     )
   )
 })

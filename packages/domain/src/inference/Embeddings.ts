@@ -1,17 +1,15 @@
 /** Texts as vectors (interface: Inference surface; decisions: POST /embeddings), metered by the tokens of the texts. */
-import { Context, Crypto, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { Replica } from "../database/Replica.ts"
 import type { EmbeddingInput, EmbeddingRequest } from "./EmbeddingRequest.ts"
-import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type EmbeddingModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
-import { wholeAnswer } from "./WholeAnswer.ts"
+import { makeWholeAnswer } from "./WholeAnswer.ts"
 
 /** Tokens of all texts of one request at most. */
 export const MAX_TOKENS = 300_000
@@ -41,10 +39,8 @@ export class Embeddings extends Context.Service<
     Embeddings,
     Effect.gen(function* () {
       const provider = (yield* ModelProvider).embeddings
-      const metering = yield* Metering
+      const whole = yield* makeWholeAnswer
       const tokens = yield* Tokens
-      const crypto = yield* Crypto.Crypto
-      const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
       const models = provider?.models ?? []
       const catalog = new Map(models.map((model) => [model.id, model]))
 
@@ -77,9 +73,7 @@ export class Embeddings extends Context.Service<
           if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
           const counted = yield* admit(model, request)
           const cost = tokenCost({ promptPrice: model.promptPrice, completionPrice: 0n }, counted, 0)
-          const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const order = {
-            id,
             principal,
             requestId,
             model: model.id,
@@ -88,7 +82,7 @@ export class Embeddings extends Context.Service<
             tokens: { prompt: counted, completion: 0 }
           }
           const embed = provider.embed(model, request.inputs, request.dimensions ?? model.dimensions)
-          const vectors = yield* wholeAnswer(metering, order, limitMs, embed)
+          const vectors = yield* whole(order, embed)
           return { model: model.id, vectors, tokens: counted, cost }
         })
       })

@@ -1,16 +1,14 @@
 /** Images of a prompt (interface: POST /images/generations), charged by the image; what fails costs nothing. */
-import { Clock, Context, Crypto, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { Replica } from "../database/Replica.ts"
 import type { ImageRequest } from "./ImageRequest.ts"
-import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type ImageModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
 import { Tokens } from "./Tokens.ts"
-import { wholeAnswer } from "./WholeAnswer.ts"
+import { makeWholeAnswer } from "./WholeAnswer.ts"
 
 export interface ImageAnswer {
   /** Unix seconds. */
@@ -39,10 +37,8 @@ export class Images extends Context.Service<
     Images,
     Effect.gen(function* () {
       const provider = (yield* ModelProvider).images
-      const metering = yield* Metering
+      const whole = yield* makeWholeAnswer
       const tokens = yield* Tokens
-      const crypto = yield* Crypto.Crypto
-      const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
       const models = provider?.models ?? []
       const catalog = new Map(models.map((model) => [model.id, model]))
 
@@ -58,9 +54,7 @@ export class Images extends Context.Service<
           }
           const promptTokens = yield* tokens.count(request.prompt)
           const cost = model.imagePrice * BigInt(request.count)
-          const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const order = {
-            id,
             principal,
             requestId,
             model: model.id,
@@ -69,7 +63,7 @@ export class Images extends Context.Service<
             tokens: { prompt: promptTokens, completion: 0 }
           }
           const made = provider.generate(model, { prompt: request.prompt, count: request.count, size })
-          const images = yield* wholeAnswer(metering, order, limitMs, made)
+          const images = yield* whole(order, made)
           const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
           return { created, images, size, promptTokens, cost }
         })

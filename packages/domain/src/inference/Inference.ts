@@ -54,7 +54,6 @@ export class Inference extends Context.Service<
   Inference,
   {
     readonly models: ReadonlyArray<Model>
-    readonly model: (id: string) => Effect.Effect<Model, ModelNotFound>
     /** `emit` undefined: nothing is handed on before the end, and a failed answer costs nothing. */
     readonly chat: <E = never>(
       principal: Principal,
@@ -179,7 +178,7 @@ export class Inference extends Context.Service<
           )
         )
 
-      return { models: provider.models, model, chat }
+      return { models: provider.models, chat }
     })
   )
 

@@ -2,9 +2,11 @@
  * What a model gives whole or not at all: money for it is held before, charged when it came, and let go when it did not.
  * An answer is returned only after its charge is durable.
  */
-import { Effect, Exit } from "effect"
+import { Crypto, Effect, Exit } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { Charge, Metering } from "./Metering.ts"
+import { Replica } from "../database/Replica.ts"
+import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
+import { type Charge, Metering } from "./Metering.ts"
 import { UpstreamFailed } from "./ModelProvider.ts"
 
 export interface Order extends Charge {
@@ -36,3 +38,12 @@ export const wholeAnswer = <A, E>(
       )
     })
   )
+
+/** The same for a service: each order gets an id, and no model is asked for longer than the limit of answers. */
+export const makeWholeAnswer = Effect.gen(function* () {
+  const metering = yield* Metering
+  const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
+  const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+  return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>) =>
+    Effect.flatMap(newId, (id) => wholeAnswer(metering, { ...order, id }, limitMs, produce))
+})

@@ -25,7 +25,7 @@ import {
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import type { HostRule } from "./Hosts.ts"
-import { commonHeaders, isRequestId, RequestId } from "./RequestId.ts"
+import { commonHeaders, givenRequestId, RequestId } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
 
@@ -47,10 +47,10 @@ export const edge = (options: EdgeOptions) =>
       const newId = Effect.orDie(crypto.randomUUIDv7())
       return (httpEffect: Handled) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
-          const given = NodeHttpServerRequest.toIncomingMessage(request).headers["x-request-id"]
-          return typeof given === "string" && isRequestId(given)
-            ? handled(options, httpEffect, request, given)
-            : Effect.flatMap(newId, (id) => handled(options, httpEffect, request, id))
+          const given = givenRequestId(NodeHttpServerRequest.toIncomingMessage(request))
+          return given === undefined
+            ? Effect.flatMap(newId, (id) => handled(options, httpEffect, request, id))
+            : handled(options, httpEffect, request, given)
         })
     }),
     { global: true }

@@ -1,10 +1,14 @@
 /** The id of the request being answered: in every answer's `X-Request-Id`, in every error, in every log line about it. */
 import { Context } from "effect"
+import type { IncomingMessage } from "node:http"
 
 export const RequestId = Context.Reference<string>("@sluice/server/http/RequestId", { defaultValue: () => "" })
 
-/** Whether a caller's own id may be kept. */
-export const isRequestId = (text: string): boolean => /^[A-Za-z0-9._:-]{1,128}$/.test(text)
+/** The caller's own id, where it may be kept. */
+export const givenRequestId = ({ headers }: IncomingMessage): string | undefined => {
+  const given = headers["x-request-id"]
+  return typeof given === "string" && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : undefined
+}
 
 /** What every answer has. */
 export const commonHeaders = (requestId: string): Record<string, string> => ({

@@ -19,7 +19,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { boundedBody } from "../http/BoundedBody.ts"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
-import { commonHeaders, isRequestId, RequestId } from "../http/RequestId.ts"
+import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
@@ -65,10 +65,10 @@ export const InferenceHandlers = HttpApiBuilder.group(
       path: CHAT_PATH,
       maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
       handler: (source, response) => {
-        const given = source.headers["x-request-id"]
-        return typeof given === "string" && isRequestId(given)
-          ? answer(source, response, given)
-          : Effect.flatMap(newId, (id) => answer(source, response, id))
+        const given = givenRequestId(source)
+        return given === undefined
+          ? Effect.flatMap(newId, (id) => answer(source, response, id))
+          : answer(source, response, given)
       }
     })
 
