@@ -9,6 +9,7 @@ import { Context, Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { ChatRequest } from "./Chat.ts"
 import type { EmbeddingInput } from "./EmbeddingRequest.ts"
+import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "./MediaProvider.ts"
 
 /** A model of the catalog: what `GET /models` shows and what an answer costs. */
 export interface Model {
@@ -98,6 +99,9 @@ export interface ModelProviderService {
   /** Undefined: this world has none. */
   readonly embeddings?: EmbeddingProvider
   readonly images?: ImageProvider
+  readonly speech?: SpeechProvider
+  readonly transcription?: TranscriptionProvider
+  readonly videos?: VideoProvider
   /** What of a request this world can't serve, where it can't: refused before anything is reserved. */
   readonly refuses?: (
     model: Model,
