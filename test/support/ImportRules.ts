@@ -134,12 +134,13 @@ export const importRules: ReadonlyArray<Rule> = [
   }
 ]
 
-/** Who may import whom: `domain <- api <- cli`, `domain <- simulator`, all of them `<- server <- test, bench`. */
+/** Who may import whom: `domain <- api <- cli`, `domain <- providers, simulator`, all of them `<- server <- test, bench`. */
 const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   api: ["domain"],
+  providers: ["domain"],
   simulator: ["domain"],
-  server: ["domain", "api", "simulator"],
+  server: ["domain", "api", "providers", "simulator"],
   simulation: ["domain", "simulator", "server"],
   cli: ["api", "server"]
 }
