@@ -13,18 +13,26 @@ import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { Speech } from "@sluice/domain/inference/Speech"
+import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
 import { StoreProbe } from "./site/StoreProbeStore.ts"
 
-/** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider` and `Tokens`. */
+/** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider`, `SoundProbe` and `Tokens`. */
 export const application = Layer.mergeAll(
   ControlPlane.layer,
   Environments.layer,
   Idempotency.layer,
-  Layer.mergeAll(Inference.layerNoDeps, Embeddings.layerNoDeps, Images.layerNoDeps).pipe(Layer.provide(Metering.layer)),
+  Layer.mergeAll(
+    Inference.layerNoDeps,
+    Embeddings.layerNoDeps,
+    Images.layerNoDeps,
+    Speech.layerNoDeps,
+    Transcriptions.layerNoDeps
+  ).pipe(Layer.provide(Metering.layer)),
   MeteringReconciler.layer,
   RateLimits.layer,
   StoreProbe.layer,

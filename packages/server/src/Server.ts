@@ -8,6 +8,7 @@ import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import type { Studio } from "@sluice/simulator/models/Studio"
 import type { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld, type World } from "@sluice/simulator/world/World"
@@ -31,6 +32,8 @@ import { hostRule } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
 import { serveRoutes } from "./http/Routes.ts"
 import * as ShellWorkers from "./simulation/ShellWorkers.ts"
+import * as StudioWorkers from "./simulation/StudioWorkers.ts"
+import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
 import * as NodeTokens from "./tokens/NodeTokens.ts"
 
 type DatabaseFailure = DatabaseUnreachable | DataDirectoryBroken | DataDirectoryInUse | MigrationFailed
@@ -41,13 +44,16 @@ export interface Worlds {
   readonly models: ModelWorld
   /** What runs the commands of simulated machines. */
   readonly shell: Layer.Layer<Shell>
+  /** What renders simulated sound and film. */
+  readonly studio: Layer.Layer<Studio>
 }
 
 /** The worlds that a seed makes. */
 export const defaultWorlds = (seed: number): Worlds => ({
   machines: { ...defaultWorld, seed },
   models: defaultModels(seed),
-  shell: ShellWorkers.layer
+  shell: ShellWorkers.layer,
+  studio: StudioWorkers.layer
 })
 
 /** Everything, running, until its scope closes. `services`: for suites that stand between the services and their ports. */
@@ -61,7 +67,10 @@ export const server = (
     config.databaseUrl === undefined ? embedded(data) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
   const machines = SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(worlds.shell))
-  const models = SimulatedModels.layer(worlds.models).pipe(Layer.provideMerge(NodeTokens.layer))
+  const models = SimulatedModels.layer(worlds.models).pipe(
+    Layer.provide(worlds.studio),
+    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))
+  )
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop)
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.

@@ -6,6 +6,9 @@
 import { ChatBody } from "@sluice/domain/inference/ChatBody"
 import { EmbeddingBody } from "@sluice/domain/inference/EmbeddingRequest"
 import { ImageBody } from "@sluice/domain/inference/ImageRequest"
+import { SpeechBody } from "@sluice/domain/inference/SpeechRequest"
+import { TRANSCRIPT_FORMATS } from "@sluice/domain/inference/TranscriptionRequest"
+import * as Multipart from "effect/http/Multipart"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -16,6 +19,7 @@ import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
+import { TranscriptWire, VerboseTranscriptWire } from "./TranscriptWire.ts"
 
 export const InferenceErrorBody = Schema.Struct({
   message: Schema.String,
@@ -79,6 +83,43 @@ const createImages = HttpApiEndpoint.post("createImages", "/images/generations",
   })
 )
 
+const createSpeech = HttpApiEndpoint.post("createSpeech", "/audio/speech", {
+  payload: SpeechBody,
+  success: HttpApiSchema.StreamUint8Array({ contentType: "audio/mpeg" }),
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createSpeech",
+    summary: "Speech of a text",
+    description:
+      "`audio/mpeg`, `audio/wav`, or `audio/pcm` (24 kHz, 16 bits little-endian, one channel); with " +
+      "`stream_format: sse` events that hold the sound as base64. Speech that fails costs nothing."
+  })
+)
+
+const createTranscription = HttpApiEndpoint.post("createTranscription", "/audio/transcriptions", {
+  payload: Schema.Struct({
+    file: Multipart.SingleFileSchema,
+    model: Schema.String,
+    language: Schema.optionalKey(Schema.String.annotate({ description: "ISO 639-1" })),
+    prompt: Schema.optionalKey(Schema.String),
+    response_format: Schema.optionalKey(Schema.Literals(TRANSCRIPT_FORMATS)),
+    temperature: Schema.optionalKey(Schema.String),
+    stream: Schema.optionalKey(Schema.Literals(["true", "false"])),
+    "timestamp_granularities[]": Schema.optionalKey(Schema.Array(Schema.Literals(["word", "segment"])))
+  }).pipe(HttpApiSchema.asMultipart()),
+  success: [TranscriptWire, VerboseTranscriptWire, Schema.String.pipe(HttpApiSchema.asText())],
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createTranscription",
+    summary: "What is said in a sound",
+    description:
+      "A file of up to 25 MB (mp3, wav, flac, ogg, m4a, webm, aac), charged by its length. Text, `srt` and `vtt` are " +
+      "plain text; with `stream` events `transcript.text.delta` and one `transcript.text.done`."
+  })
+)
+
 const listModels = HttpApiEndpoint.get("listModels", "/models", {
   success: ModelListWire,
   error: always
@@ -91,7 +132,7 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 export class InferenceGroup extends HttpApiGroup.make("inference")
-  .add(chatCompletions, createEmbeddings, createImages, listModels, getModel)
+  .add(chatCompletions, createEmbeddings, createImages, createSpeech, createTranscription, listModels, getModel)
   .prefix("/v1") {}
 
 export class InferenceApi extends HttpApi.make("inference").add(InferenceGroup) {}

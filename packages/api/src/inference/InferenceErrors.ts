@@ -7,7 +7,7 @@ import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessError
 import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
-import type { ChatInvalid, ClientStalled, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import type { ChatInvalid, ClientStalled, FileTooLarge, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 
 /** More requests than the key may make in this window. */
@@ -44,6 +44,7 @@ export type InferenceFailure =
   | ClientStalled
   | CreditInsufficient
   | EnvironmentNotFound
+  | FileTooLarge
   | KeyInvalid
   | ModelNotFound
   | RateExceeded
@@ -141,6 +142,8 @@ const table: {
     ),
   BodyTooLarge: ({ limitBytes }) =>
     invalidRequest(413, "payload_too_large", `The body is larger than ${limitBytes} bytes. Send less at once.`),
+  FileTooLarge: ({ limitBytes, param }) =>
+    invalidRequest(413, "file_too_large", `The file is larger than ${limitBytes} bytes. Send it in parts.`, param),
   BudgetReached: ({ environmentName }) => ({
     status: 402,
     type: "insufficient_quota",

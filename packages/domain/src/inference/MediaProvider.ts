@@ -50,6 +50,8 @@ export interface TranscriptionModel {
 export interface TranscriptionTask {
   /** The file as it was sent: read from where it is spooled, when it is read. */
   readonly file: Blob
+  /** Where it is spooled, for what reads it in a thread of its own. */
+  readonly path: string
   readonly fileName: string
   readonly durationMs: number
   /** ISO 639-1; undefined: the model finds out. */

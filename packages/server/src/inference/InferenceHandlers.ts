@@ -4,14 +4,23 @@
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { embeddingModelToWire, imageModelToWire, modelToWire } from "@sluice/api/inference/ModelWire"
+import {
+  embeddingModelToWire,
+  imageModelToWire,
+  modelToWire,
+  speechModelToWire,
+  transcriptionModelToWire
+} from "@sluice/api/inference/ModelWire"
 import type { Scope } from "@sluice/domain/access/Principal"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import { Speech } from "@sluice/domain/inference/Speech"
+import { MAX_SOUND_BYTES } from "@sluice/domain/inference/TranscriptionRequest"
+import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Crypto, Effect } from "effect"
+import { Crypto, Effect, type FileSystem, type Path } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -19,12 +28,15 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { boundedBody } from "../http/BoundedBody.ts"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
+import { type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
-import { parseJson, unread } from "./InferenceBody.ts"
+import { parseJson, unread, unreadForm } from "./InferenceBody.ts"
+import { makeSpeech } from "./SpeechEndpoint.ts"
+import { makeTranscriptions } from "./TranscriptionEndpoint.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
 
@@ -41,11 +53,18 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const embeddings = yield* Embeddings
     const draw = yield* makeImages
     const images = yield* Images
+    const say = yield* makeSpeech
+    const speech = yield* Speech
+    const hear = yield* makeTranscriptions
+    const transcriptions = yield* Transcriptions
+    const disk = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
     const models = new Map(
       [
         ...inference.models.map(modelToWire),
         ...embeddings.models.map(embeddingModelToWire),
-        ...images.models.map(imageModelToWire)
+        ...images.models.map(imageModelToWire),
+        ...speech.models.map(speechModelToWire),
+        ...transcriptions.models.map(transcriptionModelToWire)
       ].map((one) => [one.id, one])
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
@@ -96,6 +115,20 @@ export const InferenceHandlers = HttpApiBuilder.group(
         )
       )
 
+    const uploading = (
+      request: HttpServerRequest,
+      { file, maxBytes }: { readonly file: string; readonly maxBytes: number },
+      answerOf: (caller: Caller, form: UploadedForm) => Effect.Effect<Reply, InferenceFailure>
+    ) =>
+      answering(request, "inference:write", (caller) =>
+        Effect.suspend(() => uploadedForm(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)).pipe(
+          Effect.mapError(unreadForm(file)),
+          Effect.flatMap((form) => answerOf(caller, form)),
+          Effect.scoped,
+          Effect.provideContext(disk)
+        )
+      )
+
     return handlers
       .handleRaw("chatCompletions", ({ request }) =>
         Effect.flatMap(RequestId, (requestId) =>
@@ -113,6 +146,10 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
       .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
       .handleRaw("createImages", ({ request }) => asking(request, draw))
+      .handleRaw("createSpeech", ({ request }) => asking(request, say))
+      .handleRaw("createTranscription", ({ request }) =>
+        uploading(request, { file: "file", maxBytes: MAX_SOUND_BYTES }, hear)
+      )
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) =>
         reading(
@@ -131,17 +168,16 @@ export const InferenceHandlers = HttpApiBuilder.group(
 const toResponse = (reply: Reply) =>
   reply === undefined
     ? HttpServerResponse.empty({ status: 200 })
-    : HttpServerResponse.text(reply.body, {
-        status: reply.status,
-        headers: reply.headers,
-        contentType: "application/json"
-      })
+    : bodyOf(reply.body, { status: reply.status, headers: reply.headers, contentType: reply.contentType })
+
+const bodyOf = (body: string | Uint8Array, options: HttpServerResponse.Options.WithContentType) =>
+  typeof body === "string" ? HttpServerResponse.text(body, options) : HttpServerResponse.uint8Array(body, options)
 
 const write = (response: ServerResponse, reply: Reply): void => {
   if (reply === undefined || response.destroyed) return
   response.writeHead(reply.status, {
     ...reply.headers,
-    "content-type": "application/json",
+    "content-type": reply.contentType,
     "content-length": Buffer.byteLength(reply.body)
   })
   response.end(reply.body)

@@ -2,6 +2,7 @@
 import { Replica } from "@sluice/domain/database/Replica"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import { SoundProbe } from "@sluice/domain/inference/SoundProbe"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { application } from "@sluice/server/Application"
@@ -10,9 +11,12 @@ import { FirstStart } from "@sluice/server/FirstStart"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { serveRoutes } from "@sluice/server/http/Routes"
+import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
 import * as ShellWorkers from "@sluice/server/simulation/ShellWorkers"
+import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
+import { Studio } from "@sluice/simulator/models/Studio"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
@@ -89,21 +93,45 @@ const machinesOf = ({ driver, faults, seed }: Given) => {
 
 const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
   const world = { ...defaultModels(seed), latency: latency ? ("paced" as const) : ("none" as const) }
-  const timed = (inner: ModelProviderService): ModelProviderService => ({
-    ...inner,
-    // Who waits for an answer waits for the world's time to bring it.
-    chat: (model, request, hear) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => driver.awaiting()),
-        () => inner.chat(model, request, hear),
-        (ended) => Effect.sync(ended)
-      )
-  })
+  // Who waits for an answer waits for the world's time to bring it.
+  const awaited = <A, E>(answer: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => driver.awaiting()),
+      () => answer,
+      (ended) => Effect.sync(ended)
+    )
+  const timed = (inner: ModelProviderService): ModelProviderService => {
+    const { images, speech, transcription } = inner
+    return {
+      ...inner,
+      chat: (model, request, hear) => awaited(inner.chat(model, request, hear)),
+      ...(images === undefined ? {} : { images: { ...images, generate: (m, r) => awaited(images.generate(m, r)) } }),
+      ...(speech === undefined ? {} : { speech: { ...speech, speak: (m, t) => awaited(speech.speak(m, t)) } }),
+      ...(transcription === undefined
+        ? {}
+        : { transcription: { ...transcription, transcribe: (m, t) => awaited(transcription.transcribe(m, t)) } })
+    }
+  }
+  const studio = Layer.effect(
+    Studio,
+    Effect.map(Studio, (inner) => ({
+      render: (task) => driver.during(inner.render(task)),
+      wordsOf: (path) => driver.during(inner.wordsOf(path))
+    }))
+  ).pipe(Layer.provide(StudioWorkers.layer))
+  const probe = Layer.effect(
+    SoundProbe,
+    Effect.map(SoundProbe, (inner) => ({ durationMs: (path) => driver.during(inner.durationMs(path)) }))
+  ).pipe(Layer.provide(NodeSoundProbe.layer))
   return Layer.effect(
     ModelProvider,
     Effect.map(ModelProvider, (inner) => {
       const models = faultyModels(inner, faults.strikes)
       return virtual ? timed(models) : models
     })
-  ).pipe(Layer.provide(SimulatedModels.layer(world)), Layer.provideMerge(NodeTokens.layer))
+  ).pipe(
+    Layer.provide(SimulatedModels.layer(world)),
+    Layer.provide(studio),
+    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, probe))
+  )
 }

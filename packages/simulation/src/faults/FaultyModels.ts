@@ -3,6 +3,7 @@
  * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import type { SpeechProvider, TranscriptionProvider } from "@sluice/domain/inference/MediaProvider"
 import type {
   EmbeddingProvider,
   Hear,
@@ -31,6 +32,8 @@ export const faultyModels = (
   ...inner,
   ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, strikes) }),
   ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, strikes) }),
+  ...(inner.speech === undefined ? {} : { speech: faultySpeech(inner.speech, strikes) }),
+  ...(inner.transcription === undefined ? {} : { transcription: faultyEars(inner.transcription, strikes) }),
   chat: (model, request, hear) =>
     Effect.suspend(() => {
       const subject = options.subjectOf?.(request) ?? model.id
@@ -55,6 +58,16 @@ const faultyEmbeddings = (inner: EmbeddingProvider, strikes: Strikes): Embedding
 const faultyImages = (inner: ImageProvider, strikes: Strikes): ImageProvider => ({
   ...inner,
   generate: (model, request) => whole(strikes, model.id, inner.generate(model, request))
+})
+
+const faultySpeech = (inner: SpeechProvider, strikes: Strikes): SpeechProvider => ({
+  ...inner,
+  speak: (model, task) => whole(strikes, model.id, inner.speak(model, task))
+})
+
+const faultyEars = (inner: TranscriptionProvider, strikes: Strikes): TranscriptionProvider => ({
+  ...inner,
+  transcribe: (model, task) => whole(strikes, model.id, inner.transcribe(model, task))
 })
 
 const refusal = (strikes: Strikes, subject: string): UpstreamFailed | undefined => {

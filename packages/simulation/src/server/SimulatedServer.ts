@@ -8,6 +8,7 @@ import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import type { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import type { SoundProbe } from "@sluice/domain/inference/SoundProbe"
 import type { Tokens } from "@sluice/domain/inference/Tokens"
 import { application } from "@sluice/server/Application"
 import type { Gate } from "@sluice/server/database/PgliteStream"
@@ -28,7 +29,7 @@ export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("Connec
 
 type Database = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
 /** What stands behind the ports of one process. */
-export type Worlds = Layer.Layer<MachineProvider | ModelProvider | Tokens, never, Database | Seal>
+export type Worlds = Layer.Layer<MachineProvider | ModelProvider | SoundProbe | Tokens, never, Database | Seal>
 
 export interface Surroundings {
   readonly driver: Driver

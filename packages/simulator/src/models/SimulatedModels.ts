@@ -20,13 +20,16 @@ import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { simulatedImages } from "./SimulatedImages.ts"
+import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
+import { Studio } from "./Studio.ts"
 import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
-export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens> =>
+export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens | Studio> =>
   Layer.effect(
     ModelProvider,
-    Effect.map(Effect.service(Tokens), (tokens) => {
+    Effect.map(Effect.all([Tokens, Studio]), ([tokens, studio]) => {
+      const isPaced = world.latency === "paced"
       const byId = new Map(world.models.map((model) => [model.id, model]))
 
       // Without a pace and without a stream nobody sees the words come one by one.
@@ -80,7 +83,9 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         name: "simulator",
         models: world.models,
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
-        images: simulatedImages(world.seed, world.images, world.latency === "none" ? 0 : IMAGE_MS),
+        images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0),
+        speech: simulatedSpeech(world.seed, world.voices, studio, isPaced),
+        transcription: simulatedEars(world.seed, world.ears, studio, isPaced),
         refuses,
         chat
       }

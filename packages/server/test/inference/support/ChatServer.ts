@@ -13,12 +13,16 @@ import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { Speech } from "@sluice/domain/inference/Speech"
+import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { edge } from "@sluice/server/http/Edge"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { routesOf } from "@sluice/server/http/RouteTable"
 import { InferenceHandlers } from "@sluice/server/inference/InferenceHandlers"
+import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
+import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import type { ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -46,7 +50,11 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
   const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
   const everywhere = edge({ isOurHost: hostRule([]), routes: routesOf(InferenceApi) })
   return HttpRouter.serve(Layer.mergeAll(routes, everywhere), { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provide(Layer.mergeAll(Inference.layer, Embeddings.layer, Images.layer)),
+    Layer.provide(
+      Layer.mergeAll(Inference.layer, Embeddings.layer, Images.layer, Speech.layer, Transcriptions.layer).pipe(
+        Layer.provide(NodeSoundProbe.layer)
+      )
+    ),
     Layer.provide(Replica.layer({ speed: 1 })),
     Layer.provide(models),
     Layer.provide(NodeTokens.layer),
@@ -57,7 +65,8 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
   )
 }
 
-export const simulated = (world: ModelWorld) => SimulatedModels.layer(world).pipe(Layer.provide(NodeTokens.layer))
+export const simulated = (world: ModelWorld) =>
+  SimulatedModels.layer(world).pipe(Layer.provide(Layer.mergeAll(NodeTokens.layer, StudioWorkers.layer)))
 
 /** `http://127.0.0.1:port` of the running server. */
 export const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) => {
