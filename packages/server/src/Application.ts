@@ -15,6 +15,10 @@ import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { Speech } from "@sluice/domain/inference/Speech"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
+import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
@@ -23,7 +27,6 @@ import { StoreProbe } from "./site/StoreProbeStore.ts"
 
 /** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider`, `SoundProbe` and `Tokens`. */
 export const application = Layer.mergeAll(
-  ControlPlane.layer,
   Environments.layer,
   Idempotency.layer,
   Layer.mergeAll(
@@ -33,10 +36,13 @@ export const application = Layer.mergeAll(
     Speech.layerNoDeps,
     Transcriptions.layerNoDeps
   ).pipe(Layer.provide(Metering.layer)),
+  Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps).pipe(
+    Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer))
+  ),
   MeteringReconciler.layer,
   RateLimits.layer,
   StoreProbe.layer,
   Volumes.layer,
   Workspaces.layer,
   ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
-).pipe(Layer.provideMerge(nodeKeyHash))
+).pipe(Layer.provideMerge(ControlPlane.layer), Layer.provideMerge(nodeKeyHash))

@@ -4,6 +4,7 @@
  * and only then routes and the loops in the background; stopping goes the other way round.
  */
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
@@ -71,7 +72,7 @@ export const server = (
     Layer.provide(worlds.studio),
     Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))
   )
-  const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop)
+  const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop)
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
   const isOurHost = hostRule(config.allowedHosts)

@@ -16,34 +16,20 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
+import {
+  always,
+  InvalidRequest,
+  Overloaded,
+  QuotaSpent,
+  TimedOut,
+  TooLarge,
+  UpstreamBroken
+} from "./InferenceApiErrors.ts"
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
+import { createVideo, deleteVideo, downloadVideo, getVideo, listVideos, videoContent } from "./VideoApi.ts"
 import { TranscriptWire, VerboseTranscriptWire } from "./TranscriptWire.ts"
-
-export const InferenceErrorBody = Schema.Struct({
-  message: Schema.String,
-  type: Schema.String,
-  code: Schema.NullOr(Schema.String),
-  param: Schema.NullOr(Schema.String),
-  request_id: Schema.String
-}).annotate({ identifier: "InferenceError" })
-
-const fields = { error: InferenceErrorBody }
-
-export class InvalidRequest extends Schema.Error<InvalidRequest>("InvalidRequest")(fields, { httpApiStatus: 400 }) {}
-export class InvalidApiKey extends Schema.Error<InvalidApiKey>("InvalidApiKey")(fields, { httpApiStatus: 401 }) {}
-export class QuotaSpent extends Schema.Error<QuotaSpent>("QuotaSpent")(fields, { httpApiStatus: 402 }) {}
-export class NotPermitted extends Schema.Error<NotPermitted>("NotPermitted")(fields, { httpApiStatus: 403 }) {}
-export class Unknown extends Schema.Error<Unknown>("Unknown")(fields, { httpApiStatus: 404 }) {}
-export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(fields, { httpApiStatus: 413 }) {}
-export class TooMany extends Schema.Error<TooMany>("TooMany")(fields, { httpApiStatus: 429 }) {}
-export class Failed extends Schema.Error<Failed>("Failed")(fields, { httpApiStatus: 500 }) {}
-export class UpstreamBroken extends Schema.Error<UpstreamBroken>("UpstreamBroken")(fields, { httpApiStatus: 502 }) {}
-export class Overloaded extends Schema.Error<Overloaded>("Overloaded")(fields, { httpApiStatus: 503 }) {}
-export class TimedOut extends Schema.Error<TimedOut>("TimedOut")(fields, { httpApiStatus: 504 }) {}
-
-const always = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
 
 const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completions", {
   payload: ChatBody,
@@ -132,7 +118,21 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 export class InferenceGroup extends HttpApiGroup.make("inference")
-  .add(chatCompletions, createEmbeddings, createImages, createSpeech, createTranscription, listModels, getModel)
+  .add(
+    chatCompletions,
+    createEmbeddings,
+    createImages,
+    createSpeech,
+    createTranscription,
+    createVideo,
+    listVideos,
+    getVideo,
+    deleteVideo,
+    downloadVideo,
+    videoContent,
+    listModels,
+    getModel
+  )
   .prefix("/v1") {}
 
 export class InferenceApi extends HttpApi.make("inference").add(InferenceGroup) {}

@@ -8,6 +8,12 @@ import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/B
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import type { ChatInvalid, ClientStalled, FileTooLarge, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import type {
+  RangeUnsatisfiable,
+  VideoNotEnded,
+  VideoNotFound,
+  VideoWithoutBytes
+} from "@sluice/domain/inference/Video"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 
 /** More requests than the key may make in this window. */
@@ -47,12 +53,16 @@ export type InferenceFailure =
   | FileTooLarge
   | KeyInvalid
   | ModelNotFound
+  | RangeUnsatisfiable
   | RateExceeded
   | ScopeMissing
   | ServerStopping
   | StoreUnavailable
   | Unexpected
   | UpstreamFailed
+  | VideoNotEnded
+  | VideoNotFound
+  | VideoWithoutBytes
 
 export interface InferenceWireError {
   readonly status: number
@@ -160,6 +170,27 @@ const table: {
       `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
       "Add credit, or set a lower max_tokens."
   }),
+  RangeUnsatisfiable: ({ size }) => ({
+    ...invalidRequest(416, "range_not_satisfiable", `The video has ${size} bytes. Ask for a range within them.`),
+    headers: { "content-range": `bytes */${size}` }
+  }),
+  VideoNotFound: () => invalidRequest(404, "video_not_found", "There is no such video. GET /v1/videos lists yours."),
+  VideoNotEnded: () => ({
+    ...invalidRequest(
+      409,
+      "video_not_ended",
+      "The video is still being made. Delete it when it is completed or failed."
+    ),
+    headers: { "x-should-retry": "false" }
+  }),
+  VideoWithoutBytes: ({ status }) =>
+    status === "failed"
+      ? invalidRequest(404, "video_failed", "The video failed, so there is nothing to download. It cost nothing.")
+      : invalidRequest(
+          404,
+          "video_not_ready",
+          `The video is ${status}. Download it when GET /v1/videos/{id} says completed.`
+        ),
   RateExceeded: ({ limit, retryAfterSeconds }) => ({
     status: 429,
     type: "rate_limit_error",

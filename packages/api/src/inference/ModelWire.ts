@@ -1,6 +1,6 @@
 /** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
 import { toUsd } from "@sluice/domain/billing/Money"
-import type { SpeechModel, TranscriptionModel } from "@sluice/domain/inference/MediaProvider"
+import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/inference/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
 import * as Schema from "effect/Schema"
 
@@ -12,8 +12,9 @@ export const ModelWire = Schema.Struct({
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
   context_length: Schema.optionalKey(Schema.Int),
   max_output_tokens: Schema.optionalKey(Schema.Int),
-  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image, in pixels" })),
+  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image or a film, in pixels" })),
   dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
+  seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a film" })),
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
   max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Of a text that is spoken" })),
   capabilities: Schema.Array(Schema.String),
@@ -86,4 +87,16 @@ export const transcriptionModelToWire = (model: TranscriptionModel): typeof Mode
   modalities: { input: ["audio"], output: ["text"] },
   capabilities: ["transcription"],
   pricing: { minute: toUsd(model.minutePrice) }
+})
+
+export const videoModelToWire = (model: VideoModel): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: ["text", "image"], output: ["video"] },
+  sizes: model.sizes,
+  seconds: model.seconds,
+  capabilities: ["video"],
+  pricing: { second: toUsd(model.secondPrice) }
 })

@@ -9,7 +9,8 @@ import {
   imageModelToWire,
   modelToWire,
   speechModelToWire,
-  transcriptionModelToWire
+  transcriptionModelToWire,
+  videoModelToWire
 } from "@sluice/api/inference/ModelWire"
 import type { Scope } from "@sluice/domain/access/Principal"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
@@ -18,6 +19,8 @@ import { Inference } from "@sluice/domain/inference/Inference"
 import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
 import { Speech } from "@sluice/domain/inference/Speech"
 import { MAX_SOUND_BYTES } from "@sluice/domain/inference/TranscriptionRequest"
+import { MAX_PICTURE_BYTES } from "@sluice/domain/inference/VideoRequest"
+import { Videos } from "@sluice/domain/inference/Videos"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Crypto, Effect, type FileSystem, type Path } from "effect"
@@ -28,7 +31,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { boundedBody } from "../http/BoundedBody.ts"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
-import { type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
+import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import { makeChat } from "./ChatEndpoint.ts"
@@ -37,6 +40,7 @@ import { makeImages } from "./ImageEndpoint.ts"
 import { parseJson, unread, unreadForm } from "./InferenceBody.ts"
 import { makeSpeech } from "./SpeechEndpoint.ts"
 import { makeTranscriptions } from "./TranscriptionEndpoint.ts"
+import { makeVideos } from "./VideoEndpoint.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
 
@@ -57,6 +61,8 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const speech = yield* Speech
     const hear = yield* makeTranscriptions
     const transcriptions = yield* Transcriptions
+    const film = yield* makeVideos
+    const videos = yield* Videos
     const disk = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
     const models = new Map(
       [
@@ -64,7 +70,8 @@ export const InferenceHandlers = HttpApiBuilder.group(
         ...embeddings.models.map(embeddingModelToWire),
         ...images.models.map(imageModelToWire),
         ...speech.models.map(speechModelToWire),
-        ...transcriptions.models.map(transcriptionModelToWire)
+        ...transcriptions.models.map(transcriptionModelToWire),
+        ...videos.models.map(videoModelToWire)
       ].map((one) => [one.id, one])
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
@@ -129,6 +136,13 @@ export const InferenceHandlers = HttpApiBuilder.group(
         )
       )
 
+    const downloading = (request: HttpServerRequest, id: string) =>
+      answering(request, "inference:read", (caller) => {
+        const source = NodeHttpServerRequest.toIncomingMessage(request)
+        const response = NodeHttpServerRequest.toServerResponse(request)
+        return film.content(caller, id, variantOf(request.url), source, response)
+      })
+
     return handlers
       .handleRaw("chatCompletions", ({ request }) =>
         Effect.flatMap(RequestId, (requestId) =>
@@ -150,6 +164,22 @@ export const InferenceHandlers = HttpApiBuilder.group(
       .handleRaw("createTranscription", ({ request }) =>
         uploading(request, { file: "file", maxBytes: MAX_SOUND_BYTES }, hear)
       )
+      .handleRaw("createVideo", ({ request }) =>
+        isForm(NodeHttpServerRequest.toIncomingMessage(request))
+          ? uploading(request, { file: "input_reference", maxBytes: MAX_PICTURE_BYTES }, film.fromForm)
+          : asking(request, film.fromJson)
+      )
+      .handleRaw("listVideos", ({ query, request }) =>
+        answering(request, "inference:read", (caller) => film.list(caller, query))
+      )
+      .handleRaw("getVideo", ({ params, request }) =>
+        answering(request, "inference:read", (caller) => film.show(caller, params.id))
+      )
+      .handleRaw("deleteVideo", ({ params, request }) =>
+        answering(request, "inference:write", (caller) => film.remove(caller, params.id))
+      )
+      .handleRaw("downloadVideo", ({ params, request }) => downloading(request, params.id))
+      .handleRaw("videoContent", ({ params, request }) => downloading(request, params.id))
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) =>
         reading(
@@ -182,3 +212,6 @@ const write = (response: ServerResponse, reply: Reply): void => {
   })
   response.end(reply.body)
 }
+
+const variantOf = (url: string): string | undefined =>
+  new URLSearchParams(url.split("?")[1]).get("variant") ?? undefined

@@ -3,7 +3,7 @@
  * can set it; `instant` is the same catalog without any delay and with short
  * answers, for benchmarks.
  */
-import type { SpeechModel, TranscriptionModel } from "@sluice/domain/inference/MediaProvider"
+import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/inference/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
 
 export interface Latency {
@@ -28,6 +28,7 @@ export interface ModelWorld {
   readonly images: ReadonlyArray<ImageModel>
   readonly voices: ReadonlyArray<SpeechModel>
   readonly ears: ReadonlyArray<TranscriptionModel>
+  readonly cameras: ReadonlyArray<VideoModel>
 }
 
 const CREATED = 1_767_225_600 // 2026-01-01
@@ -127,6 +128,17 @@ const ears: ReadonlyArray<TranscriptionModel> = [
   { id: "sluice-listen", created: CREATED, ownedBy: "sluice-simulator", minutePrice: 6_000_000n }
 ]
 
+const cameras: ReadonlyArray<VideoModel> = [
+  {
+    id: "sluice-film",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    sizes: ["1280x720", "720x1280", "640x368"],
+    seconds: [4, 8, 12],
+    secondPrice: 100_000_000n
+  }
+]
+
 export const defaultWorld = (seed: number): ModelWorld => ({
   seed,
   latency: "paced",
@@ -134,7 +146,8 @@ export const defaultWorld = (seed: number): ModelWorld => ({
   embeddings,
   images,
   voices,
-  ears
+  ears,
+  cameras
 })
 
 export const instant = (seed: number): ModelWorld => ({
@@ -144,5 +157,6 @@ export const instant = (seed: number): ModelWorld => ({
   embeddings,
   images,
   voices,
-  ears
+  ears,
+  cameras
 })

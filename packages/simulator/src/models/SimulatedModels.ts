@@ -20,6 +20,7 @@ import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { simulatedImages } from "./SimulatedImages.ts"
+import { simulatedFilms } from "./SimulatedFilms.ts"
 import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
 import { Studio } from "./Studio.ts"
 import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
@@ -85,6 +86,7 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
         images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0),
         speech: simulatedSpeech(world.seed, world.voices, studio, isPaced),
+        videos: simulatedFilms(world.seed, world.cameras, studio, isPaced),
         transcription: simulatedEars(world.seed, world.ears, studio, isPaced),
         refuses,
         chat

@@ -7,6 +7,8 @@ import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { Access } from "@sluice/domain/access/Access"
 import { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import type { Principal } from "@sluice/domain/access/Principal"
+import { Signals } from "@sluice/domain/database/Signals"
+import { Wakeups } from "@sluice/domain/database/Wakeups"
 import { Replica } from "@sluice/domain/database/Replica"
 import { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
@@ -15,6 +17,10 @@ import { Inference } from "@sluice/domain/inference/Inference"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Speech } from "@sluice/domain/inference/Speech"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
+import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { edge } from "@sluice/server/http/Edge"
 import { hostRule } from "@sluice/server/http/Hosts"
@@ -45,6 +51,13 @@ const accessOf = (keys: Keys) =>
     forget: Effect.void
   })
 
+/** Films with the loop that brings them to their end. */
+const films = VideoReconciler.loop.pipe(
+  Layer.provideMerge(Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps)),
+  Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer)),
+  Layer.provide(Wakeups.layer.pipe(Layer.provideMerge(Signals.layer)))
+)
+
 /** The surface over a world; gives `HttpServer` with its address. */
 export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never, never>) => {
   const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
@@ -55,6 +68,7 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
         Layer.provide(NodeSoundProbe.layer)
       )
     ),
+    Layer.provide(films),
     Layer.provide(Replica.layer({ speed: 1 })),
     Layer.provide(models),
     Layer.provide(NodeTokens.layer),
