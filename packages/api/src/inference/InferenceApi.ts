@@ -6,6 +6,7 @@
 import { ChatBody } from "@sluice/domain/inference/ChatBody"
 import { EmbeddingBody } from "@sluice/domain/inference/EmbeddingRequest"
 import { ImageBody } from "@sluice/domain/inference/ImageRequest"
+import { ResponseBody } from "@sluice/domain/inference/ResponseBody"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -16,6 +17,8 @@ import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
+import { ResponseEventWire } from "./ResponseEventWire.ts"
+import { ResponseWire } from "./ResponseWire.ts"
 
 export const InferenceErrorBody = Schema.Struct({
   message: Schema.String,
@@ -55,6 +58,21 @@ const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completio
   })
 )
 
+const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
+  payload: ResponseBody,
+  success: [ResponseWire, HttpApiSchema.StreamSse({ data: ResponseEventWire })],
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createResponse",
+    summary: "Answer a conversation, as a response",
+    description:
+      "Nothing is stored: send the whole conversation each time. With `stream: true` the answer is server-sent events " +
+      "with a name and a `sequence_number`, from `response.created` to `response.completed`, `response.incomplete` or " +
+      "`response.failed`. Usage is charged before the answer is complete."
+  })
+)
+
 const createEmbeddings = HttpApiEndpoint.post("createEmbeddings", "/embeddings", {
   payload: EmbeddingBody,
   success: EmbeddingListWire,
@@ -91,7 +109,7 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 export class InferenceGroup extends HttpApiGroup.make("inference")
-  .add(chatCompletions, createEmbeddings, createImages, listModels, getModel)
+  .add(chatCompletions, createResponse, createEmbeddings, createImages, listModels, getModel)
   .prefix("/v1") {}
 
 export class InferenceApi extends HttpApi.make("inference").add(InferenceGroup) {}

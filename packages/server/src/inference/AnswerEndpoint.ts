@@ -35,6 +35,9 @@ export interface AnswerKind<R> {
   readonly refusal: (request: R, refusal: ChatInvalid) => ChatInvalid
 }
 
+/** Writes a streamed answer itself; gives the others back. */
+export type Answering = (asked: Asked) => Effect.Effect<Reply>
+
 export const makeAnswers = <R>(kind: AnswerKind<R>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
@@ -64,7 +67,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
         )
       })
 
-    return ({ headers, requestId, response, source, text }: Asked): Effect.Effect<Reply> =>
+    const answering: Answering = ({ headers, requestId, response, source, text }) =>
       guarded(source, { requestId, headers, scope: "inference:write" }, (caller) =>
         Effect.flatMap(Effect.mapError(text, unread), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parseJson(body), kind.decode)
@@ -74,6 +77,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
             : buffered(caller, request.success)
         })
       )
+    return answering
   })
 
 /** The status is sent: the failure is the stream's last event. */
