@@ -155,7 +155,7 @@ const table: {
     code: "insufficient_credits",
     message:
       `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
-      "Add credit, or set a lower max_tokens."
+      "Add credit, or set a lower max_tokens (max_output_tokens)."
   }),
   RateExceeded: ({ limit, retryAfterSeconds }) => ({
     status: 429,
