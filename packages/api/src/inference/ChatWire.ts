@@ -74,7 +74,7 @@ export const ChatChunkWire = Schema.Struct({
 /** The body of a buffered answer. */
 export const completionText = ({ head, choices, usage }: Answer): string =>
   JSON.stringify({
-    id: head.id,
+    id: `chatcmpl-${head.id}`,
     object: "chat.completion",
     created: head.created,
     model: head.model,
@@ -86,10 +86,10 @@ export const completionText = ({ head, choices, usage }: Answer): string =>
           : {
               role: "assistant",
               content: text === "" ? null : text,
-              tool_calls: calls.map(({ id, name, ...call }) => ({
-                id,
+              tool_calls: calls.map((call) => ({
+                id: call.id,
                 type: "function",
-                function: { name, arguments: call.arguments }
+                function: { name: call.name, arguments: call.arguments }
               }))
             },
       finish_reason: reason
@@ -106,7 +106,7 @@ const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
 
 /** Everything of a chunk before its `choices`: the same for all of a stream. */
 export const chunkStart = (head: AnswerHead): string =>
-  `data: {"id":${JSON.stringify(head.id)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
+  `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
 
 /** A piece of text; the first one of a choice names the role. */
 export const textChunk = (start: string, index: number, text: string, first: boolean): string =>

@@ -6,6 +6,7 @@
 import { ChatBody } from "@sluice/domain/inference/ChatBody"
 import { EmbeddingBody } from "@sluice/domain/inference/EmbeddingRequest"
 import { ImageBody } from "@sluice/domain/inference/ImageRequest"
+import { ResponseBody } from "@sluice/domain/inference/ResponseBody"
 import { SpeechBody } from "@sluice/domain/inference/SpeechRequest"
 import { TRANSCRIPT_FORMATS } from "@sluice/domain/inference/TranscriptionRequest"
 import * as Multipart from "effect/http/Multipart"
@@ -28,6 +29,8 @@ import {
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
+import { ResponseEventWire } from "./ResponseEventWire.ts"
+import { ResponseWire } from "./ResponseWire.ts"
 import { createVideo, deleteVideo, downloadVideo, getVideo, listVideos, videoContent } from "./VideoApi.ts"
 import { TranscriptWire, VerboseTranscriptWire } from "./TranscriptWire.ts"
 
@@ -42,6 +45,21 @@ const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completio
     description:
       "With `stream: true` the answer is server-sent events that end with `data: [DONE]`; a failure after the first " +
       'event is one `data: {"error": ...}` and no `[DONE]`. Usage is charged before the answer is complete.'
+  })
+)
+
+const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
+  payload: ResponseBody,
+  success: [ResponseWire, HttpApiSchema.StreamSse({ data: ResponseEventWire })],
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createResponse",
+    summary: "Answer a conversation, as a response",
+    description:
+      "Nothing is stored: send the whole conversation each time. With `stream: true` the answer is server-sent events " +
+      "with a name and a `sequence_number`, from `response.created` to `response.completed`, `response.incomplete` or " +
+      "`response.failed`. Usage is charged before the answer is complete."
   })
 )
 
@@ -120,6 +138,7 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 export class InferenceGroup extends HttpApiGroup.make("inference")
   .add(
     chatCompletions,
+    createResponse,
     createEmbeddings,
     createImages,
     createSpeech,

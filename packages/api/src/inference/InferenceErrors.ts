@@ -168,7 +168,7 @@ const table: {
     code: "insufficient_credits",
     message:
       `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
-      "Add credit, or set a lower max_tokens."
+      "Add credit, or set a lower max_tokens (max_output_tokens)."
   }),
   RangeUnsatisfiable: ({ size }) => ({
     ...invalidRequest(416, "range_not_satisfiable", `The video has ${size} bytes. Ask for a range within them.`),

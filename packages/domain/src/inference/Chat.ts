@@ -65,9 +65,10 @@ const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
 export const decodeChat = (body: unknown): Result.Result<ChatRequest, ChatInvalid> =>
-  Result.flatMap(decode(body), normalise)
+  Result.flatMap(decode(body), chatOf)
 
-const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
+/** The rules of a body that has the right shape. */
+export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
     const one = normaliseMessage(message, `messages.${index}`)

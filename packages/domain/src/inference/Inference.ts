@@ -23,6 +23,7 @@ export const ANSWER_LIMIT_POLLS = 1_200
 
 /** What is known of an answer before its first word. */
 export interface AnswerHead {
+  /** A UUID; on the wire each form of answer puts its own prefix before it. */
   readonly id: string
   /** Unix seconds. */
   readonly created: number
@@ -172,7 +173,7 @@ export class Inference extends Context.Service<
           Effect.flatMap(Effect.orDie(crypto.randomUUIDv7()), (id) =>
             Clock.clockWith((clock) => {
               const created = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
-              const head = { id: `chatcmpl-${id}`, created, model: task.model.id }
+              const head = { id, created, model: task.model.id }
               return run({ id, principal, requestId }, task, head, emit)
             })
           )

@@ -7,6 +7,8 @@ import type { ChatEvent, FinishReason } from "./ModelProvider.ts"
 export interface ToolCall {
   readonly id: string
   readonly name: string
+  /** Characters of the choice's text that came before it. */
+  readonly at: number
   /** JSON text; not of a call that was cut. */
   arguments: string
 }
@@ -73,7 +75,7 @@ export class Production {
         return true
       case "ToolCall":
         if (event.call !== choice.calls.length || event.call >= MAX_CALLS) return false
-        choice.calls.push({ id: event.id, name: event.name, arguments: "" })
+        choice.calls.push({ id: event.id, name: event.name, at: choice.text.length, arguments: "" })
         return true
       case "ToolArguments": {
         const call = choice.calls[event.call]

@@ -1,6 +1,6 @@
 /**
  * The endpoints of the inference surface over the domain's `Inference`. Raw requests in, ready text out: the contract shows
- * the shapes. Chat has a hot route beside the router's endpoint, of the same function.
+ * the shapes. Chats and responses have a hot route beside the router's endpoint, of the same function.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
@@ -34,15 +34,18 @@ import { HotRoutes } from "../http/HotRoutes.ts"
 import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
+import type { Answering } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
 import { parseJson, unread, unreadForm } from "./InferenceBody.ts"
+import { makeResponses } from "./ResponseEndpoint.ts"
 import { makeSpeech } from "./SpeechEndpoint.ts"
 import { makeTranscriptions } from "./TranscriptionEndpoint.ts"
 import { makeVideos } from "./VideoEndpoint.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
+const RESPONSES_PATH = "/v1/responses"
 
 /** Handlers of the group `inference`. */
 export const InferenceHandlers = HttpApiBuilder.group(
@@ -52,6 +55,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const inference = yield* Inference
     const guarded = yield* makeGate
     const chat = yield* makeChat
+    const respond = yield* makeResponses
     const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
     const embed = yield* makeEmbeddings
     const embeddings = yield* Embeddings
@@ -76,9 +80,9 @@ export const InferenceHandlers = HttpApiBuilder.group(
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
-    const answer = (source: IncomingMessage, response: ServerResponse, requestId: string) =>
+    const answer = (asking: Answering, source: IncomingMessage, response: ServerResponse, requestId: string) =>
       Effect.map(
-        chat({
+        asking({
           source,
           response,
           requestId,
@@ -87,16 +91,33 @@ export const InferenceHandlers = HttpApiBuilder.group(
         }),
         (reply) => write(response, reply)
       )
-    yield* (yield* HotRoutes).add({
-      path: CHAT_PATH,
-      maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
-      handler: (source, response) => {
-        const given = givenRequestId(source)
-        return given === undefined
-          ? Effect.flatMap(newId, (id) => answer(source, response, id))
-          : answer(source, response, given)
-      }
-    })
+    const hotRoutes = yield* HotRoutes
+    const addHot = (path: string, asking: Answering) =>
+      hotRoutes.add({
+        path,
+        maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
+        handler: (source, response) => {
+          const given = givenRequestId(source)
+          return given === undefined
+            ? Effect.flatMap(newId, (id) => answer(asking, source, response, id))
+            : answer(asking, source, response, given)
+        }
+      })
+    yield* addHot(CHAT_PATH, chat)
+    yield* addHot(RESPONSES_PATH, respond)
+    const routed = (asking: Answering, request: HttpServerRequest) =>
+      Effect.flatMap(RequestId, (requestId) =>
+        Effect.map(
+          asking({
+            source: NodeHttpServerRequest.toIncomingMessage(request),
+            response: NodeHttpServerRequest.toServerResponse(request),
+            requestId,
+            headers: {},
+            text: request.text
+          }),
+          toResponse
+        )
+      )
 
     const answering = (
       request: HttpServerRequest,
@@ -144,20 +165,8 @@ export const InferenceHandlers = HttpApiBuilder.group(
       })
 
     return handlers
-      .handleRaw("chatCompletions", ({ request }) =>
-        Effect.flatMap(RequestId, (requestId) =>
-          Effect.map(
-            chat({
-              source: NodeHttpServerRequest.toIncomingMessage(request),
-              response: NodeHttpServerRequest.toServerResponse(request),
-              requestId,
-              headers: {},
-              text: request.text
-            }),
-            toResponse
-          )
-        )
-      )
+      .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
+      .handleRaw("createResponse", ({ request }) => routed(respond, request))
       .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
       .handleRaw("createImages", ({ request }) => asking(request, draw))
       .handleRaw("createSpeech", ({ request }) => asking(request, say))
