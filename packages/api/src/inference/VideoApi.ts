@@ -46,7 +46,7 @@ export const listVideos = HttpApiEndpoint.get("listVideos", "/videos", {
   query: {
     limit: Schema.optionalKey(Schema.String.annotate({ description: "1 to 100, default 20" })),
     after: Schema.optionalKey(Schema.String.annotate({ description: "The id of the last video of the page before" })),
-    order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
+    order: Schema.optionalKey(Schema.String.annotate({ description: "By age: `asc` or `desc` (default)" }))
   },
   success: VideoListWire,
   error: [...always, InvalidRequest]
