@@ -1,6 +1,6 @@
 /**
- * Everything that answers a request, over a database, a seal and a world of machines and models. Which database and which
- * world is not known here; nothing is started in the background except what a service needs for itself.
+ * Everything that answers a request, over a database, a seal and a world of machines and models. Which database, which world
+ * and who counts rate limits is not known here; nothing is started in the background but what a service needs for itself.
  */
 import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
@@ -13,7 +13,6 @@ import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
-import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
@@ -26,7 +25,6 @@ export const application = Layer.mergeAll(
   Idempotency.layer,
   Layer.mergeAll(Inference.layerNoDeps, Embeddings.layerNoDeps, Images.layerNoDeps).pipe(Layer.provide(Metering.layer)),
   MeteringReconciler.layer,
-  RateLimits.layer,
   StoreProbe.layer,
   Volumes.layer,
   Workspaces.layer,

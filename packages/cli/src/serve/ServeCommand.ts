@@ -22,6 +22,7 @@ const flags = {
   port: text("port", "N", "Port; default 8080, 0 takes a free one"),
   data: text("data", "DIR", "Data directory; default ./data"),
   "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
+  "redis-url": text("redis-url", "URL", "Redis, for one rate limit across servers"),
   machines: text("machines", "KIND", "simulator (default)"),
   models: text("models", "FILE", "Catalog of models; default the simulated one"),
   seed: text("seed", "N", "Seed of the simulated world"),
