@@ -35,7 +35,7 @@ const STEADY_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
-/** How long to wait after so many tries in a row that came to nothing. */
+/** How long to wait for the next try; `failures`: how many in a row came to nothing before the last one. */
 export const pauseMs = (failures: number): number => Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
 
 /** Returns when the first try has succeeded or failed. `works`: asks Redis for what is wanted of it, within a bound. */
@@ -82,14 +82,15 @@ export const connect = (
     )
 
     const forever = Effect.gen(function* () {
-      for (let failures = 0; ;) {
+      let failures = 0
+      for (;;) {
         const began = yield* Clock.currentTimeMillis
         const reason = yield* session
         const words = `${where} is lost (${reason}): each replica counts rate limits for itself until it is back`
         yield* say(false, Effect.logWarning(words))
         yield* Deferred.succeed(tried, undefined)
-        failures = (yield* Clock.currentTimeMillis) - began >= STEADY_MS ? 0 : failures + 1
-        yield* Effect.sleep(Duration.millis(pauseMs(failures)))
+        if ((yield* Clock.currentTimeMillis) - began >= STEADY_MS) failures = 0
+        yield* Effect.sleep(Duration.millis(pauseMs(failures++)))
       }
     })
     yield* Effect.forkScoped(forever)

@@ -2,7 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import { pauseMs } from "@sluice/server/limits/RedisLink"
 import { MAX_WAITING } from "@sluice/server/limits/RedisRateLimits"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { createServer, type Socket } from "node:net"
 import { describeOnRedis, RedisProcess } from "../../../../test/support/Redis.ts"
 import { atOnce, becomes, replica, until } from "./support/Replicas.ts"
@@ -95,6 +95,23 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
       expect((yield* a.limits.consume("other", 2)).remaining).toBe(0)
       expect(a.lines.map((line) => line.slice(0, 4))).toEqual(["Info", "Warn", "Info"])
       expect(a.lines[1]).toContain("(no answer)")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not blamed for a stall of the process that asks", () =>
+    Effect.gen(function* () {
+      const redis = yield* redisProcess()
+      const a = yield* replica(redis.url)
+      redis.standStill()
+      const asked = yield* Effect.forkChild(a.limits.consume("key", 2))
+      // Turns of the event loop in which the command is written; then none, for longer than Redis may take.
+      for (let i = 0; i < 5; i++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      const later = yield* Effect.forkChild(a.limits.consume("key", 2))
+      redis.goOn()
+      for (const end = performance.now() + 600; performance.now() < end;);
+      expect((yield* Fiber.join(asked)).remaining).toBe(1)
+      expect((yield* Fiber.join(later)).remaining).toBe(0)
+      expect(a.lines).toHaveLength(1)
     }).pipe(Effect.scoped)
   )
 
