@@ -23,7 +23,8 @@ describeOnRedis("A rate limit in Redis", () => {
   beforeAll(async () => {
     redis = await RedisProcess.started()
   })
-  afterAll(() => redis.kill())
+  // Undefined where it could not be started.
+  afterAll(() => (redis as RedisProcess | undefined)?.kill())
 
   /** A client of its own beside the replicas. */
   const looking = Effect.acquireRelease(
