@@ -26,12 +26,11 @@ export interface Schema {
 }
 export type Schemas = Readonly<Record<string, Schema>>
 
-const UNKNOWN = new Set(["$ref", "anyOf", "allOf", "oneOf", "not", "enum", "const", "type", "properties", "required"])
 const KNOWN = new Set([
-  ...UNKNOWN,
-  ...["additionalProperties", "items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum"],
-  ...["minLength", "maxLength", "pattern", "format", "description", "title", "default", "examples", "contentEncoding"],
-  ...["contentMediaType", "contentSchema", "uniqueItems", "propertyNames", "maxProperties", "$comment"]
+  ..."$ref anyOf allOf oneOf not enum const type properties required".split(" "),
+  ..."additionalProperties items prefixItems minItems maxItems minimum maximum exclusiveMinimum".split(" "),
+  ..."minLength maxLength pattern format description title default examples contentEncoding".split(" "),
+  ..."contentMediaType contentSchema uniqueItems propertyNames maxProperties $comment".split(" ")
 ])
 
 const resolved = (schema: Schema, all: Schemas): Schema => {

@@ -3,23 +3,50 @@ import type { Chance } from "./Chance.ts"
 
 type Json = unknown
 
-const ODD: ReadonlyArray<Json> = [
-  ...[null, true, false, 0, -1, 1.5, 1e308, -1e308, 2 ** 53, 1e-9, "", " ", "0", "-1", "1.5", "true", "null", "NaN"],
-  ...[
-    "\0",
-    "a\0b",
-    "\ud800",
-    "\udfff\ud800",
-    "\u202e",
-    "é",
-    "🎉",
-    "'; drop table jobs; --",
-    "../../etc/passwd",
-    "__proto__"
-  ],
-  ...["<|endoftext|>", "${HOME}", "$(id)", "data:image/png;base64,AAAA", "http://169.254.169.254/", "x".repeat(5_000)],
-  ...[[], {}, [[]], [null], { a: 1 }, { __proto__: null, constructor: 1 }, [1, "a", null], { type: "text" }, { id: "" }]
+const NUMBERS = [0, -1, 1.5, 1e308, -1e308, 2 ** 53, 1e-9]
+const WORDS = [
+  "",
+  " ",
+  "0",
+  "-1",
+  "1.5",
+  "true",
+  "null",
+  "NaN",
+  "\0",
+  "a\0b",
+  "\ud800",
+  "\udfff\ud800",
+  "\u202e",
+  "é",
+  "🎉"
 ]
+const TRICKS = [
+  "'; drop table jobs; --",
+  "../../etc/passwd",
+  "__proto__",
+  "<|endoftext|>",
+  "${HOME}",
+  "$(id)",
+  "data:image/png;base64,AAAA",
+  "http://169.254.169.254/",
+  "x".repeat(5_000)
+]
+const SHAPES = [
+  null,
+  true,
+  false,
+  [],
+  {},
+  [[]],
+  [null],
+  { a: 1 },
+  { constructor: 1 },
+  [1, "a", null],
+  { type: "text" },
+  { id: "" }
+]
+const ODD: ReadonlyArray<Json> = [...NUMBERS, ...WORDS, ...TRICKS, ...SHAPES]
 
 /** The body with one thing changed somewhere in it. */
 export const spoil = (body: Json, chance: Chance): Json => {

@@ -1,8 +1,8 @@
 /** A headless Chromium of the machine for suites that need eyes and ears; where there is none they are skipped by name. */
-import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync } from "node:fs"
 import { chromium, type Page } from "playwright-core"
+import { describeWith } from "./Engines.ts"
 
 const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-headless-shell", "/usr/bin/chromium-browser"]
 
@@ -10,10 +10,8 @@ const executable = KNOWN.find((path) => existsSync(path))
 
 /** A suite that needs a browser. */
 export const describeInChromium = (name: string, suite: () => void): void => {
-  if (executable !== undefined) describe(`${name} in Chromium`, suite)
-  else if (process.env["CI"] === "true") {
-    describe(`${name} in Chromium`, () => it("has a Chromium", () => expect.unreachable("apt-get install chromium")))
-  } else describe.skip(`${name} in Chromium (skipped: there is none on this machine)`, suite)
+  const absent = executable === undefined ? "no Chromium is installed" : undefined
+  describeWith("chromium", absent, `${name} in Chromium`, suite)
 }
 
 /** An empty page, closed with the scope. */

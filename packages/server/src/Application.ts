@@ -1,6 +1,6 @@
 /**
- * Everything that answers a request, over a database, a seal and a world of machines and models. Which database and which
- * world is not known here; nothing is started in the background except what a service needs for itself.
+ * Everything that answers a request, over a database, a seal and a world of machines and models. Which database, which world
+ * and who counts rate limits is not known here; nothing is started in the background but what a service needs for itself.
  */
 import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
@@ -19,7 +19,6 @@ import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
-import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
@@ -40,7 +39,6 @@ export const application = Layer.mergeAll(
     Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer))
   ),
   MeteringReconciler.layer,
-  RateLimits.layer,
   StoreProbe.layer,
   Volumes.layer,
   Workspaces.layer,

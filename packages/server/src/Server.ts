@@ -6,6 +6,7 @@
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Replica } from "@sluice/domain/database/Replica"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -32,6 +33,7 @@ import { FirstStart } from "./FirstStart.ts"
 import { hostRule } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
 import { serveRoutes } from "./http/Routes.ts"
+import * as RedisRateLimits from "./limits/RedisRateLimits.ts"
 import * as ShellWorkers from "./simulation/ShellWorkers.ts"
 import * as StudioWorkers from "./simulation/StudioWorkers.ts"
 import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
@@ -72,6 +74,7 @@ export const server = (
     Layer.provide(worlds.studio),
     Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))
   )
+  const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop)
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
@@ -82,6 +85,7 @@ export const server = (
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(services),
+    Layer.provideMerge(rateLimits),
     Layer.provideMerge(Replica.layer({ speed })),
     Layer.provideMerge(PooledCrypto.layer),
     Layer.provideMerge(Layer.mergeAll(machines, models)),

@@ -2,6 +2,7 @@
  * `sluice serve`: the server's settings as flags over `SLUICE_*` variables, its welcome on standard output, its log on
  * standard error. Ctrl-C and SIGTERM stop it in order. The server's code is loaded here alone, and only now.
  */
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
@@ -22,6 +23,7 @@ const flags = {
   port: text("port", "N", "Port; default 8080, 0 takes a free one"),
   data: text("data", "DIR", "Data directory; default ./data"),
   "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
+  "redis-url": text("redis-url", "URL", "Redis, for one rate limit across servers"),
   machines: text("machines", "KIND", "simulator (default)"),
   models: text("models", "FILE", "Catalog of models; default the simulated one"),
   seed: text("seed", "N", "Seed of the simulated world"),
@@ -63,7 +65,11 @@ export const serveCommand = Command.make(
     yield* Effect.raceFirst(
       Effect.mapError(serving, ({ message }) => new Stopped({ reason: message })),
       Effect.andThen(Queue.take(signals), out.say("Stopping ..."))
-    ).pipe(Effect.provideService(Logger.LogToStderr, true))
+    ).pipe(
+      Effect.provideService(Logger.LogToStderr, true),
+      // What the parser prints is caught, a log is not: it would be kept until the server ends, and shown to nobody.
+      Effect.provideService(Console.Console, Console.Console.defaultValue())
+    )
   }, Effect.scoped)
 ).pipe(
   Command.withShortDescription("Start the server"),

@@ -4,6 +4,7 @@ import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { SoundProbe } from "@sluice/domain/inference/SoundProbe"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { application } from "@sluice/server/Application"
@@ -68,6 +69,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]) })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
+    Layer.provideMerge(RateLimits.layer),
     Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { pollMs: POLL_MS } : {}) })),
     Layer.provideMerge(crypto),
     Layer.provideMerge(Layer.mergeAll(machinesOf(given), modelsOf(given))),
