@@ -32,7 +32,7 @@ const TRICKS = [
   "http://169.254.169.254/",
   "x".repeat(5_000)
 ]
-const SHAPES = [
+const SHAPES: ReadonlyArray<Json> = [
   null,
   true,
   false,
