@@ -58,7 +58,9 @@ export interface ChatRequest {
   /** Whether one answer may have several calls. */
   readonly parallelToolCalls: boolean
   readonly responseFormat: ResponseFormat
+  /** Whether the tokens of an answer are wanted, and how many others in the place of each. */
   readonly logprobs: boolean
+  readonly topLogprobs: number
 }
 
 const decode = bodyDecoder(ChatBody)
@@ -79,6 +81,10 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> 
   if (Result.isFailure(format)) return Result.fail(format.failure)
   const choice = choiceOf(body)
   if (Result.isFailure(choice)) return Result.fail(choice.failure)
+  const top = body.top_logprobs ?? 0
+  if (top > 0 && body.logprobs !== true) {
+    return invalid("top_logprobs", "Invalid value for 'top_logprobs': it needs logprobs: true")
+  }
   const stops = body.stop ?? []
   return Result.succeed({
     model: body.model,
@@ -101,7 +107,8 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> 
     toolChoice: choice.success,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     responseFormat: format.success,
-    logprobs: body.logprobs ?? false
+    logprobs: body.logprobs ?? false,
+    topLogprobs: top
   })
 }
 

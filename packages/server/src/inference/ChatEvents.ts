@@ -36,7 +36,7 @@ export class ChatEvents implements AnswerWire {
   private chunk(event: ChatEvent): string {
     switch (event._tag) {
       case "Text":
-        return textChunk(this.start, event.index, event.text, this.isFirst(event.index))
+        return textChunk(this.start, event.index, event.text, this.isFirst(event.index), event.tokens)
       case "ToolCall":
         return callChunk(this.start, event, this.isFirst(event.index))
       case "ToolArguments":

@@ -23,6 +23,7 @@ import { simulatedImages } from "./SimulatedImages.ts"
 import { simulatedFilms } from "./SimulatedFilms.ts"
 import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
 import { Studio } from "./Studio.ts"
+import { saidToken } from "./SaidTokens.ts"
 import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
@@ -35,7 +36,7 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
 
       // Without a pace and without a stream nobody sees the words come one by one.
       const inPieces = (request: ChatRequest, text: string) =>
-        world.latency === "none" && !request.stream ? [text] : piecesOf(text)
+        world.latency === "none" && !request.stream && !request.logprobs ? [text] : piecesOf(text)
 
       const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Spoken> =>
         Effect.suspend(() => {
@@ -43,7 +44,11 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
           if (calls.length > 0) return called(request, calls)
           const text = cutAtStop(said(model, request, key), request.stop)
           return Effect.map(shorten(tokens.count, text, request.maxTokens), (kept) => ({
-            steps: inPieces(request, kept).map((piece) => ({ _tag: "Text", text: piece })),
+            steps: inPieces(request, kept).map((piece, n) => ({
+              _tag: "Text",
+              text: piece,
+              ...(request.logprobs ? { tokens: [saidToken(piece, request.topLogprobs, key, n)] } : {})
+            })),
             reason: kept.length < text.length ? "length" : "stop"
           }))
         })
@@ -103,8 +108,6 @@ interface Spoken {
 }
 
 const refuses = (_model: Model, request: ChatRequest) => {
-  if (request.logprobs)
-    return { param: "logprobs", message: "Simulated models have no log probabilities; leave logprobs out" }
   const tools = request.toolChoice === "none" ? [] : request.tools
   for (const [index, tool] of tools.entries()) {
     const why = unable(() => argumentsOf(tool, 0, ""))
