@@ -71,7 +71,7 @@ export const UpstreamEntry = Schema.Struct({
     Schema.Array(Schema.Literals(OMITTABLE)),
     "Fields that this server refuses: they are left out of requests to it"
   )
-})
+}).annotate({ identifier: "Upstream" })
 export type UpstreamEntry = typeof UpstreamEntry.Type
 
 const MAX_PRICE = 1_000_000

@@ -48,18 +48,25 @@ const whole = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: He
 const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: Hear<E>) => {
   let events: Array<ChatEvent> = []
   let ended = false
+  let ending = false
   const sse = new SseReader((data, event) => {
     if (ended) return
     if (data.trim() === "[DONE]") {
       ended = true
       reader.finish(true, events)
-    } else if (event === "error") reader.fail("broken")
-    else reader.read(parsed(data), events)
+      return
+    }
+    const chunk = parsed(data)
+    // What a cut left of the last event is nothing; whether the answer was complete without it the reader knows.
+    if (chunk === undefined && ending) return
+    if (event === "error") reader.fail("broken")
+    else reader.read(chunk, events)
   })
   return Effect.whileLoop({
     while: () => !ended,
     body: () =>
       Effect.flatMap(exchange.read, (bytes): Effect.Effect<void, CallFailed | E> => {
+        ending = bytes === undefined
         const sound = bytes === undefined ? sse.end() : sse.feed(bytes)
         if (!sound) reader.fail("broken")
         if (bytes === undefined && !ended) {
