@@ -2,6 +2,7 @@
  * `sluice serve`: the server's settings as flags over `SLUICE_*` variables, its welcome on standard output, its log on
  * standard error. Ctrl-C and SIGTERM stop it in order. The server's code is loaded here alone, and only now.
  */
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
@@ -23,7 +24,7 @@ const flags = {
   data: text("data", "DIR", "Data directory; default ./data"),
   "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
   machines: text("machines", "KIND", "simulator (default)"),
-  models: text("models", "FILE", "Catalog of models; default the simulated one"),
+  models: text("models", "FILE", "Catalog of models and the servers behind them; default the simulated one"),
   seed: text("seed", "N", "Seed of the simulated world"),
   scenario: text("scenario", "FILE", "Scenario of the simulated world"),
   speed: text("speed", "N", "Run the service's clock N times faster (simulator)"),
@@ -63,7 +64,11 @@ export const serveCommand = Command.make(
     yield* Effect.raceFirst(
       Effect.mapError(serving, ({ message }) => new Stopped({ reason: message })),
       Effect.andThen(Queue.take(signals), out.say("Stopping ..."))
-    ).pipe(Effect.provideService(Logger.LogToStderr, true))
+    ).pipe(
+      Effect.provideService(Logger.LogToStderr, true),
+      // The one that is given keeps what it is told until the end, as help may be.
+      Effect.provideService(Console.Console, globalThis.console)
+    )
   }, Effect.scoped)
 ).pipe(
   Command.withShortDescription("Start the server"),
