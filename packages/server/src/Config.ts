@@ -16,6 +16,8 @@ export interface ServerConfig {
   /** PostgreSQL; undefined: the embedded database in `data`. */
   readonly databaseUrl: Redacted.Redacted | undefined
   readonly machines: "simulator"
+  /** The file with the catalog of models; undefined: the simulated one. */
+  readonly models: string | undefined
   readonly seed: number
   /** How many times faster than real time the service's clock runs. */
   readonly speed: number
@@ -88,11 +90,6 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
   )
   const machines = given.machines ?? "simulator"
   check(machines === "simulator", undefined, `--machines ${machines} is not available in this version; use simulator.`)
-  check(
-    given.models === undefined,
-    undefined,
-    "--models is not available in this version; the simulated catalog is used."
-  )
   check(given.scenario === undefined, undefined, "--scenario is not available in this version; use --seed and --speed.")
   const bootstrapKey = given["bootstrap-key"]
   check(
@@ -106,6 +103,7 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     data: given.data ?? "./data",
     databaseUrl: redacted(given["database-url"]),
     machines: "simulator",
+    models: given.models,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),
     speed: number("speed", 1, 1, MAX_SPEED, false),
     allowedHosts: [
