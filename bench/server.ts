@@ -2,7 +2,7 @@
 import { Billing } from "@sluice/domain/billing/Billing"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { parse } from "@sluice/server/Config"
-import { server } from "@sluice/server/Server"
+import { defaultWorlds, server } from "@sluice/server/Server"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import { instantWorld } from "@sluice/simulator/world/World"
@@ -36,7 +36,7 @@ const shell = Layer.succeed(Shell, {
 /** `full`: every GPU is taken, as in a fleet that is used; jobs are accepted and wait. */
 const taken = instantWorld.gpuTypes.map((type) => ({ ...type, capacity: { "us-east": 0 } }))
 const machines = fleet === "full" ? { ...instantWorld, gpuTypes: taken } : instantWorld
-const worlds = { machines, models: instant(1), shell }
+const worlds = { ...defaultWorlds(1), machines, models: instant(1), shell }
 Effect.runFork(Layer.launch(rich.pipe(Layer.provideMerge(server(config, worlds)))))
 
 process.on("SIGTERM", () => process.exit(0))

@@ -1,41 +1,7 @@
 /** Two server processes on one PostgreSQL: one balance, and jobs that go on when the replica that took them is killed. */
-import { Effect } from "effect"
-import { setTimeout as sleep } from "node:timers/promises"
 import { assert, it } from "vitest"
-import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
-
-/** Both replicas, started at once on an empty database. */
-const withTwo = async (speed: number, use: (a: ServerProcess, b: ServerProcess) => Promise<void>) => {
-  const directory = temporaryDirectory()
-  const test = Effect.gen(function* () {
-    const databaseUrl = yield* freshDatabase
-    const make = Effect.promise(
-      async () => new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY, databaseUrl, speed })
-    )
-    const [a, b] = [yield* make, yield* make]
-    yield* Effect.promise(async () => {
-      try {
-        await Promise.all([a.start(), b.start()])
-        await use(a, b)
-      } finally {
-        await Promise.all([a.end("SIGKILL"), b.end("SIGKILL")])
-      }
-    })
-  })
-  await Effect.runPromise(Effect.scoped(test))
-  directory.remove()
-}
-
-const until = async <A>(what: string, ms: number, look: () => Promise<A | undefined>): Promise<A> => {
-  const end = performance.now() + ms
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    if (performance.now() > end) throw new Error(`${what} did not happen within ${ms} ms`)
-    await sleep(50)
-  }
-}
+import { describeOnPostgres } from "../support/Postgres.ts"
+import { until, withTwo } from "../support/TwoServers.ts"
 
 const suite = () => {
   it("admit exactly 3 of 200 parallel submissions where the balance covers 3", { timeout: 120_000 }, () =>

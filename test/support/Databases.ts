@@ -12,12 +12,13 @@
  */
 import type { PGlite } from "@electric-sql/pglite"
 import type { PgClient } from "@effect/sql-pg"
-import { beforeEach, describe, expect, it as plainIt, layer, type Vitest } from "@effect/vitest"
+import { beforeEach, it as plainIt, layer, type Vitest } from "@effect/vitest"
 import type { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { inMemory, openEmpty, overPglite, postgres } from "@sluice/server/database/Database"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import type { Context } from "effect"
 import { SqlClient } from "effect/sql"
+import { describeWith } from "./Engines.ts"
 import { describePostgres, freshDatabase } from "./Postgres.ts"
 
 export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
@@ -41,12 +42,9 @@ export const onPglite = (name: string, suite: DatabaseSuite, options: DatabaseOp
 export const onPostgres = (name: string, suite: DatabaseSuite, options: DatabaseOptions = {}): void => {
   const absent = describePostgres()
   if (absent === undefined) return emptied(`${name} on PostgreSQL`, postgresLayer, suite, options)
-  if (process.env["CI"] === "true") {
-    describe(`${name} on PostgreSQL`, () => plainIt("has a PostgreSQL", () => expect.unreachable(absent)))
-    return
-  }
-  describe.skip(`${name} on PostgreSQL (skipped: ${absent})`, () =>
-    suite(plainIt as unknown as Vitest.MethodsNonLive<DatabaseClients>))
+  describeWith("postgresql", absent, `${name} on PostgreSQL`, () =>
+    suite(plainIt as unknown as Vitest.MethodsNonLive<DatabaseClients>)
+  )
 }
 
 /** Pools and upkeep of a store run in real time also under TestClock. */

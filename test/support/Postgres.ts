@@ -15,7 +15,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import { describe } from "vitest"
+import { describeWith } from "./Engines.ts"
 
 /** Why there is no PostgreSQL for tests, in words for a title; undefined when there is one. */
 export const describePostgres = (): string | undefined =>
@@ -23,11 +23,9 @@ export const describePostgres = (): string | undefined =>
     ? undefined
     : "no SLUICE_TEST_DATABASE_URL, and no PostgreSQL is installed"
 
-/** A suite that needs PostgreSQL: where there is none it is skipped by name, and with CI=true it fails. */
+/** A suite that needs PostgreSQL. */
 export const describeOnPostgres = (title: string, suite: () => void): void => {
-  const absent = describePostgres()
-  if (absent === undefined || process.env["CI"] === "true") describe(title, suite)
-  else describe.skip(`${title} (skipped: ${absent})`, suite)
+  describeWith("postgresql", describePostgres(), title, suite)
 }
 
 /** The URL of a new, empty database that is dropped with the scope. Also for suites that start whole servers. */

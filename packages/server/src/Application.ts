@@ -1,6 +1,6 @@
 /**
- * Everything that answers a request, over a database, a seal and a world of machines and models. Which database and which
- * world is not known here; nothing is started in the background except what a service needs for itself.
+ * Everything that answers a request, over a database, a seal and a world of machines and models. Which database, which world
+ * and who counts rate limits is not known here; nothing is started in the background but what a service needs for itself.
  */
 import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
@@ -13,22 +13,34 @@ import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
-import { RateLimits } from "@sluice/domain/limits/RateLimits"
+import { Speech } from "@sluice/domain/inference/Speech"
+import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
+import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
 import { StoreProbe } from "./site/StoreProbeStore.ts"
 
-/** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider` and `Tokens`. */
+/** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider`, `SoundProbe` and `Tokens`. */
 export const application = Layer.mergeAll(
-  ControlPlane.layer,
   Environments.layer,
   Idempotency.layer,
-  Layer.mergeAll(Inference.layerNoDeps, Embeddings.layerNoDeps, Images.layerNoDeps).pipe(Layer.provide(Metering.layer)),
+  Layer.mergeAll(
+    Inference.layerNoDeps,
+    Embeddings.layerNoDeps,
+    Images.layerNoDeps,
+    Speech.layerNoDeps,
+    Transcriptions.layerNoDeps
+  ).pipe(Layer.provide(Metering.layer)),
+  Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps).pipe(
+    Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer))
+  ),
   MeteringReconciler.layer,
-  RateLimits.layer,
   StoreProbe.layer,
   Volumes.layer,
   Workspaces.layer,
   ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
-).pipe(Layer.provideMerge(nodeKeyHash))
+).pipe(Layer.provideMerge(ControlPlane.layer), Layer.provideMerge(nodeKeyHash))

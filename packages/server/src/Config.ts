@@ -7,6 +7,7 @@ import { isWellFormed } from "@sluice/domain/access/ApiKey"
 import type { Redacted } from "effect"
 import { Redacted as Redact, Result, Schema } from "effect"
 import { isLoopback } from "./http/Hosts.ts"
+import { isRedisUrl } from "./limits/RedisAddress.ts"
 
 export interface ServerConfig {
   readonly host: string
@@ -15,6 +16,8 @@ export interface ServerConfig {
   readonly data: string
   /** PostgreSQL; undefined: the embedded database in `data`. */
   readonly databaseUrl: Redacted.Redacted | undefined
+  /** Where rate limits are counted for all replicas; undefined: each counts for itself. */
+  readonly redisUrl: Redacted.Redacted | undefined
   readonly machines: "simulator"
   /** The file with the catalog of models; undefined: the simulated one. */
   readonly models: string | undefined
@@ -36,6 +39,7 @@ export const settings = [
   "port",
   "data",
   "database-url",
+  "redis-url",
   "machines",
   "models",
   "seed",
@@ -91,6 +95,12 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
   const machines = given.machines ?? "simulator"
   check(machines === "simulator", undefined, `--machines ${machines} is not available in this version; use simulator.`)
   check(given.scenario === undefined, undefined, "--scenario is not available in this version; use --seed and --speed.")
+  const redisUrl = given["redis-url"]
+  check(
+    redisUrl === undefined || isRedisUrl(redisUrl),
+    undefined,
+    "--redis-url must be redis://HOST:PORT, rediss:// for TLS; user, password and /NUMBER may be in it, percent-encoded."
+  )
   const bootstrapKey = given["bootstrap-key"]
   check(
     bootstrapKey === undefined || isWellFormed(bootstrapKey),
@@ -102,6 +112,7 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     port: number("port", 8080, 0, 65_535, true),
     data: given.data ?? "./data",
     databaseUrl: redacted(given["database-url"]),
+    redisUrl: redacted(redisUrl),
     machines: "simulator",
     models: given.models,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),

@@ -5,13 +5,16 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Replica } from "@sluice/domain/database/Replica"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import type { Tokens } from "@sluice/domain/inference/Tokens"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import * as CatalogSource from "@sluice/providers/openai/CatalogSource"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import type { Studio } from "@sluice/simulator/models/Studio"
 import type { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld, type World } from "@sluice/simulator/world/World"
@@ -34,7 +37,10 @@ import { FirstStart } from "./FirstStart.ts"
 import { hostRule } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
 import { serveRoutes } from "./http/Routes.ts"
+import * as RedisRateLimits from "./limits/RedisRateLimits.ts"
 import * as ShellWorkers from "./simulation/ShellWorkers.ts"
+import * as StudioWorkers from "./simulation/StudioWorkers.ts"
+import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
 import * as NodeTokens from "./tokens/NodeTokens.ts"
 
 type DatabaseFailure = DatabaseUnreachable | DataDirectoryBroken | DataDirectoryInUse | MigrationFailed
@@ -45,13 +51,16 @@ export interface Worlds {
   readonly models: ModelWorld
   /** What runs the commands of simulated machines. */
   readonly shell: Layer.Layer<Shell>
+  /** What renders simulated sound and film. */
+  readonly studio: Layer.Layer<Studio>
 }
 
 /** The worlds that a seed makes. */
 export const defaultWorlds = (seed: number): Worlds => ({
   machines: { ...defaultWorld, seed },
   models: defaultModels(seed),
-  shell: ShellWorkers.layer
+  shell: ShellWorkers.layer,
+  studio: StudioWorkers.layer
 })
 
 /** Everything, running, until its scope closes. `services`: for suites that stand between the services and their ports. */
@@ -66,7 +75,8 @@ export const server = (
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
   const machines = SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(worlds.shell))
   const { catalog, models } = modelsOf(config, worlds)
-  const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop)
+  const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
+  const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop)
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
   const isOurHost = hostRule(config.allowedHosts)
@@ -76,9 +86,12 @@ export const server = (
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(services),
+    Layer.provideMerge(rateLimits),
     Layer.provideMerge(Replica.layer({ speed })),
     Layer.provideMerge(PooledCrypto.layer),
-    Layer.provideMerge(Layer.mergeAll(machines, models.pipe(Layer.provideMerge(NodeTokens.layer)))),
+    Layer.provideMerge(
+      Layer.mergeAll(machines, models.pipe(Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))))
+    ),
     Layer.provideMerge(seal),
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(database),
@@ -96,7 +109,8 @@ const modelsOf = (
   readonly catalog: Layer.Layer<never, CatalogSource.CatalogInvalid>
   readonly models: Layer.Layer<ModelProvider, CatalogSource.CatalogInvalid, Tokens>
 } => {
-  if (file === undefined) return { catalog: Layer.empty, models: SimulatedModels.layer(worlds.models) }
+  if (file === undefined)
+    return { catalog: Layer.empty, models: SimulatedModels.layer(worlds.models).pipe(Layer.provide(worlds.studio)) }
   const catalog = CatalogSource.layer(file).pipe(Layer.provide(NodeFileSystem.layer))
   // Its HTTP client takes a fifth of a second to load: only who needs it waits for it.
   const real = Effect.promise(() => import("@sluice/providers/openai/OpenAiModels"))

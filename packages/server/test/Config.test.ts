@@ -1,6 +1,7 @@
 /** What may be configured, and that a wrong configuration is refused in words before anything starts. */
 import { describe, expect, it } from "@effect/vitest"
 import { fromVariables, parse } from "@sluice/server/Config"
+import { redisAddressOf } from "@sluice/server/limits/RedisAddress"
 import { Redacted, Result } from "effect"
 
 const issuesOf = (given: Parameters<typeof parse>[0]) => {
@@ -39,16 +40,47 @@ describe("Config", () => {
     for (const port of ["", "abc", "1.5", "-1"]) expect(issuesOf({ port })).toHaveLength(1)
   })
 
+  it("knows a Redis by its URL, refuses what would be ignored, and repeats nothing of it", () => {
+    const urls = [
+      ["redis://h", "h:6379/0"],
+      ["redis://user:pa%23ss@redis.example.com:6380/3", "redis.example.com:6380/3"],
+      ["rediss://:secret@[::1]:7000", "[::1]:7000/0"]
+    ] as const
+    for (const [url, address] of urls) {
+      const config = Result.getOrThrow(parse({ "redis-url": url }))
+      expect(redisAddressOf(config.redisUrl!)).toBe(address)
+      expect(JSON.stringify(config)).not.toContain(url)
+    }
+    const wrong = [
+      "h:6379",
+      "http://h",
+      "redis://",
+      ...["/x", "?tls=true", "#1"].map((end) => `redis://:hunter2@h${end}`)
+    ]
+    wrong.push("redis://:hunter2%zz@h", "redis://:hunter2#@h")
+    for (const url of wrong) {
+      const issues = issuesOf({ "redis-url": url })
+      expect(issues, url).toHaveLength(1)
+      expect(issues[0]).not.toContain("hunter2")
+    }
+  })
+
   it("reads SLUICE_* variables and hides what is secret", () => {
     const key = `svc_live_${"a".repeat(38)}`
     const given = fromVariables({
       SLUICE_PORT: "9000",
       SLUICE_DATABASE_URL: "postgres://u:p@h/d",
+      SLUICE_REDIS_URL: "redis://u:p@h",
       SLUICE_BOOTSTRAP_KEY: key,
       SLUICE_DATA: "",
       PORT: "1"
     })
-    expect(given).toEqual({ port: "9000", "database-url": "postgres://u:p@h/d", "bootstrap-key": key })
+    expect(given).toEqual({
+      port: "9000",
+      "database-url": "postgres://u:p@h/d",
+      "redis-url": "redis://u:p@h",
+      "bootstrap-key": key
+    })
     const config = Result.getOrThrow(parse(given))
     expect(config.port).toBe(9000)
     expect(JSON.stringify(config)).not.toMatch(/u:p|aaaa/)

@@ -4,6 +4,7 @@
  */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/Inference"
+import type { SaidToken, TokenChance } from "@sluice/domain/inference/ModelProvider"
 import * as Schema from "effect/Schema"
 
 const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
@@ -32,6 +33,19 @@ const ToolCallDeltaWire = Schema.Struct({
   function: Schema.Struct({ name: Schema.optionalKey(Schema.String), arguments: Schema.String })
 }).annotate({ identifier: "ChatToolCallDelta" })
 
+const tokenFields = {
+  token: Schema.String,
+  logprob: Schema.Finite,
+  bytes: Schema.NullOr(Schema.Array(Schema.Int))
+}
+
+const LogprobsWire = Schema.Struct({
+  content: Schema.NullOr(
+    Schema.Array(Schema.Struct({ ...tokenFields, top_logprobs: Schema.Array(Schema.Struct(tokenFields)) }))
+  ),
+  refusal: Schema.Null
+}).annotate({ identifier: "ChatLogprobs" })
+
 export const ChatCompletionWire = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("chat.completion"),
@@ -46,6 +60,7 @@ export const ChatCompletionWire = Schema.Struct({
         name: Schema.optionalKey(Schema.String),
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallWire))
       }),
+      logprobs: Schema.optionalKey(LogprobsWire),
       finish_reason: FinishReason
     })
   ),
@@ -65,6 +80,7 @@ export const ChatChunkWire = Schema.Struct({
         content: Schema.optionalKey(Schema.NullOr(Schema.String)),
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallDeltaWire))
       }),
+      logprobs: Schema.optionalKey(LogprobsWire),
       finish_reason: Schema.NullOr(FinishReason)
     })
   ),
@@ -74,11 +90,11 @@ export const ChatChunkWire = Schema.Struct({
 /** The body of a buffered answer. */
 export const completionText = ({ head, choices, usage }: Answer): string =>
   JSON.stringify({
-    id: head.id,
+    id: `chatcmpl-${head.id}`,
     object: "chat.completion",
     created: head.created,
     model: head.model,
-    choices: choices.map(({ calls, reason, text }, index) => ({
+    choices: choices.map(({ calls, reason, text, tokens }, index) => ({
       index,
       message:
         calls.length === 0
@@ -86,12 +102,13 @@ export const completionText = ({ head, choices, usage }: Answer): string =>
           : {
               role: "assistant",
               content: text === "" ? null : text,
-              tool_calls: calls.map(({ id, name, ...call }) => ({
-                id,
+              tool_calls: calls.map((call) => ({
+                id: call.id,
                 type: "function",
-                function: { name, arguments: call.arguments }
+                function: { name: call.name, arguments: call.arguments }
               }))
             },
+      ...(tokens === undefined ? {} : { logprobs: logprobsOf(tokens) }),
       finish_reason: reason
     })),
     usage: usageToWire(usage)
@@ -106,11 +123,26 @@ const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
 
 /** Everything of a chunk before its `choices`: the same for all of a stream. */
 export const chunkStart = (head: AnswerHead): string =>
-  `data: {"id":${JSON.stringify(head.id)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
+  `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
 
-/** A piece of text; the first one of a choice names the role. */
-export const textChunk = (start: string, index: number, text: string, first: boolean): string =>
-  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
+/** A piece of text, with its tokens where they were asked for; the first one of a choice names the role. */
+export const textChunk = (
+  start: string,
+  index: number,
+  text: string,
+  first: boolean,
+  tokens?: ReadonlyArray<SaidToken>
+): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},${tokens === undefined ? "" : `"logprobs":${JSON.stringify(logprobsOf(tokens))},`}"finish_reason":null}]}\n\n`
+
+const encoder = new TextEncoder()
+
+const tokenToWire = ({ logprob, token }: TokenChance) => ({ token, logprob, bytes: [...encoder.encode(token)] })
+
+const logprobsOf = (tokens: ReadonlyArray<SaidToken>): typeof LogprobsWire.Type => ({
+  content: tokens.map((said) => ({ ...tokenToWire(said), top_logprobs: said.top.map(tokenToWire) })),
+  refusal: null
+})
 
 /** A call of a tool begins; where it is the first piece of its choice it names the role. */
 export const callChunk = (

@@ -6,6 +6,10 @@
 import { ChatBody } from "@sluice/domain/inference/ChatBody"
 import { EmbeddingBody } from "@sluice/domain/inference/EmbeddingRequest"
 import { ImageBody } from "@sluice/domain/inference/ImageRequest"
+import { ResponseBody } from "@sluice/domain/inference/ResponseBody"
+import { SpeechBody } from "@sluice/domain/inference/SpeechRequest"
+import { TRANSCRIPT_FORMATS } from "@sluice/domain/inference/TranscriptionRequest"
+import * as Multipart from "effect/http/Multipart"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -13,33 +17,22 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
+import {
+  always,
+  InvalidRequest,
+  Overloaded,
+  QuotaSpent,
+  TimedOut,
+  TooLarge,
+  UpstreamBroken
+} from "./InferenceApiErrors.ts"
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
-
-export const InferenceErrorBody = Schema.Struct({
-  message: Schema.String,
-  type: Schema.String,
-  code: Schema.NullOr(Schema.String),
-  param: Schema.NullOr(Schema.String),
-  request_id: Schema.String
-}).annotate({ identifier: "InferenceError" })
-
-const fields = { error: InferenceErrorBody }
-
-export class InvalidRequest extends Schema.Error<InvalidRequest>("InvalidRequest")(fields, { httpApiStatus: 400 }) {}
-export class InvalidApiKey extends Schema.Error<InvalidApiKey>("InvalidApiKey")(fields, { httpApiStatus: 401 }) {}
-export class QuotaSpent extends Schema.Error<QuotaSpent>("QuotaSpent")(fields, { httpApiStatus: 402 }) {}
-export class NotPermitted extends Schema.Error<NotPermitted>("NotPermitted")(fields, { httpApiStatus: 403 }) {}
-export class Unknown extends Schema.Error<Unknown>("Unknown")(fields, { httpApiStatus: 404 }) {}
-export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(fields, { httpApiStatus: 413 }) {}
-export class TooMany extends Schema.Error<TooMany>("TooMany")(fields, { httpApiStatus: 429 }) {}
-export class Failed extends Schema.Error<Failed>("Failed")(fields, { httpApiStatus: 500 }) {}
-export class UpstreamBroken extends Schema.Error<UpstreamBroken>("UpstreamBroken")(fields, { httpApiStatus: 502 }) {}
-export class Overloaded extends Schema.Error<Overloaded>("Overloaded")(fields, { httpApiStatus: 503 }) {}
-export class TimedOut extends Schema.Error<TimedOut>("TimedOut")(fields, { httpApiStatus: 504 }) {}
-
-const always = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
+import { ResponseEventWire } from "./ResponseEventWire.ts"
+import { ResponseWire } from "./ResponseWire.ts"
+import { createVideo, deleteVideo, downloadVideo, getVideo, listVideos, videoContent } from "./VideoApi.ts"
+import { TranscriptWire, VerboseTranscriptWire } from "./TranscriptWire.ts"
 
 const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completions", {
   payload: ChatBody,
@@ -52,6 +45,21 @@ const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completio
     description:
       "With `stream: true` the answer is server-sent events that end with `data: [DONE]`; a failure after the first " +
       'event is one `data: {"error": ...}` and no `[DONE]`. Usage is charged before the answer is complete.'
+  })
+)
+
+const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
+  payload: ResponseBody,
+  success: [ResponseWire, HttpApiSchema.StreamSse({ data: ResponseEventWire })],
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createResponse",
+    summary: "Answer a conversation, as a response",
+    description:
+      "Nothing is stored: send the whole conversation each time. With `stream: true` the answer is server-sent events " +
+      "with a name and a `sequence_number`, from `response.created` to `response.completed`, `response.incomplete` or " +
+      "`response.failed`. Usage is charged before the answer is complete."
   })
 )
 
@@ -79,6 +87,43 @@ const createImages = HttpApiEndpoint.post("createImages", "/images/generations",
   })
 )
 
+const createSpeech = HttpApiEndpoint.post("createSpeech", "/audio/speech", {
+  payload: SpeechBody,
+  success: HttpApiSchema.StreamUint8Array({ contentType: "audio/mpeg" }),
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createSpeech",
+    summary: "Speech of a text",
+    description:
+      "`audio/mpeg`, `audio/wav`, or `audio/pcm` (24 kHz, 16 bits little-endian, one channel); with " +
+      "`stream_format: sse` events that hold the sound as base64. Speech that fails costs nothing."
+  })
+)
+
+const createTranscription = HttpApiEndpoint.post("createTranscription", "/audio/transcriptions", {
+  payload: Schema.Struct({
+    file: Multipart.SingleFileSchema,
+    model: Schema.String,
+    language: Schema.optionalKey(Schema.String.annotate({ description: "ISO 639-1" })),
+    prompt: Schema.optionalKey(Schema.String),
+    response_format: Schema.optionalKey(Schema.Literals(TRANSCRIPT_FORMATS)),
+    temperature: Schema.optionalKey(Schema.String),
+    stream: Schema.optionalKey(Schema.Literals(["true", "false"])),
+    "timestamp_granularities[]": Schema.optionalKey(Schema.Array(Schema.Literals(["word", "segment"])))
+  }).pipe(HttpApiSchema.asMultipart()),
+  success: [TranscriptWire, VerboseTranscriptWire, Schema.String.pipe(HttpApiSchema.asText())],
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createTranscription",
+    summary: "What is said in a sound",
+    description:
+      "A file of up to 25 MB (mp3, wav, flac, ogg, m4a, webm, aac), charged by its length. Text, `srt` and `vtt` are " +
+      "plain text; with `stream` events `transcript.text.delta` and one `transcript.text.done`."
+  })
+)
+
 const listModels = HttpApiEndpoint.get("listModels", "/models", {
   success: ModelListWire,
   error: always
@@ -91,7 +136,22 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 export class InferenceGroup extends HttpApiGroup.make("inference")
-  .add(chatCompletions, createEmbeddings, createImages, listModels, getModel)
+  .add(
+    chatCompletions,
+    createResponse,
+    createEmbeddings,
+    createImages,
+    createSpeech,
+    createTranscription,
+    createVideo,
+    listVideos,
+    getVideo,
+    deleteVideo,
+    downloadVideo,
+    videoContent,
+    listModels,
+    getModel
+  )
   .prefix("/v1") {}
 
 export class InferenceApi extends HttpApi.make("inference").add(InferenceGroup) {}

@@ -7,7 +7,13 @@ import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessError
 import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
-import type { ChatInvalid, ClientStalled, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import type { ChatInvalid, ClientStalled, FileTooLarge, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import type {
+  RangeUnsatisfiable,
+  VideoNotEnded,
+  VideoNotFound,
+  VideoWithoutBytes
+} from "@sluice/domain/inference/Video"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 
 /** More requests than the key may make in this window. */
@@ -44,14 +50,19 @@ export type InferenceFailure =
   | ClientStalled
   | CreditInsufficient
   | EnvironmentNotFound
+  | FileTooLarge
   | KeyInvalid
   | ModelNotFound
+  | RangeUnsatisfiable
   | RateExceeded
   | ScopeMissing
   | ServerStopping
   | StoreUnavailable
   | Unexpected
   | UpstreamFailed
+  | VideoNotEnded
+  | VideoNotFound
+  | VideoWithoutBytes
 
 export interface InferenceWireError {
   readonly status: number
@@ -141,6 +152,8 @@ const table: {
     ),
   BodyTooLarge: ({ limitBytes }) =>
     invalidRequest(413, "payload_too_large", `The body is larger than ${limitBytes} bytes. Send less at once.`),
+  FileTooLarge: ({ limitBytes, param }) =>
+    invalidRequest(413, "file_too_large", `The file is larger than ${limitBytes} bytes. Send it in parts.`, param),
   BudgetReached: ({ environmentName }) => ({
     status: 402,
     type: "insufficient_quota",
@@ -155,8 +168,29 @@ const table: {
     code: "insufficient_credits",
     message:
       `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
-      "Add credit, or set a lower max_tokens."
+      "Add credit, or set a lower max_tokens (max_output_tokens)."
   }),
+  RangeUnsatisfiable: ({ size }) => ({
+    ...invalidRequest(416, "range_not_satisfiable", `The video has ${size} bytes. Ask for a range within them.`),
+    headers: { "content-range": `bytes */${size}` }
+  }),
+  VideoNotFound: () => invalidRequest(404, "video_not_found", "There is no such video. GET /v1/videos lists yours."),
+  VideoNotEnded: () => ({
+    ...invalidRequest(
+      409,
+      "video_not_ended",
+      "The video is still being made. Delete it when it is completed or failed."
+    ),
+    headers: { "x-should-retry": "false" }
+  }),
+  VideoWithoutBytes: ({ status }) =>
+    status === "failed"
+      ? invalidRequest(404, "video_failed", "The video failed, so there is nothing to download. It cost nothing.")
+      : invalidRequest(
+          404,
+          "video_not_ready",
+          `The video is ${status}. Download it when GET /v1/videos/{id} says completed.`
+        ),
   RateExceeded: ({ limit, retryAfterSeconds }) => ({
     status: 429,
     type: "rate_limit_error",

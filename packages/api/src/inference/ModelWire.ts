@@ -1,5 +1,6 @@
 /** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
 import { toUsd } from "@sluice/domain/billing/Money"
+import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/inference/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
 import * as Schema from "effect/Schema"
 
@@ -11,12 +12,18 @@ export const ModelWire = Schema.Struct({
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
   context_length: Schema.optionalKey(Schema.Int),
   max_output_tokens: Schema.optionalKey(Schema.Int),
-  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image, in pixels" })),
+  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image or a film, in pixels" })),
   dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
+  seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a film" })),
+  voices: Schema.optionalKey(Schema.Array(Schema.String)),
+  max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Of a text that is spoken" })),
   capabilities: Schema.Array(Schema.String),
   pricing: Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
     image: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one image" })),
+    characters: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million characters" })),
+    second: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one second of film" })),
+    minute: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one minute of sound" })),
     completion: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" }))
   })
 }).annotate({ identifier: "Model" })
@@ -58,4 +65,38 @@ export const imageModelToWire = (model: ImageModel): typeof ModelWire.Type => ({
   sizes: model.sizes,
   capabilities: ["images"],
   pricing: { image: toUsd(model.imagePrice) }
+})
+
+export const speechModelToWire = (model: SpeechModel): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: ["text"], output: ["audio"] },
+  voices: model.voices,
+  max_input_characters: model.maxInputCharacters,
+  capabilities: ["speech"],
+  pricing: { characters: toUsd(model.characterPrice) }
+})
+
+export const transcriptionModelToWire = (model: TranscriptionModel): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: ["audio"], output: ["text"] },
+  capabilities: ["transcription"],
+  pricing: { minute: toUsd(model.minutePrice) }
+})
+
+export const videoModelToWire = (model: VideoModel): typeof ModelWire.Type => ({
+  id: model.id,
+  object: "model",
+  created: model.created,
+  owned_by: model.ownedBy,
+  modalities: { input: ["text", "image"], output: ["video"] },
+  sizes: model.sizes,
+  seconds: model.seconds,
+  capabilities: ["video"],
+  pricing: { second: toUsd(model.secondPrice) }
 })

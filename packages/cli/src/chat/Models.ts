@@ -1,4 +1,4 @@
-/** The models there are, with what a million tokens cost. */
+/** The models there are, with what they cost. */
 import { ModelListWire } from "@sluice/api/inference/ModelWire"
 import * as Effect from "effect/Effect"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -19,17 +19,32 @@ export const models = Effect.gen(function* () {
   const out = yield* Output
   yield* out.answer(yield* listModels(yield* connection), (list) =>
     table(
-      ["ID", "INPUT", "OUTPUT", "CONTEXT", "PROMPT/1M", "ANSWER/1M", "IMAGE"],
+      ["ID", "INPUT", "OUTPUT", "CONTEXT", "PRICE"],
       list.map((model) => [
         model.id,
         model.modalities.input.join(","),
         model.modalities.output.join(","),
         String(model.context_length ?? ""),
-        model.pricing.prompt === undefined ? "" : usd(model.pricing.prompt),
-        model.pricing.completion === undefined ? "" : usd(model.pricing.completion),
-        model.pricing.image === undefined ? "" : usd(model.pricing.image)
+        priceOf(model.pricing)
       ]),
-      ["CONTEXT", "PROMPT/1M", "ANSWER/1M", "IMAGE"]
+      ["CONTEXT"]
     )
   )
 })
+
+const UNITS = {
+  prompt: "1M tokens in",
+  completion: "1M tokens out",
+  image: "image",
+  characters: "1M characters",
+  minute: "minute",
+  second: "second"
+} as const
+
+const priceOf = (pricing: { readonly [Unit in keyof typeof UNITS]?: number }): string =>
+  Object.entries(UNITS)
+    .flatMap(([unit, words]) => {
+      const price = pricing[unit as keyof typeof UNITS]
+      return price === undefined ? [] : [`${usd(price)}/${words}`]
+    })
+    .join(", ")

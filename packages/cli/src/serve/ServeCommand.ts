@@ -23,6 +23,7 @@ const flags = {
   port: text("port", "N", "Port; default 8080, 0 takes a free one"),
   data: text("data", "DIR", "Data directory; default ./data"),
   "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
+  "redis-url": text("redis-url", "URL", "Redis, for one rate limit across servers"),
   machines: text("machines", "KIND", "simulator (default)"),
   models: text("models", "FILE", "Catalog of models and the servers behind them; default the simulated one"),
   seed: text("seed", "N", "Seed of the simulated world"),
@@ -66,8 +67,8 @@ export const serveCommand = Command.make(
       Effect.andThen(Queue.take(signals), out.say("Stopping ..."))
     ).pipe(
       Effect.provideService(Logger.LogToStderr, true),
-      // The one that is given keeps what it is told until the end, as help may be.
-      Effect.provideService(Console.Console, globalThis.console)
+      // What the parser prints is caught, a log is not: it would be kept until the server ends, and shown to nobody.
+      Effect.provideService(Console.Console, Console.Console.defaultValue())
     )
   }, Effect.scoped)
 ).pipe(

@@ -29,6 +29,10 @@ export const toUsd = (nano: NanoUsd): number => {
 export const costOf = (perHour: NanoUsd, ms: number): NanoUsd =>
   ms <= 0 ? 0n : (perHour * BigInt(Math.floor(ms))) / MS_PER_HOUR
 
+/** What `units` cost where `price` is for `per` of them, rounded up to the nano-USD. */
+export const partOf = (price: NanoUsd, units: number, per: bigint): NanoUsd =>
+  (price * BigInt(Math.ceil(units)) + per - 1n) / per
+
 /** For how many whole milliseconds `amount` pays at `perHour`: the first moment at which the cost passes it lies after. */
 export const paysForMs = (perHour: NanoUsd, amount: NanoUsd): number =>
   perHour <= 0n ? Number.MAX_SAFE_INTEGER : amount <= 0n ? 0 : Number((amount * MS_PER_HOUR) / perHour)

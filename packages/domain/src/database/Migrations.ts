@@ -5,8 +5,9 @@
 import { Migrator } from "effect/sql"
 import m0001 from "./migrations/0001_init.ts"
 import m0002 from "./migrations/0002_inference.ts"
+import m0003 from "./migrations/0003_videos.ts"
 
-export const loader = Migrator.fromRecord({ "0001_init": m0001, "0002_inference": m0002 })
+export const loader = Migrator.fromRecord({ "0001_init": m0001, "0002_inference": m0002, "0003_videos": m0003 })
 
 /** Brings the database to the newest schema. */
 export const migrate = Migrator.make({})({ loader })

@@ -23,18 +23,28 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
   }
 }
 
+/** A check of one value within a body that was bounded before; `path` is where it stands. */
+export const partDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownExit(schema)
+  return (value: unknown, path: string): Result.Result<S["Type"], ChatInvalid> => {
+    const exit = decode(value)
+    return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, [path]))
+  }
+}
+
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 export const invalid = (param: string | null, message: string, code: string | null = null) =>
   Result.fail(new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code }))
 
-const invalidFrom = (exit: Exit.Exit<unknown, Schema.SchemaError>): ChatInvalid => {
+const invalidFrom = (exit: Exit.Exit<unknown, Schema.SchemaError>, within: ReadonlyArray<string> = []): ChatInvalid => {
   const error = Exit.findErrorOption(exit)
   const issues = error._tag === "Some" ? issuesOf(error.value.issue).issues : []
   // Of the alternatives of a union, the one that went deepest is the one that was meant.
   const depth = Math.max(0, ...issues.map((issue) => pathOf(issue).length))
   const deepest = issues.filter((issue) => pathOf(issue).length === depth)
-  const param = deepest[0] === undefined || depth === 0 ? null : pathOf(deepest[0]).join(".")
+  const path = deepest[0] === undefined ? within : [...within, ...pathOf(deepest[0])]
+  const param = path.length === 0 ? null : path.join(".")
   const text = [...new Set(deepest.map((issue) => issue.message))].join(" or ")
   const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
   return new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })

@@ -71,16 +71,19 @@ export interface ChatRequest {
   readonly responseFormat: ResponseFormat
   /** `low`, `medium`, `high` or what else a model knows; undefined: its own. */
   readonly reasoningEffort: string | undefined
+  /** Whether the tokens of an answer are wanted, and how many others in the place of each. */
   readonly logprobs: boolean
+  readonly topLogprobs: number
 }
 
 const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
 export const decodeChat = (body: unknown): Result.Result<ChatRequest, ChatInvalid> =>
-  Result.flatMap(decode(body), normalise)
+  Result.flatMap(decode(body), chatOf)
 
-const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
+/** The rules of a body that has the right shape. */
+export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
     const one = normaliseMessage(message, `messages.${index}`)
@@ -91,6 +94,10 @@ const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
   if (Result.isFailure(format)) return Result.fail(format.failure)
   const choice = choiceOf(body)
   if (Result.isFailure(choice)) return Result.fail(choice.failure)
+  const top = body.top_logprobs ?? 0
+  if (top > 0 && body.logprobs !== true) {
+    return invalid("top_logprobs", "Invalid value for 'top_logprobs': it needs logprobs: true")
+  }
   const stops = body.stop ?? []
   return Result.succeed({
     model: body.model,
@@ -115,7 +122,8 @@ const normalise = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
     parallelToolCalls: body.parallel_tool_calls ?? true,
     responseFormat: format.success,
     reasoningEffort: body.reasoning_effort ?? undefined,
-    logprobs: body.logprobs ?? false
+    logprobs: body.logprobs ?? false,
+    topLogprobs: top
   })
 }
 

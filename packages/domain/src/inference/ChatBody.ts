@@ -12,11 +12,11 @@ export const MAX_TOOLS = 256
 const WholeNumber = Schema.Finite.check(
   Schema.makeFilter((n: number) => Number.isInteger(n), { expected: "an integer" })
 )
-const between = (minimum: number, maximum: number) =>
+export const between = (minimum: number, maximum: number) =>
   Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}` }))
-const atLeastOne = WholeNumber.check(Schema.isGreaterThanOrEqualTo(1, { expected: "an integer of at least 1" }))
-const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
+export const atLeastOne = WholeNumber.check(Schema.isGreaterThanOrEqualTo(1, { expected: "an integer of at least 1" }))
+export const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+export const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
 
 const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
 const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
@@ -39,7 +39,7 @@ export const MessageBody = Schema.Struct({
   tool_call_id: opt(Schema.String)
 })
 
-const ToolName = Schema.String.check(
+export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/, { expected: "a name of 1 to 64 letters, digits, _ and -" })
 )
 
@@ -58,8 +58,10 @@ const NamedTool = Schema.Struct({
   function: Schema.Struct({ name: Schema.String })
 })
 
+export const ModelId = Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" }))
+
 export const ChatBody = Schema.Struct({
-  model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
+  model: ModelId,
   messages: Schema.Array(MessageBody).check(Schema.isMinLength(1, { expected: "at least one message" })),
   max_tokens: opt(atLeastOne),
   max_completion_tokens: opt(atLeastOne),

@@ -13,7 +13,14 @@ import type { ChatRequest } from "./Chat.ts"
 import { promptOverhead, promptText } from "./ChatPrompt.ts"
 import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
-import { type ChatEvent, type FinishReason, type Model, ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
+import {
+  type ChatEvent,
+  type FinishReason,
+  type Model,
+  ModelProvider,
+  type SaidToken,
+  UpstreamFailed
+} from "./ModelProvider.ts"
 import { Production, type ToolCall } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
@@ -23,6 +30,7 @@ export const ANSWER_LIMIT_POLLS = 1_200
 
 /** What is known of an answer before its first word. */
 export interface AnswerHead {
+  /** A UUID; on the wire each form of answer puts its own prefix before it. */
   readonly id: string
   /** Unix seconds. */
   readonly created: number
@@ -40,6 +48,8 @@ export interface Answer {
   readonly choices: ReadonlyArray<{
     readonly text: string
     readonly calls: ReadonlyArray<Readonly<ToolCall>>
+    /** Undefined: not asked for. */
+    readonly tokens?: ReadonlyArray<SaidToken>
     readonly reason: FinishReason
   }>
   readonly usage: AnswerUsage
@@ -149,7 +159,9 @@ export class Inference extends Context.Service<
               const production = new Production(task.request.choices, task.allowed)
               return Effect.flatMap(Effect.exit(restore(produce(head, task, production, emit))), (exit) => {
                 if (Exit.isSuccess(exit)) {
-                  return Effect.map(settle(charge, task, production), (usage) => answerOf(head, production, usage))
+                  return Effect.map(settle(charge, task, production), (usage) =>
+                    answerOf(head, task, production, usage)
+                  )
                 }
                 // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
                 const owed = production.delivered || (production.started && Exit.hasInterrupts(exit))
@@ -172,7 +184,7 @@ export class Inference extends Context.Service<
           Effect.flatMap(Effect.orDie(crypto.randomUUIDv7()), (id) =>
             Clock.clockWith((clock) => {
               const created = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
-              const head = { id: `chatcmpl-${id}`, created, model: task.model.id }
+              const head = { id, created, model: task.model.id }
               return run({ id, principal, requestId }, task, head, emit)
             })
           )
@@ -228,8 +240,13 @@ const countAll = (count: (text: string) => Effect.Effect<number>, texts: Readonl
     ? Effect.map(count(texts[0]!), (tokens) => Math.min(tokens, allowed))
     : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))
 
-const answerOf = (head: AnswerHead, production: Production, usage: AnswerUsage): Answer => ({
+const answerOf = (head: AnswerHead, task: Task, production: Production, usage: AnswerUsage): Answer => ({
   head,
-  choices: production.choices.map(({ calls, reason, text }) => ({ text, calls, reason: reason ?? "stop" })),
+  choices: production.choices.map(({ calls, reason, text, tokens }) => ({
+    text,
+    calls,
+    reason: reason ?? "stop",
+    ...(task.request.logprobs ? { tokens } : {})
+  })),
   usage
 })

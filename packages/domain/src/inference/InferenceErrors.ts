@@ -13,5 +13,11 @@ export class ChatInvalid extends Schema.TaggedError<ChatInvalid>()("ChatInvalid"
 
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { model: Schema.String }) {}
 
+/** A file that is larger than this endpoint takes. */
+export class FileTooLarge extends Schema.TaggedError<FileTooLarge>()("FileTooLarge", {
+  param: Schema.String,
+  limitBytes: Schema.Int
+}) {}
+
 /** The caller reads its stream so slowly that it was dropped. What was produced is charged. */
 export class ClientStalled extends Schema.TaggedError<ClientStalled>()("ClientStalled", {}) {}

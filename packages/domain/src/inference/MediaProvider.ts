@@ -50,6 +50,8 @@ export interface TranscriptionModel {
 export interface TranscriptionTask {
   /** The file as it was sent: read from where it is spooled, when it is read. */
   readonly file: Blob
+  /** Where it is spooled, for what reads it in a thread of its own. */
+  readonly path: string
   readonly fileName: string
   readonly durationMs: number
   /** ISO 639-1; undefined: the model finds out. */
@@ -99,15 +101,22 @@ export interface VideoTask {
   readonly prompt: string
   readonly size: string
   readonly seconds: number
+  /** A picture that the film begins with. */
+  readonly picture: { readonly bytes: Uint8Array; readonly contentType: string } | undefined
 }
+
+/** Why there is no film: what was asked for is not allowed, the model could not, it never ended. */
+export type VideoFailure = "moderation_blocked" | "video_generation_failed" | "video_timeout"
 
 export type VideoProgress =
   | { readonly _tag: "Waiting" }
   /** 0 to 100. */
   | { readonly _tag: "Filming"; readonly percent: number }
   | { readonly _tag: "Completed" }
-  /** `code` is of this service: `moderation_blocked`, `video_generation_failed`. */
-  | { readonly _tag: "Failed"; readonly code: string }
+  | { readonly _tag: "Failed"; readonly code: VideoFailure }
+
+/** `end` is inclusive, undefined: to the end of the file; or the last `suffix` bytes of it. */
+export type ByteRange = { readonly start: number; readonly end: number | undefined } | { readonly suffix: number }
 
 /** Bytes of a film: `[start, end)` of `size`. */
 export interface VideoBytes {
@@ -122,11 +131,11 @@ export interface VideoProvider {
   /** Begins it, and gives the name under which the provider knows it. */
   readonly submit: (model: VideoModel, task: VideoTask) => Effect.Effect<string, UpstreamFailed>
   readonly look: (model: VideoModel, reference: string) => Effect.Effect<VideoProgress, UpstreamFailed>
-  /** Of a film that is completed. `range`: bytes, both inclusive; an open end is the file's. */
+  /** Of a film that is completed. A range that begins behind its end gives nothing, from there. */
   readonly read: (
     model: VideoModel,
     reference: string,
-    range: { readonly start: number; readonly end: number | undefined } | undefined
+    range: ByteRange | undefined
   ) => Effect.Effect<VideoBytes, UpstreamFailed>
   /** Forgets it; of one that is not known nothing is said. */
   readonly remove: (model: VideoModel, reference: string) => Effect.Effect<void, UpstreamFailed>

@@ -53,9 +53,26 @@ export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("Upstre
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 
+/** A token that a model said or might have said, and the natural logarithm of how likely it was. */
+export interface TokenChance {
+  readonly token: string
+  readonly logprob: number
+}
+
+/** What was said, and the likeliest tokens in its place, likeliest first. */
+export interface SaidToken extends TokenChance {
+  readonly top: ReadonlyArray<TokenChance>
+}
+
 /** One step of an answer. `index` is the choice, 0 to n - 1. */
 export type ChatEvent =
-  | { readonly _tag: "Text"; readonly index: number; readonly text: string }
+  | {
+      readonly _tag: "Text"
+      readonly index: number
+      readonly text: string
+      /** The tokens of the text, where they were asked for. */
+      readonly tokens?: ReadonlyArray<SaidToken>
+    }
   /** A call of a tool begins: the `call`th of this choice, from 0. */
   | {
       readonly _tag: "ToolCall"

@@ -2,11 +2,13 @@
  * What a model has produced so far, by choice. It is kept whole, because the count that is billed is one of the whole text
  * (Tokens.ts); its size is bounded by the allowed answer.
  */
-import type { ChatEvent, FinishReason } from "./ModelProvider.ts"
+import type { ChatEvent, FinishReason, SaidToken } from "./ModelProvider.ts"
 
 export interface ToolCall {
   readonly id: string
   readonly name: string
+  /** Characters of the choice's text that came before it. */
+  readonly at: number
   /** JSON text; not of a call that was cut. */
   arguments: string
 }
@@ -15,6 +17,8 @@ export interface ToolCall {
 export interface Choice {
   text: string
   readonly calls: Array<ToolCall>
+  /** The tokens of the text; empty where they were not asked for. */
+  readonly tokens: Array<SaidToken>
   reason: FinishReason | undefined
 }
 
@@ -32,7 +36,7 @@ export class Production {
   /** `allowed`: tokens that each choice may have. */
   constructor(choices: number, allowed: number) {
     this.mostLength = allowed * LONGEST_TOKEN
-    this.choices = Array.from({ length: choices }, () => ({ text: "", calls: [], reason: undefined }))
+    this.choices = Array.from({ length: choices }, () => ({ text: "", calls: [], tokens: [], reason: undefined }))
   }
 
   /** Every choice has said how it ended; an answer that stops without is cut, not complete. */
@@ -67,13 +71,14 @@ export class Production {
     switch (event._tag) {
       case "Text":
         choice.text += event.text
+        if (event.tokens !== undefined) for (const token of event.tokens) choice.tokens.push(token)
         return true
       case "Finish":
         choice.reason = event.reason
         return true
       case "ToolCall":
         if (event.call !== choice.calls.length || event.call >= MAX_CALLS) return false
-        choice.calls.push({ id: event.id, name: event.name, arguments: "" })
+        choice.calls.push({ id: event.id, name: event.name, at: choice.text.length, arguments: "" })
         return true
       case "ToolArguments": {
         const call = choice.calls[event.call]
@@ -89,8 +94,8 @@ const LONGEST_TOKEN = 128
 /** Calls of one choice at most. */
 const MAX_CALLS = 128
 
-const lengthOf = ({ calls, text }: Choice): number =>
-  calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, text.length)
+const lengthOf = ({ calls, text, tokens: said }: Choice): number =>
+  calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, text.length + said.length)
 
 /** An upstream's number is input as any other: whole, not negative, within int4. */
 const tokens = (count: number): number => Math.min(Math.max(0, Math.trunc(count) || 0), 2_147_483_647)

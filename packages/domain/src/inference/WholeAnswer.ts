@@ -16,14 +16,20 @@ export interface Order extends Charge {
   /** What it costs when it comes. */
   readonly cost: NanoUsd
   /** What is counted beside the money. */
-  readonly tokens: { readonly prompt: number; readonly completion: number }
+  readonly tokens: TokenCounts
+}
+
+interface TokenCounts {
+  readonly prompt: number
+  readonly completion: number
 }
 
 export const wholeAnswer = <A, E>(
   metering: Metering["Service"],
   order: Order,
   limitMs: number,
-  produce: Effect.Effect<A, E>
+  produce: Effect.Effect<A, E>,
+  tokensOf: (answer: A) => TokenCounts = () => order.tokens
 ) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(metering.reserve(order, order.cost), () => {
@@ -33,7 +39,7 @@ export const wholeAnswer = <A, E>(
       })
       return Effect.flatMap(Effect.exit(restore(limited)), (exit) =>
         Exit.isSuccess(exit)
-          ? Effect.as(metering.settle(order), exit.value)
+          ? Effect.as(metering.settle({ ...order, tokens: tokensOf(exit.value) }), exit.value)
           : Effect.andThen(metering.settle({ ...order, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
       )
     })
@@ -44,6 +50,7 @@ export const makeWholeAnswer = Effect.gen(function* () {
   const metering = yield* Metering
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
-  return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>) =>
-    Effect.flatMap(newId, (id) => wholeAnswer(metering, { ...order, id }, limitMs, produce))
+  /** `tokensOf`: where they are known only from the answer. */
+  return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>, tokensOf?: (answer: A) => TokenCounts) =>
+    Effect.flatMap(newId, (id) => wholeAnswer(metering, { ...order, id }, limitMs, produce, tokensOf))
 })

@@ -30,15 +30,21 @@ export const admit = (
   const current = window === undefined || nowMs >= window.startMs + WINDOW_MS ? { startMs: nowMs, used: 0 } : window
   const admitted = current.used < limit
   const next = admitted ? { startMs: current.startMs, used: current.used + 1 } : current
-  const endMs = current.startMs + WINDOW_MS
+  return { window: next, admission: admissionOf(next, admitted, limit, nowMs) }
+}
+
+/** What a caller is told who asked at `nowMs`; `window` is as it is afterwards. */
+export const admissionOf = (window: Window, admitted: boolean, limit: number, nowMs: number): Admission => {
+  const endMs = window.startMs + WINDOW_MS
   return {
-    window: next,
-    admission: {
-      admitted,
-      limit,
-      remaining: Math.max(0, limit - next.used),
-      resetSeconds: Math.ceil(endMs / 1000),
-      retryAfterSeconds: Math.max(1, Math.ceil((endMs - nowMs) / 1000))
-    }
+    admitted,
+    limit,
+    remaining: Math.max(0, limit - window.used),
+    resetSeconds: Math.ceil(endMs / 1000),
+    retryAfterSeconds: Math.max(1, Math.ceil((endMs - nowMs) / 1000))
   }
 }
+
+/** Of two records of one key, the one that knows more: windows only begin later, and in each the count only grows. */
+export const newer = (a: Window | undefined, b: Window): Window =>
+  a === undefined || b.startMs > a.startMs || (b.startMs === a.startMs && b.used > a.used) ? b : a

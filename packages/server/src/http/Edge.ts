@@ -25,6 +25,7 @@ import {
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import type { HostRule } from "./Hosts.ts"
+import { isForm } from "./UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
@@ -70,7 +71,8 @@ const handled = (
   if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
-  if (Number(source.headers["content-length"] ?? 0) > limit) return refuse(payloadTooLarge(limit))
+  // A form bounds its file itself: it knows which endpoint it is for.
+  if (!isForm(source) && Number(source.headers["content-length"] ?? 0) > limit) return refuse(payloadTooLarge(limit))
   const body = boundedBody(source, limit)
   Object.defineProperty(request, "text", { value: body.text })
 

@@ -23,7 +23,12 @@ export interface Caller {
 
 /** An answer that is yet to be written; undefined: it was written on the way. */
 export type Reply =
-  | { readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly status: number
+      readonly contentType: string
+      readonly body: string | Uint8Array
+      readonly headers: Readonly<Record<string, string>>
+    }
   | undefined
 
 /** `headers`: those that the answer has whatever becomes of it. */
@@ -95,6 +100,7 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
 /** A JSON answer. */
 export const json = (status: number, body: string, headers: Readonly<Record<string, string>>): Reply => ({
   status,
+  contentType: "application/json",
   body,
   headers
 })

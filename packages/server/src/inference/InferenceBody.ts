@@ -1,8 +1,9 @@
-/** Bodies of the inference surface as parsed JSON, or the refusal that OpenAI's clients understand. */
+/** Bodies of the inference surface, JSON or forms with a file, or the refusal that OpenAI's clients understand. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
+import { ChatInvalid, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
 import { Result } from "effect"
 import { BodyTooLarge } from "../http/BoundedBody.ts"
+import type { FormInvalid, FormTooLarge } from "../http/FormErrors.ts"
 
 /** The body was bounded and decoded before. */
 export const unread = (error: unknown): InferenceFailure =>
@@ -17,3 +18,17 @@ export const parseJson = (text: string): Result.Result<unknown, ChatInvalid> => 
 }
 
 const notJson = () => new ChatInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })
+
+/** `param`: the field that holds the file. */
+export const unreadForm =
+  (param: string) =>
+  (error: FormInvalid | FormTooLarge): InferenceFailure =>
+    error._tag === "FormTooLarge"
+      ? new FileTooLarge({ param, limitBytes: error.limitBytes })
+      : new ChatInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
+
+const FORM_MESSAGES = {
+  no_form: "The body must be a form with a file: send it as multipart/form-data.",
+  malformed: "The body is no well-formed multipart/form-data.",
+  too_much: "The form has too many parts or a field that is too long."
+} as const

@@ -1,17 +1,29 @@
 /**
  * The endpoints of the inference surface over the domain's `Inference`. Raw requests in, ready text out: the contract shows
- * the shapes. Chat has a hot route beside the router's endpoint, of the same function.
+ * the shapes. Chats and responses have a hot route beside the router's endpoint, of the same function.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { embeddingModelToWire, imageModelToWire, modelToWire } from "@sluice/api/inference/ModelWire"
+import {
+  embeddingModelToWire,
+  imageModelToWire,
+  modelToWire,
+  speechModelToWire,
+  transcriptionModelToWire,
+  videoModelToWire
+} from "@sluice/api/inference/ModelWire"
 import type { Scope } from "@sluice/domain/access/Principal"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import { Speech } from "@sluice/domain/inference/Speech"
+import { MAX_SOUND_BYTES } from "@sluice/domain/inference/TranscriptionRequest"
+import { MAX_PICTURE_BYTES } from "@sluice/domain/inference/VideoRequest"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Crypto, Effect } from "effect"
+import { Crypto, Effect, type FileSystem, type Path } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -19,14 +31,21 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { boundedBody } from "../http/BoundedBody.ts"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
+import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
+import type { Answering } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
-import { parseJson, unread } from "./InferenceBody.ts"
+import { parseJson, unread, unreadForm } from "./InferenceBody.ts"
+import { makeResponses } from "./ResponseEndpoint.ts"
+import { makeSpeech } from "./SpeechEndpoint.ts"
+import { makeTranscriptions } from "./TranscriptionEndpoint.ts"
+import { makeVideos } from "./VideoEndpoint.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
+const RESPONSES_PATH = "/v1/responses"
 
 /** Handlers of the group `inference`. */
 export const InferenceHandlers = HttpApiBuilder.group(
@@ -36,23 +55,34 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const inference = yield* Inference
     const guarded = yield* makeGate
     const chat = yield* makeChat
+    const respond = yield* makeResponses
     const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
     const embed = yield* makeEmbeddings
     const embeddings = yield* Embeddings
     const draw = yield* makeImages
     const images = yield* Images
+    const say = yield* makeSpeech
+    const speech = yield* Speech
+    const hear = yield* makeTranscriptions
+    const transcriptions = yield* Transcriptions
+    const film = yield* makeVideos
+    const videos = yield* Videos
+    const disk = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
     const models = new Map(
       [
         ...inference.models.map(modelToWire),
         ...embeddings.models.map(embeddingModelToWire),
-        ...images.models.map(imageModelToWire)
+        ...images.models.map(imageModelToWire),
+        ...speech.models.map(speechModelToWire),
+        ...transcriptions.models.map(transcriptionModelToWire),
+        ...videos.models.map(videoModelToWire)
       ].map((one) => [one.id, one])
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
-    const answer = (source: IncomingMessage, response: ServerResponse, requestId: string) =>
+    const answer = (asking: Answering, source: IncomingMessage, response: ServerResponse, requestId: string) =>
       Effect.map(
-        chat({
+        asking({
           source,
           response,
           requestId,
@@ -61,16 +91,33 @@ export const InferenceHandlers = HttpApiBuilder.group(
         }),
         (reply) => write(response, reply)
       )
-    yield* (yield* HotRoutes).add({
-      path: CHAT_PATH,
-      maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
-      handler: (source, response) => {
-        const given = givenRequestId(source)
-        return given === undefined
-          ? Effect.flatMap(newId, (id) => answer(source, response, id))
-          : answer(source, response, given)
-      }
-    })
+    const hotRoutes = yield* HotRoutes
+    const addHot = (path: string, asking: Answering) =>
+      hotRoutes.add({
+        path,
+        maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
+        handler: (source, response) => {
+          const given = givenRequestId(source)
+          return given === undefined
+            ? Effect.flatMap(newId, (id) => answer(asking, source, response, id))
+            : answer(asking, source, response, given)
+        }
+      })
+    yield* addHot(CHAT_PATH, chat)
+    yield* addHot(RESPONSES_PATH, respond)
+    const routed = (asking: Answering, request: HttpServerRequest) =>
+      Effect.flatMap(RequestId, (requestId) =>
+        Effect.map(
+          asking({
+            source: NodeHttpServerRequest.toIncomingMessage(request),
+            response: NodeHttpServerRequest.toServerResponse(request),
+            requestId,
+            headers: {},
+            text: request.text
+          }),
+          toResponse
+        )
+      )
 
     const answering = (
       request: HttpServerRequest,
@@ -96,23 +143,52 @@ export const InferenceHandlers = HttpApiBuilder.group(
         )
       )
 
-    return handlers
-      .handleRaw("chatCompletions", ({ request }) =>
-        Effect.flatMap(RequestId, (requestId) =>
-          Effect.map(
-            chat({
-              source: NodeHttpServerRequest.toIncomingMessage(request),
-              response: NodeHttpServerRequest.toServerResponse(request),
-              requestId,
-              headers: {},
-              text: request.text
-            }),
-            toResponse
-          )
+    const uploading = (
+      request: HttpServerRequest,
+      { file, maxBytes }: { readonly file: string; readonly maxBytes: number },
+      answerOf: (caller: Caller, form: UploadedForm) => Effect.Effect<Reply, InferenceFailure>
+    ) =>
+      answering(request, "inference:write", (caller) =>
+        Effect.suspend(() => uploadedForm(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)).pipe(
+          Effect.mapError(unreadForm(file)),
+          Effect.flatMap((form) => answerOf(caller, form)),
+          Effect.scoped,
+          Effect.provideContext(disk)
         )
       )
+
+    const downloading = (request: HttpServerRequest, id: string) =>
+      answering(request, "inference:read", (caller) => {
+        const source = NodeHttpServerRequest.toIncomingMessage(request)
+        const response = NodeHttpServerRequest.toServerResponse(request)
+        return film.content(caller, id, variantOf(request.url), source, response)
+      })
+
+    return handlers
+      .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
+      .handleRaw("createResponse", ({ request }) => routed(respond, request))
       .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
       .handleRaw("createImages", ({ request }) => asking(request, draw))
+      .handleRaw("createSpeech", ({ request }) => asking(request, say))
+      .handleRaw("createTranscription", ({ request }) =>
+        uploading(request, { file: "file", maxBytes: MAX_SOUND_BYTES }, hear)
+      )
+      .handleRaw("createVideo", ({ request }) =>
+        isForm(NodeHttpServerRequest.toIncomingMessage(request))
+          ? uploading(request, { file: "input_reference", maxBytes: MAX_PICTURE_BYTES }, film.fromForm)
+          : asking(request, film.fromJson)
+      )
+      .handleRaw("listVideos", ({ query, request }) =>
+        answering(request, "inference:read", (caller) => film.list(caller, query))
+      )
+      .handleRaw("getVideo", ({ params, request }) =>
+        answering(request, "inference:read", (caller) => film.show(caller, params.id))
+      )
+      .handleRaw("deleteVideo", ({ params, request }) =>
+        answering(request, "inference:write", (caller) => film.remove(caller, params.id))
+      )
+      .handleRaw("downloadVideo", ({ params, request }) => downloading(request, params.id))
+      .handleRaw("videoContent", ({ params, request }) => downloading(request, params.id))
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) =>
         reading(
@@ -131,18 +207,20 @@ export const InferenceHandlers = HttpApiBuilder.group(
 const toResponse = (reply: Reply) =>
   reply === undefined
     ? HttpServerResponse.empty({ status: 200 })
-    : HttpServerResponse.text(reply.body, {
-        status: reply.status,
-        headers: reply.headers,
-        contentType: "application/json"
-      })
+    : bodyOf(reply.body, { status: reply.status, headers: reply.headers, contentType: reply.contentType })
+
+const bodyOf = (body: string | Uint8Array, options: HttpServerResponse.Options.WithContentType) =>
+  typeof body === "string" ? HttpServerResponse.text(body, options) : HttpServerResponse.uint8Array(body, options)
 
 const write = (response: ServerResponse, reply: Reply): void => {
   if (reply === undefined || response.destroyed) return
   response.writeHead(reply.status, {
     ...reply.headers,
-    "content-type": "application/json",
+    "content-type": reply.contentType,
     "content-length": Buffer.byteLength(reply.body)
   })
   response.end(reply.body)
 }
+
+const variantOf = (url: string): string | undefined =>
+  new URLSearchParams(url.split("?")[1]).get("variant") ?? undefined

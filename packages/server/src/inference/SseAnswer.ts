@@ -1,11 +1,10 @@
 /**
- * A chat answer on an open socket, written without streams in between.
+ * An answer on an open socket, written without streams in between; an `AnswerWire` says what its text is.
  *
  * The head goes out with the first word, so a refusal before it is a plain answer with its status. The model waits while
  * the caller does not read; who does not read for STALL_MS is dropped. Silence is broken by a comment.
  */
-import { argumentsChunk, callChunk, chunkStart, streamEnd, textChunk } from "@sluice/api/inference/ChatWire"
-import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
 import { ClientStalled } from "@sluice/domain/inference/InferenceErrors"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
@@ -19,16 +18,29 @@ export const SILENCE_MS = 15_000
 /** Sockets live in real time, also where the world's clock runs faster. */
 const hostClock = Clock.Clock.defaultValue()
 
+/** A form of streamed answers: the text of what is to be sent, for one answer. */
+export interface AnswerWire {
+  /** Empty: nothing to send. */
+  readonly events: (head: AnswerHead, events: ReadonlyArray<ChatEvent>) => string
+  readonly end: (answer: Answer) => string
+  readonly failure: (failure: InferenceFailure, requestId: string) => string
+}
+
 export class SseAnswer {
   private readonly response: ServerResponse
+  private readonly wire: AnswerWire
   private readonly headers: Readonly<Record<string, string>>
   private readonly clock: Clock.Clock
-  private start = ""
-  private readonly named = new Set<number>()
   private wroteMs = 0
 
-  constructor(response: ServerResponse, headers: Readonly<Record<string, string>>, clock: Clock.Clock = hostClock) {
+  constructor(
+    response: ServerResponse,
+    wire: AnswerWire,
+    headers: Readonly<Record<string, string>>,
+    clock: Clock.Clock = hostClock
+  ) {
     this.response = response
+    this.wire = wire
     this.headers = headers
     this.clock = clock
   }
@@ -40,43 +52,19 @@ export class SseAnswer {
 
   /** Sends the text of some events; returns when the caller has room for more. */
   readonly emit = (head: AnswerHead, events: ReadonlyArray<ChatEvent>): Effect.Effect<void, ClientStalled> => {
-    if (this.start === "") this.start = chunkStart(head)
-    let text = ""
-    for (const event of events) text += this.chunk(event)
+    const text = this.wire.events(head, events)
     return text === "" || this.write(text) ? Effect.void : this.until("drain")
   }
 
-  private chunk(event: ChatEvent): string {
-    switch (event._tag) {
-      case "Text":
-        return textChunk(this.start, event.index, event.text, this.isFirst(event.index))
-      case "ToolCall":
-        return callChunk(this.start, event, this.isFirst(event.index))
-      case "ToolArguments":
-        return argumentsChunk(this.start, event.index, event.call, event.text)
-      default:
-        return ""
-    }
-  }
-
-  /** The first piece of a choice names the role. */
-  private isFirst(index: number): boolean {
-    const first = !this.named.has(index)
-    this.named.add(index)
-    return first
-  }
-
-  /** How it ended and what it cost. A choice without a word still gets its role. */
-  complete(answer: Answer, includeUsage: boolean): void {
-    const start = this.start === "" ? chunkStart(answer.head) : this.start
-    const roles = answer.choices.map((_, index) => (this.named.has(index) ? "" : textChunk(start, index, "", true)))
-    this.write(roles.join("") + streamEnd(start, answer, includeUsage))
+  /** How it ended and what it cost. */
+  complete(answer: Answer): void {
+    this.write(this.wire.end(answer))
     this.response.end()
   }
 
-  /** One error event and the end, without `[DONE]`. */
+  /** What failed, and the end. */
   fail(failure: InferenceFailure, requestId: string): void {
-    this.write(`data: ${inferenceErrorText(inferenceErrorOf(failure), requestId)}\n\n`)
+    this.write(this.wire.failure(failure, requestId))
     if (failure._tag === "ClientStalled") this.response.destroy()
     else this.response.end()
   }

@@ -1,8 +1,10 @@
 /**
  * What the server says about itself without a key: what it is (`/`), its document, whether it lives (`/healthz`) and whether
- * it can work (`/readyz`: the store answers; it is migrated before the port opens).
+ * it can work (`/readyz`: the store answers; it is migrated before the port opens). Where rate limits are to be one for all
+ * replicas, `/readyz` says whether they are: without that it works all the same.
  */
 import { openApiDocument } from "@sluice/api/OpenApiDocument"
+import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import { Duration, Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -27,6 +29,12 @@ const about = `Sluice: GPU machines and models behind one API key.
 Every request carries \`Authorization: Bearer svc_live_...\`.
 `
 
+const ready: Readonly<Record<Sharing, string>> = {
+  own: '{"status":"ready"}',
+  shared: '{"status":"ready","rate_limits":"shared"}',
+  lost: '{"status":"ready","rate_limits":"per_replica"}'
+}
+
 const json = (status: number, body: string) =>
   HttpServerResponse.text(body, { status, contentType: "application/json" })
 
@@ -34,6 +42,7 @@ export const site = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const probe = yield* StoreProbe
+    const limits = yield* RateLimits
     let document: string | undefined
     yield* router.add("GET", "/", HttpServerResponse.text(about, { contentType: "text/plain; charset=utf-8" }))
     yield* router.add("GET", "/healthz", json(200, '{"status":"ok"}'))
@@ -42,9 +51,10 @@ export const site = Layer.effectDiscard(
       "/readyz",
       probe.answers.pipe(
         Effect.timeout(READY_WITHIN),
+        Effect.andThen(limits.sharing),
         Effect.match({
           onFailure: () => json(503, '{"status":"unavailable"}'),
-          onSuccess: () => json(200, '{"status":"ready"}')
+          onSuccess: (sharing) => json(200, ready[sharing])
         }),
         inWallTime
       )

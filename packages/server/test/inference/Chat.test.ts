@@ -135,7 +135,8 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
           user: "u",
           store: false,
           metadata: { a: "b" },
-          logprobs: false,
+          logprobs: true,
+          top_logprobs: 1,
           temperature: null,
           stop: null
         })

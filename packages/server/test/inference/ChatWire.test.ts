@@ -16,7 +16,7 @@ import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 
 const answer: Answer = {
-  head: { id: 'chatcmpl-"1"', created: 5, model: "m\n" },
+  head: { id: '"1"', created: 5, model: "m\n" },
   choices: [
     { text: 'say "hi"\u2028\n', calls: [], reason: "stop" },
     { text: "", calls: [], reason: "length" }

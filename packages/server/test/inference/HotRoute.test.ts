@@ -9,15 +9,15 @@ import { customer, keys, NANO, user } from "./support/Customer.ts"
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 /** A query is nothing for the hot route: the router answers. */
-const PATHS = ["/v1/chat/completions", "/v1/chat/completions?by=router"]
+const BY = ["", "?by=router"]
 /** Differs from answer to answer. */
-const OWN = /chatcmpl-[0-9a-f-]+|"created":\d+/g
+const OWN = /(chatcmpl-|resp_|msg_)[0-9a-f-]+|"created(_at)?":\d+/g
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the hot route of chat", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the hot routes of chats and responses", (it) => {
   it.effect("answers as the router does", () =>
     Effect.gen(function* () {
       const { apiKey, url } = yield* customer(NANO)
-      const question = { model: "sluice-small", messages: user("hi"), seed: 3 }
+      const question = { model: "sluice-small", messages: user("hi"), input: "hi", seed: 3 }
       const asked: ReadonlyArray<readonly [body: string, headers?: Record<string, string>]> = [
         [JSON.stringify(question)],
         [JSON.stringify({ ...question, stream: true, stream_options: { include_usage: true } })],
@@ -30,10 +30,13 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the hot ro
         [JSON.stringify(question), { "x-request-id": "not an id" }],
         [`"${"x".repeat(11 * 1024 * 1024)}"`]
       ]
-      for (const [body, headers] of asked) {
-        const answers = yield* Effect.forEach(PATHS, (path) =>
+      const cases = ["/v1/chat/completions", "/v1/responses"].flatMap((path) =>
+        asked.map(([body, headers]) => ({ path, body, headers }))
+      )
+      for (const { body, headers, path } of cases) {
+        const answers = yield* Effect.forEach(BY, (by) =>
           Effect.promise(async () => {
-            const response = await fetch(url + path, {
+            const response = await fetch(url + path + by, {
               method: "POST",
               headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
               body

@@ -49,7 +49,8 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals t
           "messages.0.content"
         ],
         [{ tool_choice: "required" }, "tool_choice"],
-        [{ logprobs: true }, "logprobs"]
+        [{ top_logprobs: 2 }, "top_logprobs"],
+        [{ logprobs: true, top_logprobs: 21 }, "top_logprobs"]
       ] as const) {
         expect(yield* ask(body)).toMatchObject({ status: 400, type: "invalid_request_error", param })
       }

@@ -1,6 +1,7 @@
 /** Silence, slowness and the end of a stream, in virtual time over a socket that does as it is told. */
 import { expect, it } from "@effect/vitest"
 import type { Answer } from "@sluice/domain/inference/Inference"
+import { ChatEvents } from "@sluice/server/inference/ChatEvents"
 import { SILENCE_MS, SseAnswer, STALL_MS } from "@sluice/server/inference/SseAnswer"
 import { Clock, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -38,7 +39,7 @@ class Socket extends EventEmitter {
 const head = { id: "c", created: 1, model: "m" }
 const open = Effect.map(Effect.service(Clock.Clock), (clock) => {
   const socket = new Socket()
-  return { socket, answer: new SseAnswer(socket as unknown as ServerResponse, {}, clock) }
+  return { socket, answer: new SseAnswer(socket as unknown as ServerResponse, new ChatEvents(false), {}, clock) }
 })
 const word = [{ _tag: "Text", index: 0, text: "word" }] as const
 
@@ -85,7 +86,7 @@ it.effect("drops who does not take the end", () =>
       usage: { promptTokens: 1, completionTokens: 0, cost: 0n }
     }
     socket.full = true
-    answer.complete(whole, false)
+    answer.complete(whole)
     expect(socket.written.endsWith("data: [DONE]\n\n") && socket.writableEnded).toBe(true)
     const sent = yield* Effect.forkChild(answer.sent())
     yield* TestClock.adjust(STALL_MS)

@@ -1,7 +1,10 @@
 /** The server of a test double: the production services, routes and socket over a database in memory and the faulty world. */
 import { Replica } from "@sluice/domain/database/Replica"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import { SoundProbe } from "@sluice/domain/inference/SoundProbe"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { application } from "@sluice/server/Application"
@@ -10,9 +13,12 @@ import { FirstStart } from "@sluice/server/FirstStart"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { serveRoutes } from "@sluice/server/http/Routes"
+import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
 import * as ShellWorkers from "@sluice/server/simulation/ShellWorkers"
+import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
+import { Studio } from "@sluice/simulator/models/Studio"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
@@ -54,10 +60,16 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const database = yield* Effect.acquireRelease(open({ guarded: false }), (database) => database.close)
   const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
-  const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer, MeteringReconciler.loop).pipe(
+  const layer = Layer.mergeAll(
+    serveRoutes(hostRule([])),
+    Reconcilers.layer,
+    MeteringReconciler.loop,
+    VideoReconciler.loop
+  ).pipe(
     Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]) })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
+    Layer.provideMerge(RateLimits.layer),
     Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { pollMs: POLL_MS } : {}) })),
     Layer.provideMerge(crypto),
     Layer.provideMerge(Layer.mergeAll(machinesOf(given), modelsOf(given))),
@@ -89,21 +101,45 @@ const machinesOf = ({ driver, faults, seed }: Given) => {
 
 const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
   const world = { ...defaultModels(seed), latency: latency ? ("paced" as const) : ("none" as const) }
-  const timed = (inner: ModelProviderService): ModelProviderService => ({
-    ...inner,
-    // Who waits for an answer waits for the world's time to bring it.
-    chat: (model, request, hear) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => driver.awaiting()),
-        () => inner.chat(model, request, hear),
-        (ended) => Effect.sync(ended)
-      )
-  })
+  // Who waits for an answer waits for the world's time to bring it.
+  const awaited = <A, E>(answer: Effect.Effect<A, E>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => driver.awaiting()),
+      () => answer,
+      (ended) => Effect.sync(ended)
+    )
+  const timed = (inner: ModelProviderService): ModelProviderService => {
+    const { images, speech, transcription } = inner
+    return {
+      ...inner,
+      chat: (model, request, hear) => awaited(inner.chat(model, request, hear)),
+      ...(images === undefined ? {} : { images: { ...images, generate: (m, r) => awaited(images.generate(m, r)) } }),
+      ...(speech === undefined ? {} : { speech: { ...speech, speak: (m, t) => awaited(speech.speak(m, t)) } }),
+      ...(transcription === undefined
+        ? {}
+        : { transcription: { ...transcription, transcribe: (m, t) => awaited(transcription.transcribe(m, t)) } })
+    }
+  }
+  const studio = Layer.effect(
+    Studio,
+    Effect.map(Studio, (inner) => ({
+      render: (task) => driver.during(inner.render(task)),
+      wordsOf: (path) => driver.during(inner.wordsOf(path))
+    }))
+  ).pipe(Layer.provide(StudioWorkers.layer))
+  const probe = Layer.effect(
+    SoundProbe,
+    Effect.map(SoundProbe, (inner) => ({ durationMs: (path) => driver.during(inner.durationMs(path)) }))
+  ).pipe(Layer.provide(NodeSoundProbe.layer))
   return Layer.effect(
     ModelProvider,
     Effect.map(ModelProvider, (inner) => {
       const models = faultyModels(inner, faults.strikes)
       return virtual ? timed(models) : models
     })
-  ).pipe(Layer.provide(SimulatedModels.layer(world)), Layer.provideMerge(NodeTokens.layer))
+  ).pipe(
+    Layer.provide(SimulatedModels.layer(world)),
+    Layer.provide(studio),
+    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, probe))
+  )
 }

@@ -3,6 +3,7 @@
  * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "@sluice/domain/inference/MediaProvider"
 import type {
   EmbeddingProvider,
   Hear,
@@ -31,6 +32,9 @@ export const faultyModels = (
   ...inner,
   ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, strikes) }),
   ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, strikes) }),
+  ...(inner.speech === undefined ? {} : { speech: faultySpeech(inner.speech, strikes) }),
+  ...(inner.transcription === undefined ? {} : { transcription: faultyEars(inner.transcription, strikes) }),
+  ...(inner.videos === undefined ? {} : { videos: faultyFilms(inner.videos, strikes) }),
   chat: (model, request, hear) =>
     Effect.suspend(() => {
       const subject = options.subjectOf?.(request) ?? model.id
@@ -55,6 +59,29 @@ const faultyEmbeddings = (inner: EmbeddingProvider, strikes: Strikes): Embedding
 const faultyImages = (inner: ImageProvider, strikes: Strikes): ImageProvider => ({
   ...inner,
   generate: (model, request) => whole(strikes, model.id, inner.generate(model, request))
+})
+
+const faultySpeech = (inner: SpeechProvider, strikes: Strikes): SpeechProvider => ({
+  ...inner,
+  speak: (model, task) => whole(strikes, model.id, inner.speak(model, task))
+})
+
+const faultyEars = (inner: TranscriptionProvider, strikes: Strikes): TranscriptionProvider => ({
+  ...inner,
+  transcribe: (model, task) => whole(strikes, model.id, inner.transcribe(model, task))
+})
+
+const faultyFilms = (inner: VideoProvider, strikes: Strikes): VideoProvider => ({
+  ...inner,
+  submit: (model, task) => whole(strikes, model.id, inner.submit(model, task)),
+  look: (model, reference) =>
+    Effect.map(whole(strikes, model.id, inner.look(model, reference)), (progress) =>
+      progress._tag === "Completed" && strikes.strikes("model_cut", reference)
+        ? ({ _tag: "Failed", code: "video_generation_failed" } as const)
+        : progress
+    ),
+  read: (model, reference, range) => whole(strikes, model.id, inner.read(model, reference, range)),
+  remove: (model, reference) => whole(strikes, model.id, inner.remove(model, reference))
 })
 
 const refusal = (strikes: Strikes, subject: string): UpstreamFailed | undefined => {

@@ -24,6 +24,7 @@ import { Strikes } from "../faults/Strikes.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 import { worldOf } from "../scenario/WorldOf.ts"
 import type { Surroundings, Worlds } from "../server/SimulatedServer.ts"
+import * as QuietStudio from "../world/QuietStudio.ts"
 import * as Work from "../world/Work.ts"
 
 export interface Given {
@@ -89,7 +90,11 @@ export const surroundings = (given: Given): World => {
     Effect.map(ModelProvider, (inner) =>
       faultyModels(inner, strikes, { subjectOf: (request) => request.messages[0]?.text.split(" ", 1)[0] })
     )
-  ).pipe(Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))), Layer.provideMerge(NodeTokens.layer))
+  ).pipe(
+    Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))),
+    Layer.provide(QuietStudio.studio),
+    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, QuietStudio.probe))
+  )
   return {
     driver,
     history,

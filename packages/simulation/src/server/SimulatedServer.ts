@@ -5,9 +5,11 @@
  */
 import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import type { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import type { SoundProbe } from "@sluice/domain/inference/SoundProbe"
 import type { Tokens } from "@sluice/domain/inference/Tokens"
 import { application } from "@sluice/server/Application"
 import type { Gate } from "@sluice/server/database/PgliteStream"
@@ -28,7 +30,7 @@ export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("Connec
 
 type Database = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
 /** What stands behind the ports of one process. */
-export type Worlds = Layer.Layer<MachineProvider | ModelProvider | Tokens, never, Database | Seal>
+export type Worlds = Layer.Layer<MachineProvider | ModelProvider | SoundProbe | Tokens, never, Database | Seal>
 
 export interface Surroundings {
   readonly driver: Driver
@@ -45,7 +47,7 @@ const MASTER_KEY = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
 export const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: MASTER_KEY, directory: "unused" })))
 
 const layerOf = (around: Surroundings, process: Process) =>
-  Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop).pipe(
+  Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop).pipe(
     Layer.provideMerge(application),
     Layer.provideMerge(Replica.layer({ speed: 1, pollMs: around.pollMs })),
     Layer.provideMerge(Layer.succeed(Crypto.Crypto, process.crypto)),

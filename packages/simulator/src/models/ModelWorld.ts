@@ -3,6 +3,7 @@
  * can set it; `instant` is the same catalog without any delay and with short
  * answers, for benchmarks.
  */
+import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/inference/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
 
 export interface Latency {
@@ -25,6 +26,9 @@ export interface ModelWorld {
   readonly models: ReadonlyArray<SimulatedModel>
   readonly embeddings: ReadonlyArray<EmbeddingModel>
   readonly images: ReadonlyArray<ImageModel>
+  readonly voices: ReadonlyArray<SpeechModel>
+  readonly ears: ReadonlyArray<TranscriptionModel>
+  readonly cameras: ReadonlyArray<VideoModel>
 }
 
 const CREATED = 1_767_225_600 // 2026-01-01
@@ -109,12 +113,41 @@ const images: ReadonlyArray<ImageModel> = [
   }
 ]
 
+const voices: ReadonlyArray<SpeechModel> = [
+  {
+    id: "sluice-voice",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    voices: ["alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse"],
+    maxInputCharacters: 4_096,
+    characterPrice: 15_000_000_000n
+  }
+]
+
+const ears: ReadonlyArray<TranscriptionModel> = [
+  { id: "sluice-listen", created: CREATED, ownedBy: "sluice-simulator", minutePrice: 6_000_000n }
+]
+
+const cameras: ReadonlyArray<VideoModel> = [
+  {
+    id: "sluice-film",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    sizes: ["1280x720", "720x1280", "640x368"],
+    seconds: [4, 8, 12],
+    secondPrice: 100_000_000n
+  }
+]
+
 export const defaultWorld = (seed: number): ModelWorld => ({
   seed,
   latency: "paced",
   models: catalog,
   embeddings,
-  images
+  images,
+  voices,
+  ears,
+  cameras
 })
 
 export const instant = (seed: number): ModelWorld => ({
@@ -122,5 +155,8 @@ export const instant = (seed: number): ModelWorld => ({
   latency: "none",
   models: catalog.map((model) => ({ ...model, words: [10, 20] })),
   embeddings,
-  images
+  images,
+  voices,
+  ears,
+  cameras
 })

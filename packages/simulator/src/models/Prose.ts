@@ -27,6 +27,19 @@ export const prose = (request: ChatRequest, key: number, words: readonly [number
   return sentences.join(" ")
 }
 
+/** Sentences about nothing in particular, `words` words of them. */
+export const statements = (key: number, words: number): string => {
+  const said: Array<string> = []
+  for (let n = 0; said.length < words; n++) {
+    said.push(
+      ...pick(key, n, n % 2 === 0 ? STATEMENTS : ADVICE)
+        .replace("{}", "the recording")
+        .split(" ")
+    )
+  }
+  return said.slice(0, words).join(" ")
+}
+
 const lastUserText = (request: ChatRequest): string =>
   (request.messages.findLast((message) => message.role === "user") ?? request.messages.at(-1))?.text.slice(
     0,

@@ -20,18 +20,23 @@ import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { simulatedImages } from "./SimulatedImages.ts"
+import { simulatedFilms } from "./SimulatedFilms.ts"
+import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
+import { Studio } from "./Studio.ts"
+import { saidToken } from "./SaidTokens.ts"
 import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
-export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens> =>
+export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens | Studio> =>
   Layer.effect(
     ModelProvider,
-    Effect.map(Effect.service(Tokens), (tokens) => {
+    Effect.map(Effect.all([Tokens, Studio]), ([tokens, studio]) => {
+      const isPaced = world.latency === "paced"
       const byId = new Map(world.models.map((model) => [model.id, model]))
 
       // Without a pace and without a stream nobody sees the words come one by one.
       const inPieces = (request: ChatRequest, text: string) =>
-        world.latency === "none" && !request.stream ? [text] : piecesOf(text)
+        world.latency === "none" && !request.stream && !request.logprobs ? [text] : piecesOf(text)
 
       const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Spoken> =>
         Effect.suspend(() => {
@@ -39,7 +44,11 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
           if (calls.length > 0) return called(request, calls)
           const text = cutAtStop(said(model, request, key), request.stop)
           return Effect.map(shorten(tokens.count, text, request.maxTokens), (kept) => ({
-            steps: inPieces(request, kept).map((piece) => ({ _tag: "Text", text: piece })),
+            steps: inPieces(request, kept).map((piece, n) => ({
+              _tag: "Text",
+              text: piece,
+              ...(request.logprobs ? { tokens: [saidToken(piece, request.topLogprobs, key, n)] } : {})
+            })),
             reason: kept.length < text.length ? "length" : "stop"
           }))
         })
@@ -80,7 +89,10 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         name: "simulator",
         models: world.models,
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
-        images: simulatedImages(world.seed, world.images, world.latency === "none" ? 0 : IMAGE_MS),
+        images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0),
+        speech: simulatedSpeech(world.seed, world.voices, studio, isPaced),
+        videos: simulatedFilms(world.seed, world.cameras, studio, isPaced),
+        transcription: simulatedEars(world.seed, world.ears, studio, isPaced),
         refuses,
         chat
       }
@@ -96,8 +108,6 @@ interface Spoken {
 }
 
 const refuses = (_model: Model, request: ChatRequest) => {
-  if (request.logprobs)
-    return { param: "logprobs", message: "Simulated models have no log probabilities; leave logprobs out" }
   const tools = request.toolChoice === "none" ? [] : request.tools
   for (const [index, tool] of tools.entries()) {
     const why = unable(() => argumentsOf(tool, 0, ""))

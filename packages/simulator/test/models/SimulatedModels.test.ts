@@ -4,6 +4,7 @@ import { decodeChat } from "@sluice/domain/inference/Chat"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { jsonAnswer, SchemaUnsupported } from "@sluice/simulator/models/JsonAnswer"
+import { Studio } from "@sluice/simulator/models/Studio"
 import { defaultWorld, instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Clock, Effect, Fiber, Layer, Result, Schema } from "effect"
@@ -13,6 +14,8 @@ import { heard } from "../../../../test/support/Answers.ts"
 /** A token is a word with its space, or a part of 5 characters of it. */
 const count = (text: string) => text.match(/\s*\S{1,5}|\s+/gu)?.length ?? 0
 const tokens = Layer.succeed(Tokens, { count: (text) => Effect.succeed(count(text)) })
+/** Sounds and films are not looked at here. */
+const studio = Layer.succeed(Studio, { render: () => Effect.never, wordsOf: () => Effect.never })
 
 const requestOf = (body: object) => {
   const result = decodeChat({
@@ -36,7 +39,8 @@ const said = (all: ReadonlyArray<ChatEvent>, index = 0) => ({
   reason: all.find((event) => event._tag === "Finish" && event.index === index)
 })
 
-const inWorld = (world: ModelWorld) => Effect.provide(SimulatedModels.layer(world).pipe(Layer.provide(tokens)))
+const inWorld = (world: ModelWorld) =>
+  Effect.provide(SimulatedModels.layer(world).pipe(Layer.provide(tokens), Layer.provide(studio)))
 
 describe("SimulatedModels", () => {
   it.effect("says the same for the same, and other things for another seed, prompt or choice", () =>

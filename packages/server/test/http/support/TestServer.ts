@@ -5,6 +5,7 @@
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { NANO_PER_USD } from "@sluice/domain/billing/Money"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { application } from "@sluice/server/Application"
@@ -106,6 +107,7 @@ export const testServer = TestServer.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer)),
   Layer.provideMerge(nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]) })),
   Layer.provideMerge(application),
+  Layer.provideMerge(RateLimits.layer),
   Layer.provideMerge(Replica.layer({ speed: 1 })),
   Layer.provideMerge(PooledCrypto.layer),
   Layer.provideMerge(Layer.mergeAll(seal, testWorld)),

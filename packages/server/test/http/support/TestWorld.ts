@@ -4,6 +4,8 @@
  */
 import type { MachineProviderService, MachineState } from "@sluice/domain/machines/MachineProvider"
 import { LaunchRefused, MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
+import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -60,6 +62,8 @@ const machines = Layer.sync(MachineProvider, () => {
   return provider
 })
 
-const models = SimulatedModels.layer(instant(1))
+const models = SimulatedModels.layer(instant(1)).pipe(Layer.provide(StudioWorkers.layer))
 
-export const testWorld = Layer.mergeAll(machines, models).pipe(Layer.provideMerge(NodeTokens.layer))
+export const testWorld = Layer.mergeAll(machines, models).pipe(
+  Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))
+)

@@ -7,18 +7,28 @@ import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { Access } from "@sluice/domain/access/Access"
 import { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import type { Principal } from "@sluice/domain/access/Principal"
+import { Signals } from "@sluice/domain/database/Signals"
+import { Wakeups } from "@sluice/domain/database/Wakeups"
 import { Replica } from "@sluice/domain/database/Replica"
 import { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { Speech } from "@sluice/domain/inference/Speech"
+import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
+import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { edge } from "@sluice/server/http/Edge"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { routesOf } from "@sluice/server/http/RouteTable"
 import { InferenceHandlers } from "@sluice/server/inference/InferenceHandlers"
+import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
+import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import type { ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -41,12 +51,24 @@ const accessOf = (keys: Keys) =>
     forget: Effect.void
   })
 
+/** Films with the loop that brings them to their end. */
+const films = VideoReconciler.loop.pipe(
+  Layer.provideMerge(Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps)),
+  Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer)),
+  Layer.provide(Wakeups.layer.pipe(Layer.provideMerge(Signals.layer)))
+)
+
 /** The surface over a world; gives `HttpServer` with its address. */
 export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never, never>) => {
   const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
   const everywhere = edge({ isOurHost: hostRule([]), routes: routesOf(InferenceApi) })
   return HttpRouter.serve(Layer.mergeAll(routes, everywhere), { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provide(Layer.mergeAll(Inference.layer, Embeddings.layer, Images.layer)),
+    Layer.provide(
+      Layer.mergeAll(Inference.layer, Embeddings.layer, Images.layer, Speech.layer, Transcriptions.layer).pipe(
+        Layer.provide(NodeSoundProbe.layer)
+      )
+    ),
+    Layer.provide(films),
     Layer.provide(Replica.layer({ speed: 1 })),
     Layer.provide(models),
     Layer.provide(NodeTokens.layer),
@@ -57,7 +79,8 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
   )
 }
 
-export const simulated = (world: ModelWorld) => SimulatedModels.layer(world).pipe(Layer.provide(NodeTokens.layer))
+export const simulated = (world: ModelWorld) =>
+  SimulatedModels.layer(world).pipe(Layer.provide(Layer.mergeAll(NodeTokens.layer, StudioWorkers.layer)))
 
 /** `http://127.0.0.1:port` of the running server. */
 export const baseUrl = Effect.map(HttpServer.HttpServer, ({ address }) => {

@@ -36,3 +36,17 @@ export const failure = (run: () => PromiseLike<unknown>) =>
       return error
     })
   )
+
+/** A tool of a response: a function of a city. */
+export const functionTool = (name: string) => ({
+  type: "function" as const,
+  name,
+  description: `Gives ${name}`,
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false
+  },
+  strict: true
+})

@@ -1,0 +1,71 @@
+/**
+ * Events of a streamed response: their schema for documents and clients, and the text of each that is sent for every few
+ * words. All others are `responseEvent` of what the schema says.
+ */
+import * as Schema from "effect/Schema"
+import { OutputItemWire, OutputTextWire, ResponseWire } from "./ResponseWire.ts"
+
+const numbered = { sequence_number: Schema.Int }
+const ofItem = { ...numbered, item_id: Schema.String, output_index: Schema.Int }
+const ofPart = { ...ofItem, content_index: Schema.Int }
+const Nothing = Schema.Array(Schema.Never)
+
+export const ResponseEventWire = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literals([
+      "response.created",
+      "response.in_progress",
+      "response.completed",
+      "response.incomplete",
+      "response.failed"
+    ]),
+    ...numbered,
+    response: ResponseWire
+  }),
+  Schema.Struct({
+    type: Schema.Literals(["response.output_item.added", "response.output_item.done"]),
+    ...numbered,
+    output_index: Schema.Int,
+    item: OutputItemWire
+  }),
+  Schema.Struct({
+    type: Schema.Literals(["response.content_part.added", "response.content_part.done"]),
+    ...ofPart,
+    part: OutputTextWire
+  }),
+  Schema.Struct({
+    type: Schema.Literal("response.output_text.delta"),
+    ...ofPart,
+    logprobs: Nothing,
+    delta: Schema.String
+  }),
+  Schema.Struct({
+    type: Schema.Literal("response.output_text.done"),
+    ...ofPart,
+    logprobs: Nothing,
+    text: Schema.String
+  }),
+  Schema.Struct({
+    type: Schema.Literal("response.function_call_arguments.delta"),
+    ...ofItem,
+    delta: Schema.String
+  }),
+  Schema.Struct({
+    type: Schema.Literal("response.function_call_arguments.done"),
+    ...ofItem,
+    name: Schema.String,
+    arguments: Schema.String
+  })
+]).annotate({ identifier: "ResponseEvent" })
+
+export type ResponseEventType = (typeof ResponseEventWire.Type)["type"]
+
+/** One event; `fields` are the JSON text of what it has besides type and number. */
+export const responseEvent = (type: ResponseEventType, sequence: number, fields: string): string =>
+  `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${fields}}\n\n`
+
+/** The fields that say which item an event is of. */
+export const itemFields = (id: string, index: number): string => `"item_id":"${id}","output_index":${index}`
+
+/** The same for the one part of a message. */
+export const partFields = (id: string, index: number): string => `${itemFields(id, index)},"content_index":0`

@@ -1,0 +1,105 @@
+/** What POST /audio/transcriptions answers in each format: the schemas for documents, and the texts that the server sends. */
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { Spoken } from "@sluice/domain/inference/MediaProvider"
+import type { TranscriptionRequest } from "@sluice/domain/inference/TranscriptionRequest"
+import type { TranscriptionAnswer } from "@sluice/domain/inference/Transcriptions"
+import * as Schema from "effect/Schema"
+
+const Usage = Schema.Struct({
+  type: Schema.Literal("duration"),
+  seconds: Schema.Finite.annotate({ description: "Of sound" }),
+  cost: Schema.Finite.annotate({ description: "USD" })
+})
+
+const Seconds = Schema.Finite.annotate({ description: "Seconds from the start" })
+
+export const TranscriptWire = Schema.Struct({ text: Schema.String, usage: Usage }).annotate({
+  identifier: "Transcription"
+})
+
+export const VerboseTranscriptWire = Schema.Struct({
+  task: Schema.Literal("transcribe"),
+  language: Schema.String.annotate({ description: "In English: `english`" }),
+  duration: Schema.Finite.annotate({ description: "Seconds" }),
+  text: Schema.String,
+  segments: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ id: Schema.Int, start: Seconds, end: Seconds, text: Schema.String }))
+  ),
+  words: Schema.optionalKey(Schema.Array(Schema.Struct({ word: Schema.String, start: Seconds, end: Seconds }))),
+  usage: Usage
+}).annotate({ identifier: "VerboseTranscription" })
+
+export interface RenderedTranscript {
+  readonly contentType: string
+  readonly body: string
+}
+
+export const renderTranscript = (request: TranscriptionRequest, answer: TranscriptionAnswer): RenderedTranscript => {
+  const { segments, text } = answer.transcript
+  if (request.stream) return { contentType: "text/event-stream", body: events(answer) }
+  switch (request.format) {
+    case "json":
+      return json({ text, usage: usageOf(answer) } satisfies typeof TranscriptWire.Type)
+    case "verbose_json":
+      return json(verbose(request, answer))
+    case "text":
+      return plain(`${text}\n`)
+    case "srt":
+      return plain(segments.map((part, index) => `${index + 1}\n${cue(part, ",")}`).join("\n"))
+    case "vtt":
+      return plain(`WEBVTT\n\n${segments.map((part) => cue(part, ".")).join("\n")}`)
+  }
+}
+
+const json = (value: unknown) => ({ contentType: "application/json", body: JSON.stringify(value) })
+const plain = (body: string) => ({ contentType: "text/plain; charset=utf-8", body })
+
+const usageOf = ({ cost, durationMs }: TranscriptionAnswer) => ({
+  type: "duration" as const,
+  seconds: durationMs / 1_000,
+  cost: toUsd(cost)
+})
+
+const verbose = (request: TranscriptionRequest, answer: TranscriptionAnswer): typeof VerboseTranscriptWire.Type => {
+  const { language, segments, text, words } = answer.transcript
+  const times = ({ endMs, startMs }: Spoken) => ({ start: startMs / 1_000, end: endMs / 1_000 })
+  return {
+    task: "transcribe",
+    language: nameOf(language),
+    duration: answer.durationMs / 1_000,
+    text,
+    ...(request.segments ? { segments: segments.map((part, id) => ({ id, ...times(part), text: part.text })) } : {}),
+    ...(request.words ? { words: words.map((word) => ({ word: word.text, ...times(word) })) } : {}),
+    usage: usageOf(answer)
+  }
+}
+
+/** OpenAI's clients know languages by their English names here. */
+const nameOf = (code: string): string => {
+  try {
+    return new Intl.DisplayNames(["en"], { type: "language" }).of(code)?.toLowerCase() ?? code
+  } catch {
+    return code
+  }
+}
+
+const cue = (part: Spoken, point: string): string =>
+  `${clock(part.startMs, point)} --> ${clock(part.endMs, point)}\n${part.text}\n`
+
+/** `00:01:02,345`. */
+const clock = (ms: number, point: string): string => {
+  const two = (n: number) => String(Math.floor(n)).padStart(2, "0")
+  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, "0")}`
+}
+
+/** One delta for each sentence; the whole text and its price at the end. */
+const events = (answer: TranscriptionAnswer): string => {
+  const { segments, text } = answer.transcript
+  const deltas = segments.map((part, index) => ({
+    type: "transcript.text.delta",
+    delta: index === 0 ? part.text : ` ${part.text}`
+  }))
+  return [...deltas, { type: "transcript.text.done", text, usage: usageOf(answer) }]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("")
+}

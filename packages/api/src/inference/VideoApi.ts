@@ -1,0 +1,87 @@
+/** The contract of `/v1/videos` (interface: POST /videos, GET /videos/{id}, GET /videos/{id}/download). */
+import { VideoBody } from "@sluice/domain/inference/VideoRequest"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Multipart from "effect/http/Multipart"
+import * as Schema from "effect/Schema"
+import {
+  always,
+  NotEnded,
+  InvalidRequest,
+  Overloaded,
+  QuotaSpent,
+  RangeNotSatisfiable,
+  TimedOut,
+  TooLarge,
+  UpstreamBroken
+} from "./InferenceApiErrors.ts"
+import { VideoDeletedWire, VideoListWire, VideoWire } from "./VideoWire.ts"
+
+const params = { id: Schema.String }
+
+const Form = Schema.Struct({
+  model: Schema.String,
+  prompt: Schema.String,
+  seconds: Schema.optionalKey(Schema.String),
+  size: Schema.optionalKey(Schema.String),
+  input_reference: Schema.optionalKey(Multipart.SingleFileSchema)
+}).pipe(HttpApiSchema.asMultipart())
+
+export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
+  payload: [VideoBody, Form],
+  success: VideoWire,
+  error: [...always, InvalidRequest, QuotaSpent, TooLarge]
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "createVideo",
+    summary: "Order a video",
+    description:
+      "The video is made in the background: poll it until its status is `completed` or `failed`, then download it. Its " +
+      "price is held now and charged when it is completed; a failed video costs nothing."
+  })
+)
+
+export const listVideos = HttpApiEndpoint.get("listVideos", "/videos", {
+  query: {
+    limit: Schema.optionalKey(Schema.String.annotate({ description: "1 to 100, default 20" })),
+    after: Schema.optionalKey(Schema.String.annotate({ description: "The id of the last video of the page before" })),
+    order: Schema.optionalKey(Schema.String.annotate({ description: "By age: `asc` or `desc` (default)" }))
+  },
+  success: VideoListWire,
+  error: [...always, InvalidRequest]
+}).annotateMerge(OpenApi.annotations({ identifier: "listVideos", summary: "List videos" }))
+
+export const getVideo = HttpApiEndpoint.get("getVideo", "/videos/:id", {
+  params,
+  success: VideoWire,
+  error: always
+}).annotateMerge(OpenApi.annotations({ identifier: "getVideo", summary: "Show a video" }))
+
+export const deleteVideo = HttpApiEndpoint.delete("deleteVideo", "/videos/:id", {
+  params,
+  success: VideoDeletedWire,
+  error: [...always, NotEnded]
+}).annotateMerge(
+  OpenApi.annotations({ identifier: "deleteVideo", summary: "Delete a video that is completed or failed" })
+)
+
+const bytes = {
+  params,
+  success: HttpApiSchema.StreamUint8Array({ contentType: "video/mp4" }),
+  error: [...always, InvalidRequest, RangeNotSatisfiable, UpstreamBroken, Overloaded, TimedOut]
+} as const
+
+const description = "One `Range` of bytes is honoured (206). A video that is not completed is a 404 `video_not_ready`."
+
+export const downloadVideo = HttpApiEndpoint.get("downloadVideo", "/videos/:id/download", bytes).annotateMerge(
+  OpenApi.annotations({ identifier: "downloadVideo", summary: "The MP4 of a completed video", description })
+)
+
+export const videoContent = HttpApiEndpoint.get("videoContent", "/videos/:id/content", bytes).annotateMerge(
+  OpenApi.annotations({
+    identifier: "getVideoContent",
+    summary: "The MP4 of a completed video, where OpenAI's clients look for it",
+    description
+  })
+)

@@ -1,0 +1,24 @@
+/** The log of a server that was started from the command line is there to be read, on standard error. */
+import { afterAll, expect, it } from "vitest"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../../../test/support/ServerProcess.ts"
+
+const directory = temporaryDirectory()
+afterAll(directory.remove)
+
+it("says that rate limits are not shared, where Redis is not there, and works all the same", async () => {
+  const nobody = await freePort()
+  const flags = ["--redis-url", `redis://:hunter2@127.0.0.1:${nobody}`]
+  const server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY, flags })
+  let errors = ""
+  const child = server.spawn()
+  child.stderr?.on("data", (bytes: Buffer) => (errors += bytes.toString()))
+  try {
+    expect(await server.ready(child)).toBe(true)
+    expect((await server.call("GET", "/readyz")).json).toEqual({ status: "ready", rate_limits: "per_replica" })
+    expect((await server.call("GET", "/v1/models")).status).toBe(200)
+  } finally {
+    await server.end()
+  }
+  expect(errors.split(`Redis at 127.0.0.1:${nobody}/0 is lost (ECONNREFUSED)`)).toHaveLength(2)
+  expect(server.output).not.toContain("hunter2")
+})

@@ -1,0 +1,83 @@
+/** Speech of a text (interface: POST /audio/speech), charged by the character; what fails costs nothing. */
+import { Context, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import { type NanoUsd, partOf } from "../billing/Money.ts"
+import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { SpeechModel } from "./MediaProvider.ts"
+import { Metering } from "./Metering.ts"
+import { ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
+import type { SpeechRequest } from "./SpeechRequest.ts"
+import { Tokens } from "./Tokens.ts"
+import { makeWholeAnswer } from "./WholeAnswer.ts"
+
+export interface SpeechAnswer {
+  readonly sound: Uint8Array
+  readonly promptTokens: number
+  readonly cost: NanoUsd
+}
+
+export type SpeechError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
+
+export class Speech extends Context.Service<
+  Speech,
+  {
+    readonly models: ReadonlyArray<SpeechModel>
+    readonly speak: (
+      principal: Principal,
+      requestId: string,
+      request: SpeechRequest
+    ) => Effect.Effect<SpeechAnswer, SpeechError>
+  }
+>()("@sluice/domain/inference/Speech") {
+  static readonly layerNoDeps = Layer.effect(
+    Speech,
+    Effect.gen(function* () {
+      const provider = (yield* ModelProvider).speech
+      const whole = yield* makeWholeAnswer
+      const tokens = yield* Tokens
+      const models = provider?.models ?? []
+      const catalog = new Map(models.map((model) => [model.id, model]))
+
+      return Speech.of({
+        models,
+        speak: Effect.fnUntraced(function* (principal, requestId, request) {
+          const model = catalog.get(request.model)
+          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const characters = charactersOf(request.input)
+          if (characters > model.maxInputCharacters) {
+            const message = `The input has ${characters} characters, and ${model.id} takes at most ${model.maxInputCharacters}; send it in parts`
+            return yield* new ChatInvalid({ message, param: "input", code: "input_too_long" })
+          }
+          const voice = model.voices.find((one) => request.voice === undefined || one === request.voice)
+          if (voice === undefined) {
+            const message = `Invalid value for 'voice': ${model.id} has the voices ${model.voices.join(", ")}`
+            return yield* new ChatInvalid({ message, param: "voice", code: null })
+          }
+          const promptTokens = yield* tokens.count(request.input)
+          const cost = partOf(model.characterPrice, characters, 1_000_000n)
+          const order = {
+            principal,
+            requestId,
+            model: model.id,
+            description: `Speech by ${model.id}`,
+            cost,
+            tokens: { prompt: promptTokens, completion: 0 }
+          }
+          const { format, input, instructions, speed } = request
+          const sound = yield* whole(order, provider.speak(model, { input, voice, format, speed, instructions }))
+          return { sound, promptTokens, cost }
+        })
+      })
+    })
+  )
+
+  static readonly layer = Speech.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}
+
+/** Code points: what a person would count. */
+const charactersOf = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}

@@ -1,0 +1,92 @@
+/**
+ * What is said in a sound (interface: POST /audio/transcriptions), charged by its length; what fails costs nothing. How
+ * long a sound is we find out ourselves, so that its price is known before a model hears it.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import { type NanoUsd, partOf } from "../billing/Money.ts"
+import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { Transcript, TranscriptionModel } from "./MediaProvider.ts"
+import { Metering } from "./Metering.ts"
+import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
+import { SoundProbe, type SoundUnreadable } from "./SoundProbe.ts"
+import { Tokens } from "./Tokens.ts"
+import type { TranscriptionRequest } from "./TranscriptionRequest.ts"
+import { makeWholeAnswer } from "./WholeAnswer.ts"
+
+const MINUTE_MS = 60_000n
+
+export interface TranscriptionAnswer {
+  readonly transcript: Transcript
+  readonly durationMs: number
+  readonly cost: NanoUsd
+}
+
+export type TranscriptionError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
+
+export class Transcriptions extends Context.Service<
+  Transcriptions,
+  {
+    readonly models: ReadonlyArray<TranscriptionModel>
+    readonly transcribe: (
+      principal: Principal,
+      requestId: string,
+      request: TranscriptionRequest
+    ) => Effect.Effect<TranscriptionAnswer, TranscriptionError>
+  }
+>()("@sluice/domain/inference/Transcriptions") {
+  static readonly layerNoDeps = Layer.effect(
+    Transcriptions,
+    Effect.gen(function* () {
+      const provider = (yield* ModelProvider).transcription
+      const probe = yield* SoundProbe
+      const tokens = yield* Tokens
+      const whole = yield* makeWholeAnswer
+      const models = provider?.models ?? []
+      const catalog = new Map(models.map((model) => [model.id, model]))
+
+      return Transcriptions.of({
+        models,
+        transcribe: Effect.fnUntraced(function* (principal, requestId, request) {
+          const model = catalog.get(request.model)
+          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const durationMs = yield* Effect.mapError(probe.durationMs(request.path), unreadable)
+          const cost = partOf(model.minutePrice, durationMs, MINUTE_MS)
+          const { file, fileName, language, path, prompt, temperature } = request
+          const heard = provider.transcribe(model, { file, path, fileName, durationMs, language, prompt, temperature })
+          const counted = Effect.flatMap(heard, (transcript) =>
+            Effect.map(tokens.count(transcript.text), (completion) => ({ transcript, completion }))
+          )
+          const order = {
+            principal,
+            requestId,
+            model: model.id,
+            description: `Transcription by ${model.id}`,
+            cost,
+            tokens: { prompt: 0, completion: 0 }
+          }
+          const { transcript } = yield* whole(order, counted, ({ completion }) => ({ prompt: 0, completion }))
+          return { transcript, durationMs, cost }
+        })
+      })
+    })
+  )
+
+  static readonly layer = Transcriptions.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}
+
+const WHY: Readonly<Record<SoundUnreadable["reason"], string>> = {
+  unknown_format: "it is no sound in a format that is known here (mp3, wav, flac, ogg, m4a, webm, aac)",
+  too_long: "it is too long or too hard to read",
+  busy: ""
+}
+
+const unreadable = ({ reason }: SoundUnreadable) =>
+  reason === "busy"
+    ? new UpstreamFailed({ reason: "overloaded" })
+    : new ChatInvalid({
+        message: `Invalid value for 'file': ${WHY[reason]}`,
+        param: "file",
+        code: "invalid_file"
+      })

@@ -1,0 +1,80 @@
+/**
+ * What becomes of a film that was ordered, as pure rules: queued -> in_progress -> completed or failed, never back, and an
+ * ended film never changes. It is charged when it is completed; a failed one costs nothing.
+ */
+import type { VideoFailure, VideoProgress } from "./MediaProvider.ts"
+import type { UpstreamFailed } from "./ModelProvider.ts"
+import type { VideoStatus } from "./Video.ts"
+
+/** The longest that a film may take, in polls of the replica: an hour. */
+export const VIDEO_LIMIT_POLLS = 3_600
+/** Between two looks, in milliseconds: young films are looked at more often. */
+const LOOK_MS = [1_000, 15_000] as const
+
+export interface VideoState {
+  readonly status: VideoStatus
+  readonly percent: number
+  readonly failure: VideoFailure | null
+  /** The provider's name for it; null: it was not asked yet, or its answer was lost. */
+  readonly reference: string | null
+}
+
+/** What the provider said: to the order, or when it was asked how far it is. */
+export type VideoNews =
+  | { readonly _tag: "Begun"; readonly reference: string }
+  | { readonly _tag: "Progress"; readonly progress: VideoProgress }
+  | { readonly _tag: "Silent"; readonly reason: UpstreamFailed["reason"] }
+
+export const isEnded = (status: VideoStatus): boolean => status === "completed" || status === "failed"
+
+/** The next state; `limitMs` after `createdAt` it has failed, whatever the provider says later. */
+export const advance = (
+  state: VideoState,
+  news: VideoNews,
+  times: { readonly createdAt: number; readonly now: number; readonly limitMs: number }
+): VideoState => {
+  if (isEnded(state.status)) return state
+  const next = told(state, news)
+  return !isEnded(next.status) && times.now >= times.createdAt + times.limitMs ? failed(next, "video_timeout") : next
+}
+
+const told = (state: VideoState, news: VideoNews): VideoState => {
+  switch (news._tag) {
+    case "Begun":
+      return { ...state, reference: news.reference }
+    // Only what is refused can't be helped by asking again.
+    case "Silent":
+      return news.reason === "refused" ? failed(state, "video_generation_failed") : state
+    case "Progress":
+      return after(state, news.progress)
+  }
+}
+
+const after = (state: VideoState, progress: VideoProgress): VideoState => {
+  switch (progress._tag) {
+    case "Waiting":
+      return state
+    case "Filming":
+      return { ...state, status: "in_progress", percent: Math.max(state.percent, within(progress.percent)) }
+    case "Completed":
+      return { ...state, status: "completed", percent: 100 }
+    case "Failed":
+      return failed(state, progress.code)
+  }
+}
+
+const failed = (state: VideoState, failure: VideoFailure): VideoState => ({ ...state, status: "failed", failure })
+
+/** Below a hundred: that is said when it is completed. */
+const within = (percent: number): number => Math.max(0, Math.min(99, Math.floor(percent) || 0))
+
+/** When to look again: a tenth of its age, within bounds, and never past the limit. */
+export const lookAgain = (times: {
+  readonly createdAt: number
+  readonly now: number
+  readonly limitMs: number
+}): number => {
+  const age = Math.max(0, times.now - times.createdAt)
+  const wait = Math.max(LOOK_MS[0], Math.min(LOOK_MS[1], age / 10))
+  return Math.max(times.now + LOOK_MS[0], Math.min(times.now + wait, times.createdAt + times.limitMs))
+}

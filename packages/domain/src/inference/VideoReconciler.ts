@@ -1,0 +1,113 @@
+/**
+ * Brings every film that was ordered to its end: asks the model for it, looks how far it is, settles its money.
+ *
+ * Wakes when one is ordered or deleted, at the next look of each, and by poll. Running it twice is harmless: an order is
+ * keyed by the film's id, and only one claim commits.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import * as Reconciler from "../database/Reconciler.ts"
+import { Replica } from "../database/Replica.ts"
+import { Signals } from "../database/Signals.ts"
+import type { VideoModel } from "./MediaProvider.ts"
+import { ModelProvider } from "./ModelProvider.ts"
+import { advance, isEnded, lookAgain, VIDEO_LIMIT_POLLS, type VideoNews } from "./VideoLifecycle.ts"
+import { stateOf, type VideoRow } from "./VideoRow.ts"
+import { VideoStore } from "./VideoStore.ts"
+
+const SLOTS = 32
+export const VIDEOS_TOPIC = "videos"
+/** The longest that one question to a provider may take, in polls of the replica. */
+const QUESTION_POLLS = 30
+/** A deletion that failed is tried again after as many. */
+const AGAIN_POLLS = 60
+
+export class VideoReconciler extends Context.Service<
+  VideoReconciler,
+  { readonly tick: Effect.Effect<number>; readonly run: Effect.Effect<never> }
+>()("@sluice/domain/inference/VideoReconciler") {
+  static readonly layerNoDeps = Layer.effect(
+    VideoReconciler,
+    Effect.gen(function* () {
+      const store = yield* VideoStore
+      const signals = yield* Signals
+      const clock = yield* Clock.Clock
+      const { pollMs } = yield* Replica
+      const provider = (yield* ModelProvider).videos
+      const catalog = new Map((provider?.models ?? []).map((model) => [model.id, model]))
+      const limitMs = VIDEO_LIMIT_POLLS * pollMs
+
+      /** What the provider says now; a model that is gone from the catalog says nothing. */
+      const ask = (row: VideoRow): Effect.Effect<VideoNews> => {
+        const model = catalog.get(row.model)
+        if (provider === undefined || model === undefined) return Effect.succeed({ _tag: "Silent", reason: "broken" })
+        const { reference } = row
+        const news: Effect.Effect<VideoNews, { readonly reason: "refused" | "overloaded" | "broken" | "timeout" }> =
+          reference === null
+            ? Effect.map(provider.submit(model, taskOf(row)), (given) => ({ _tag: "Begun", reference: given }))
+            : Effect.map(provider.look(model, reference), (progress) => ({ _tag: "Progress", progress }))
+        return news.pipe(
+          Effect.timeoutOrElse({
+            duration: QUESTION_POLLS * pollMs,
+            orElse: () => Effect.fail({ reason: "timeout" as const })
+          }),
+          Effect.catch(({ reason }) => Effect.succeed<VideoNews>({ _tag: "Silent", reason }))
+        )
+      }
+
+      const remove = (row: VideoRow, model: VideoModel | undefined) =>
+        provider === undefined || model === undefined || row.reference === null
+          ? store.forget(row)
+          : Effect.matchEffect(provider.remove(model, row.reference), {
+              onSuccess: () => store.forget(row),
+              onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + AGAIN_POLLS * pollMs)
+            })
+
+      const step = Effect.fnUntraced(function* (row: VideoRow) {
+        if (row.deleted_at !== null) return yield* remove(row, catalog.get(row.model))
+        const createdAt = row.created_at.getTime()
+        const news = yield* ask(row)
+        const times = { createdAt, now: clock.currentTimeMillisUnsafe(), limitMs }
+        const state = advance(stateOf(row), news, times)
+        const wakeAt = lookAgain(times)
+        const committed = yield* store.commit(row, state, wakeAt)
+        if (!committed) return
+        if (!isEnded(state.status)) return reconciler.alarm(wakeAt)
+        signals.emit("budgets")
+        // What nobody waits for any more is not filmed to its end.
+        const model = catalog.get(row.model)
+        if (
+          state.failure === "video_timeout" &&
+          state.reference !== null &&
+          provider !== undefined &&
+          model !== undefined
+        ) {
+          yield* Effect.ignore(Effect.timeout(provider.remove(model, state.reference), QUESTION_POLLS * pollMs))
+        }
+      })
+
+      const reconciler: Reconciler.Reconciler<VideoRow> = yield* Reconciler.make<VideoRow>({
+        name: "videos",
+        slots: SLOTS,
+        claim: store.claim,
+        renew: store.renew,
+        step
+      })
+      yield* signals.listen(VIDEOS_TOPIC, reconciler.signal)
+      return { tick: reconciler.tick, run: reconciler.run }
+    })
+  )
+
+  /** Runs for as long as the layer lives. */
+  static readonly loop = Layer.effectDiscard(Effect.flatMap(VideoReconciler, ({ run }) => Effect.forkScoped(run)))
+}
+
+const taskOf = (row: VideoRow) => ({
+  id: row.id,
+  prompt: row.prompt,
+  size: row.size,
+  seconds: row.seconds,
+  picture:
+    row.picture === null || row.picture_type === null
+      ? undefined
+      : { bytes: row.picture, contentType: row.picture_type }
+})

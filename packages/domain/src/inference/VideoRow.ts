@@ -1,0 +1,63 @@
+/** A film as it stands in the table, and what becomes of the row for callers and for the rules. */
+import type { NanoUsd } from "../billing/Money.ts"
+import type { VideoFailure } from "./MediaProvider.ts"
+import type { Video, VideoStatus } from "./Video.ts"
+import type { VideoState } from "./VideoLifecycle.ts"
+import type { Picture } from "./VideoRequest.ts"
+
+export interface NewVideo {
+  readonly id: string
+  readonly workspaceId: string
+  readonly environmentId: string
+  readonly keyId: string
+  readonly model: string
+  readonly prompt: string
+  readonly size: string
+  readonly seconds: number
+  readonly price: NanoUsd
+  readonly picture: Picture | undefined
+}
+
+export interface VideoRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly environment_id: string
+  readonly model: string
+  readonly prompt: string
+  readonly size: string
+  readonly seconds: number
+  readonly price: bigint
+  readonly picture: Uint8Array | null
+  readonly picture_type: string | null
+  readonly status: VideoStatus
+  readonly percent: number
+  readonly failure: VideoFailure | null
+  readonly reference: string | null
+  readonly cost: bigint | null
+  readonly created_at: Date
+  readonly ended_at: Date | null
+  readonly deleted_at: Date | null
+  readonly fence: bigint
+  readonly events: bigint
+}
+
+export const stateOf = ({ failure, percent, reference, status }: VideoRow): VideoState => ({
+  status,
+  percent,
+  failure,
+  reference
+})
+
+export const videoOf = (row: Omit<VideoRow, "picture" | "picture_type" | "fence" | "events">): Video => ({
+  id: row.id,
+  status: row.status,
+  model: row.model,
+  prompt: row.prompt,
+  size: row.size,
+  seconds: row.seconds,
+  percent: row.percent,
+  failure: row.failure,
+  cost: row.cost,
+  createdAt: row.created_at.getTime(),
+  endedAt: row.ended_at?.getTime() ?? null
+})

@@ -1,0 +1,172 @@
+/**
+ * The rows of films: admission with the money held for them, claims, and commits that settle or release that money in the
+ * statement that says how the film ended. A claim that was lost commits nothing.
+ *
+ * Lock order as everywhere: the film, its hold, the account, the environment.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { monthOf, REVENUE_ACCOUNT } from "../billing/Ledger.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { BatchSql } from "../database/Clients.ts"
+import { Replica } from "../database/Replica.ts"
+import { isEnded, type VideoState } from "./VideoLifecycle.ts"
+import type { NewVideo, VideoRow } from "./VideoRow.ts"
+
+export interface Admission {
+  readonly refused: "budget_reached" | "insufficient_credits" | null
+  readonly available: NanoUsd
+}
+
+/** $1 id, $2 workspace, $3 environment, $4 price, $5 month, $6.. the row. */
+const ADMIT = `
+with acc as materialized (select id, balance - held as available from accounts where id = $2 for no key update
+), env as materialized (
+  select budget_reached(environments, $5::date) as reached from environments where id = $3 and (select count(*) from acc) >= 0 for no key update
+), judged as materialized (
+  select case when env.reached then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
+    coalesce(acc.available, 0) as available from env left join acc on true
+), h as (insert into holds (id, account_id, amount) select $1, $2, $4::int8 from judged where refused is null
+), u as (update accounts set held = held + $4::int8 where id = $2 and (select refused is null from judged)
+), v as (
+  insert into videos (id, workspace_id, environment_id, price, key_id, model, prompt, size, seconds, picture, picture_type, status, created_at, wake_at)
+  select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
+select refused, available from judged`
+
+const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+  where id = any(array(select id from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3
+    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *`
+
+const RENEW = `update videos set lease_until = $1, wake_at = $1 where lease_by = $2
+  and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
+
+/** $1 id, $2 replica, $3 fence, $4 events, $5 now, $6 month, $7 wake, $8 status, $9 percent, $10 failure, $11 reference, $12 ended, $13 charge. */
+const COMMIT = `
+with written as (
+  update videos v set status = $8, percent = $9, failure = $10, reference = $11, lease_by = null, lease_until = null,
+    ended_at = case when $12::boolean then $5::timestamptz end, cost = case when $12::boolean then $13::int8 end,
+    picture = case when $11::text is null and not $12::boolean then v.picture end,
+    wake_at = case when v.events <> $4 then $5::timestamptz else $7::timestamptz end
+  where v.id = $1 and v.lease_by = $2 and v.fence = $3 and v.ended_at is null
+  returning v.*
+), hold as (
+  update holds h set state = case when $13::int8 > 0 then 'settled' else 'released' end from written w
+  where h.id = $1 and w.ended_at is not null and h.state = 'open' returning h.id, h.account_id, h.amount
+), acc as materialized (select a.id, a.balance, a.held from accounts a where a.id = (select account_id from hold) for no key update
+), use as (
+  insert into usage (id, workspace_id, environment_id, key_id, model, tokens_in, tokens_out, cost, at)
+  select w.id, w.workspace_id, w.environment_id, w.key_id, w.model, 0, 0, $13::int8, $5::timestamptz from written w join hold on true
+  where w.status = 'completed'
+), t as (
+  insert into txns (id, kind, description, resource_type, resource_id, created_at)
+  select w.id, 'inference', 'Video of ' || w.seconds || ' s by ' || w.model, 'video', 'video_' || w.id, $5::timestamptz
+  from written w join hold on true where $13::int8 > 0
+), e as (
+  insert into entries (txn_id, account_id, amount, balance_after)
+  select hold.id, hold.account_id, -$13::int8, acc.balance - $13::int8 from hold join acc on true where $13::int8 > 0
+  union all select hold.id, '${REVENUE_ACCOUNT}'::uuid, $13::int8, null from hold where $13::int8 > 0
+), a as (
+  update accounts set balance = acc.balance - $13::int8, held = acc.held - hold.amount from acc, hold where accounts.id = acc.id
+), m as (
+  update environments env set month = greatest(env.month, $6::date),
+    month_spent = case when env.month < $6::date then 0 else env.month_spent end + $13::int8,
+    events = env.events + 1,
+    wake_at = case when env.monthly_budget is null or env.lease_until > $5::timestamptz then env.wake_at else least(env.wake_at, $5::timestamptz) end
+  from written w, acc where env.id = w.environment_id and $13::int8 > 0)
+select id from written`
+
+const FORGET =
+  "delete from videos where id = $1 and lease_by = $2 and fence = $3 and deleted_at is not null returning id"
+const LATER = `update videos set lease_by = null, lease_until = null, wake_at = $4 where id = $1 and lease_by = $2 and fence = $3`
+
+const GONE: Admission = { refused: "insufficient_credits", available: 0n }
+
+export class VideoStore extends Context.Service<
+  VideoStore,
+  {
+    /** Holds the price and writes the row, or refuses. */
+    readonly admit: (video: NewVideo) => Effect.Effect<Admission>
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<VideoRow>>
+    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Whether the claim still held. */
+    readonly commit: (row: VideoRow, state: VideoState, wakeAt: number) => Effect.Effect<boolean>
+    /** Of one that was deleted. */
+    readonly forget: (row: VideoRow) => Effect.Effect<void>
+    readonly later: (row: VideoRow, wakeAt: number) => Effect.Effect<void>
+  }
+>()("@sluice/domain/inference/VideoStore") {
+  static readonly layer = Layer.effect(
+    VideoStore,
+    Effect.gen(function* () {
+      const sql = yield* BatchSql
+      const replica = yield* Replica
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+
+      const admit = Effect.fnUntraced(function* (video: NewVideo) {
+        const at = now()
+        const rows = yield* sql.unsafe<Admission>(ADMIT, [
+          video.id,
+          video.workspaceId,
+          video.environmentId,
+          video.price.toString(),
+          monthOf(at),
+          video.keyId,
+          video.model,
+          video.prompt,
+          video.size,
+          video.seconds,
+          video.picture?.bytes ?? null,
+          video.picture?.contentType ?? null,
+          new Date(at)
+        ])
+        // No row: the environment was deleted between the key and here.
+        return rows[0] ?? GONE
+      }, Effect.orDie)
+
+      const claim = (limit: number) =>
+        Effect.suspend(() => {
+          const at = now()
+          return sql.unsafe<VideoRow>(CLAIM, [replica.id, new Date(at + replica.leaseMs), new Date(at), limit])
+        }).pipe(Effect.orDie)
+
+      const renew = (ids: ReadonlyArray<string>) =>
+        Effect.suspend(() =>
+          sql.unsafe(RENEW, [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)])
+        ).pipe(Effect.asVoid, Effect.orDie)
+
+      const commit = (row: VideoRow, state: VideoState, wakeAt: number) =>
+        Effect.suspend(() => {
+          const at = now()
+          const charge = state.status === "completed" ? row.price : 0n
+          return sql.unsafe(COMMIT, [
+            row.id,
+            replica.id,
+            row.fence.toString(),
+            row.events.toString(),
+            new Date(at),
+            monthOf(at),
+            new Date(wakeAt),
+            state.status,
+            state.percent,
+            state.failure,
+            state.reference,
+            isEnded(state.status),
+            charge.toString()
+          ])
+        }).pipe(
+          Effect.map((written) => written.length > 0),
+          Effect.orDie
+        )
+
+      return VideoStore.of({
+        admit,
+        claim,
+        renew,
+        commit,
+        forget: (row) => Effect.asVoid(Effect.orDie(sql.unsafe(FORGET, [row.id, replica.id, row.fence.toString()]))),
+        later: (row, wakeAt) =>
+          Effect.asVoid(Effect.orDie(sql.unsafe(LATER, [row.id, replica.id, row.fence.toString(), new Date(wakeAt)])))
+      })
+    })
+  )
+}

@@ -1,0 +1,143 @@
+/**
+ * Films of a prompt (interface: POST /videos and what belongs to it): ordered, looked at, fetched, deleted. The price is
+ * held when one is ordered and charged when it is completed; a failed film costs nothing.
+ */
+import { Context, Crypto, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import { Signals } from "../database/Signals.ts"
+import { Wakeups } from "../database/Wakeups.ts"
+import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
+import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
+import { RangeUnsatisfiable, type Video, VideoNotEnded, VideoNotFound, VideoWithoutBytes } from "./Video.ts"
+import { VideoListStore, type VideoPage } from "./VideoListStore.ts"
+import { VIDEOS_TOPIC } from "./VideoReconciler.ts"
+import type { VideoRequest } from "./VideoRequest.ts"
+import { videoOf } from "./VideoRow.ts"
+import { VideoStore } from "./VideoStore.ts"
+
+export type VideoError =
+  | BudgetReached
+  | ChatInvalid
+  | CreditInsufficient
+  | ModelNotFound
+  | RangeUnsatisfiable
+  | UpstreamFailed
+  | VideoNotEnded
+  | VideoNotFound
+  | VideoWithoutBytes
+
+export class Videos extends Context.Service<
+  Videos,
+  {
+    readonly models: ReadonlyArray<VideoModel>
+    readonly submit: (principal: Principal, request: VideoRequest) => Effect.Effect<Video, VideoError>
+    readonly show: (principal: Principal, id: string) => Effect.Effect<Video, VideoNotFound>
+    readonly list: (
+      principal: Principal,
+      page: VideoPage
+    ) => Effect.Effect<{ readonly videos: ReadonlyArray<Video>; readonly hasMore: boolean }>
+    readonly remove: (principal: Principal, id: string) => Effect.Effect<void, VideoNotFound | VideoNotEnded>
+    /** The bytes of a completed film, or a part of them. */
+    readonly read: (
+      principal: Principal,
+      id: string,
+      range: ByteRange | undefined
+    ) => Effect.Effect<VideoBytes, VideoError>
+  }
+>()("@sluice/domain/inference/Videos") {
+  static readonly layerNoDeps = Layer.effect(
+    Videos,
+    Effect.gen(function* () {
+      const provider = (yield* ModelProvider).videos
+      const store = yield* VideoStore
+      const lists = yield* VideoListStore
+      const wakeups = yield* Wakeups
+      const signals = yield* Signals
+      const crypto = yield* Crypto.Crypto
+      const models = provider?.models ?? []
+      const catalog = new Map(models.map((model) => [model.id, model]))
+
+      const find = (principal: Principal, id: string) =>
+        Effect.filterOrFail(
+          lists.find(id, principal.environmentId),
+          (row) => row !== undefined,
+          () => new VideoNotFound({ id })
+        )
+
+      return Videos.of({
+        models,
+        submit: Effect.fnUntraced(function* (principal, request) {
+          const model = catalog.get(request.model)
+          if (model === undefined) return yield* new ModelNotFound({ model: request.model })
+          const size = yield* oneOf(model.id, "size", model.sizes, request.size)
+          const seconds = yield* oneOf(model.id, "seconds", model.seconds, request.seconds)
+          const price = model.secondPrice * BigInt(seconds)
+          const id = yield* Effect.orDie(crypto.randomUUIDv7())
+          const { environmentId, environmentName, keyId, workspaceId } = principal
+          const { picture, prompt } = request
+          const admitted = yield* store.admit({
+            id,
+            workspaceId,
+            environmentId,
+            keyId,
+            model: model.id,
+            prompt,
+            size,
+            seconds,
+            price,
+            picture
+          })
+          if (admitted.refused === "budget_reached") return yield* new BudgetReached({ environmentName })
+          if (admitted.refused !== null) {
+            return yield* new CreditInsufficient({ required: price, available: admitted.available })
+          }
+          signals.emit(VIDEOS_TOPIC)
+          return videoOf(yield* Effect.orDie(find(principal, id)))
+        }),
+        show: (principal, id) => Effect.map(find(principal, id), videoOf),
+        list: (principal, page) =>
+          Effect.map(lists.page(principal.environmentId, page), (rows) => ({
+            videos: rows.slice(0, page.limit).map(videoOf),
+            hasMore: rows.length > page.limit
+          })),
+        remove: Effect.fnUntraced(function* (principal, id) {
+          yield* find(principal, id)
+          if (!(yield* lists.remove(id, principal.environmentId))) return yield* new VideoNotEnded()
+          yield* wakeups.announce(VIDEOS_TOPIC)
+        }),
+        read: Effect.fnUntraced(function* (principal, id, range) {
+          const row = yield* find(principal, id)
+          if (row.status !== "completed") return yield* new VideoWithoutBytes({ status: row.status })
+          const model = catalog.get(row.model)
+          if (provider === undefined || model === undefined || row.reference === null) {
+            return yield* new UpstreamFailed({ reason: "broken" })
+          }
+          const read = yield* provider.read(model, row.reference, range)
+          if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })
+          return read
+        })
+      })
+    })
+  )
+}
+
+/** The asked one of what a model can, or its first. */
+const oneOf = <A extends string | number>(
+  model: string,
+  param: string,
+  all: readonly [A, ...ReadonlyArray<A>],
+  asked: A | undefined
+): Effect.Effect<A, ChatInvalid> => {
+  const found = asked === undefined ? all[0] : all.find((one) => one === asked)
+  return found === undefined
+    ? Effect.fail(
+        new ChatInvalid({
+          message: `Invalid value for '${param}': ${model} makes ${all.join(", ")}`,
+          param,
+          code: null
+        })
+      )
+    : Effect.succeed(found)
+}

@@ -1,0 +1,177 @@
+/** Films over a provider that fails: what is held is charged once or given back, whatever it answers, on every database. */
+import { expect } from "@effect/vitest"
+import { NodeCrypto } from "@effect/platform-node"
+import { Signals } from "@sluice/domain/database/Signals"
+import { Wakeups } from "@sluice/domain/database/Wakeups"
+import type { VideoModel, VideoProgress, VideoProvider } from "@sluice/domain/inference/MediaProvider"
+import { ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
+import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { VideoStore } from "@sluice/domain/inference/VideoStore"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
+
+const MODEL: VideoModel = {
+  id: "film",
+  created: 0,
+  ownedBy: "test",
+  sizes: ["640x368"],
+  seconds: [4, 8],
+  secondPrice: 10n
+}
+const REQUEST = { model: "film", prompt: "a harbour", size: undefined, seconds: undefined, picture: undefined }
+
+/** What the provider does, set by each test; what it was asked. */
+interface Script {
+  submit: Effect.Effect<string, UpstreamFailed>
+  look: Effect.Effect<VideoProgress, UpstreamFailed>
+  remove: Effect.Effect<void, UpstreamFailed>
+  readonly asked: Array<string>
+}
+const script: Script = { submit: Effect.succeed("r"), look: Effect.never, remove: Effect.void, asked: [] }
+const asking = <A>(what: string, answer: () => Effect.Effect<A, UpstreamFailed>) =>
+  Effect.suspend(() => {
+    script.asked.push(what)
+    return answer()
+  })
+const videos: VideoProvider = {
+  models: [MODEL],
+  submit: (_model, { id }) => asking(`submit ${id}`, () => script.submit),
+  look: (_model, reference) => asking(`look ${reference}`, () => script.look),
+  read: () => Effect.die(new Error("Nobody reads here")),
+  remove: (_model, reference) => asking(`remove ${reference}`, () => script.remove)
+}
+
+const services = Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps).pipe(
+  Layer.provideMerge(Layer.mergeAll(VideoStore.layer, VideoListStore.layer)),
+  Layer.provide(Wakeups.layer.pipe(Layer.provideMerge(Signals.layer))),
+  Layer.provide(Layer.succeed(ModelProvider, { name: "test", models: [], chat: () => Effect.never, videos })),
+  Layer.provide(replica),
+  Layer.provide(NodeCrypto.layer)
+)
+
+const failed = (reason: UpstreamFailed["reason"]) => Effect.fail(new UpstreamFailed({ reason }))
+let workspaces = 700
+
+const setUp = Effect.fn(function* (balance: bigint) {
+  Object.assign(script, { submit: Effect.succeed("r"), look: Effect.succeed({ _tag: "Waiting" }), remove: Effect.void })
+  script.asked.length = 0
+  const principal = yield* openWorkspace(++workspaces, balance)
+  const { tick } = yield* VideoReconciler
+  return { principal, all: yield* Videos, turn: Effect.andThen(TestClock.adjust("1 minute"), tick) }
+})
+
+onEveryDatabase("Videos", (it) => {
+  it.layer(services)("over a provider that fails", (it) => {
+    it.effect("charges a completed film once, and asks for each film under its own id", () =>
+      Effect.gen(function* () {
+        const { all, principal, turn } = yield* setUp(100n)
+        const video = yield* all.submit(principal, REQUEST)
+        expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 40n, openHolds: 40n })
+        script.submit = failed("broken")
+        yield* turn
+        script.submit = Effect.succeed("its name")
+        yield* turn
+        expect(script.asked).toEqual([`submit ${video.id}`, `submit ${video.id}`])
+        script.look = failed("timeout")
+        yield* turn
+        script.look = Effect.succeed({ _tag: "Filming", percent: 30 })
+        yield* turn
+        expect(yield* all.show(principal, video.id)).toMatchObject({ status: "in_progress", percent: 30 })
+        script.look = Effect.succeed({ _tag: "Completed" })
+        yield* turn
+        yield* turn
+        expect(script.asked.at(-1)).toBe("look its name")
+        expect(yield* all.show(principal, video.id)).toMatchObject({ status: "completed", cost: 40n })
+        expect(yield* money(principal)).toMatchObject({
+          balance: 60n,
+          held: 0n,
+          openHolds: 0n,
+          usage: 1n,
+          spent: 40n,
+          entries: 0n
+        })
+      })
+    )
+
+    it.effect("gives everything back where the film fails, is refused, or never ends", () =>
+      Effect.gen(function* () {
+        const { all, principal, turn } = yield* setUp(200n)
+        const fails = yield* all.submit(principal, REQUEST)
+        script.look = Effect.succeed({ _tag: "Failed", code: "moderation_blocked" })
+        yield* turn
+        yield* turn
+        expect(yield* all.show(principal, fails.id)).toMatchObject({
+          status: "failed",
+          failure: "moderation_blocked",
+          cost: 0n
+        })
+        const refused = yield* all.submit(principal, { ...REQUEST, seconds: 8 })
+        script.submit = failed("refused")
+        yield* turn
+        expect(yield* all.show(principal, refused.id)).toMatchObject({ failure: "video_generation_failed" })
+        const endless = yield* all.submit(principal, REQUEST)
+        script.submit = Effect.succeed("endless")
+        script.look = Effect.succeed({ _tag: "Filming", percent: 99 })
+        yield* turn
+        yield* TestClock.adjust("1 hour")
+        yield* turn
+        expect(yield* all.show(principal, endless.id)).toMatchObject({ failure: "video_timeout", cost: 0n })
+        expect(script.asked.at(-1)).toBe("remove endless")
+        expect(yield* money(principal)).toMatchObject({ balance: 200n, held: 0n, openHolds: 0n, usage: 0n, spent: 0n })
+      })
+    )
+
+    it.effect("refuses what money or budget do not cover, and holds nothing then", () =>
+      Effect.gen(function* () {
+        const { all, principal } = yield* setUp(79n)
+        yield* all.submit(principal, REQUEST)
+        const poor = yield* Effect.flip(all.submit(principal, REQUEST))
+        expect(poor).toMatchObject({ _tag: "CreditInsufficient", required: 40n, available: 39n })
+        yield* setBudget(principal, 0n)
+        expect(yield* Effect.flip(all.submit(principal, REQUEST))).toMatchObject({ _tag: "BudgetReached" })
+        expect(yield* money(principal)).toMatchObject({ balance: 79n, held: 40n, openHolds: 40n })
+      })
+    )
+
+    it.effect("forgets a deleted film once the provider has", () =>
+      Effect.gen(function* () {
+        const { all, principal, turn } = yield* setUp(100n)
+        const video = yield* all.submit(principal, REQUEST)
+        expect(yield* Effect.flip(all.remove(principal, video.id))).toMatchObject({ _tag: "VideoNotEnded" })
+        script.look = Effect.succeed({ _tag: "Completed" })
+        yield* turn
+        yield* turn
+        script.remove = failed("broken")
+        yield* all.remove(principal, video.id)
+        expect(yield* Effect.flip(all.show(principal, video.id))).toMatchObject({ _tag: "VideoNotFound" })
+        yield* turn
+        script.remove = Effect.void
+        yield* turn
+        yield* turn
+        expect(script.asked.filter((asked) => asked.startsWith("remove"))).toEqual(["remove r", "remove r"])
+        expect(yield* money(principal)).toMatchObject({ balance: 60n, usage: 1n })
+      })
+    )
+
+    it.effect("commits nothing under a claim that another replica has taken", () =>
+      Effect.gen(function* () {
+        const { all, principal } = yield* setUp(100n)
+        const store = yield* VideoStore
+        const video = yield* all.submit(principal, REQUEST)
+        const mine = (yield* store.claim(10)).find(({ id }) => id === video.id)!
+        yield* TestClock.adjust("1 minute")
+        const theirs = (yield* store.claim(10)).find(({ id }) => id === video.id)!
+        const done = { status: "completed", percent: 100, failure: null, reference: "r" } as const
+        expect(yield* store.commit(mine, done, 0)).toBe(false)
+        expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 40n })
+        expect(yield* store.commit(theirs, done, 0)).toBe(true)
+        expect(yield* store.commit(theirs, done, 0)).toBe(false)
+        expect(yield* money(principal)).toMatchObject({ balance: 60n, held: 0n, usage: 1n, entries: 0n })
+      })
+    )
+  })
+})

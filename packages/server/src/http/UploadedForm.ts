@@ -1,0 +1,86 @@
+/**
+ * A form with files (`multipart/form-data`): files go to disk as they come and are gone with the scope, fields are short,
+ * and everything is counted. What still comes of a form that was refused is thrown away, so that the caller reads why.
+ */
+import * as NodeMultipart from "@effect/platform-node/NodeMultipart"
+import { Effect } from "effect"
+import type { FileSystem, Path, Scope } from "effect"
+import * as IncomingMessageLimits from "effect/http/HttpIncomingMessage"
+import * as Multipart from "effect/http/Multipart"
+import { openAsBlob } from "node:fs"
+import type { IncomingMessage } from "node:http"
+import { FormInvalid, FormTooLarge } from "./FormErrors.ts"
+
+export interface UploadedFile {
+  /** Read from disk when it is read. */
+  readonly content: Blob
+  readonly path: string
+  readonly name: string
+}
+
+export interface UploadedForm {
+  /** By name; lists where a name came more than once. */
+  readonly fields: Readonly<Record<string, string | ReadonlyArray<string>>>
+  /** The first file of each name. */
+  readonly files: ReadonlyMap<string, UploadedFile>
+}
+
+const MAX_PARTS = 32
+const MAX_FIELD_BYTES = 65_536
+/** Fields and the lines between parts. */
+const MARGIN_BYTES = 1_048_576
+
+export const uploadedForm = (
+  source: IncomingMessage,
+  maxFileBytes: number
+): Effect.Effect<UploadedForm, FormTooLarge | FormInvalid, Scope.Scope | FileSystem.FileSystem | Path.Path> => {
+  const tooLarge = new FormTooLarge({ limitBytes: maxFileBytes })
+  if (!isForm(source)) return Effect.fail(new FormInvalid({ reason: "no_form" }))
+  if (Number(source.headers["content-length"] ?? 0) > maxFileBytes + MARGIN_BYTES) {
+    return Effect.andThen(drained(source), Effect.fail(tooLarge))
+  }
+  return NodeMultipart.persisted(source, source.headers).pipe(
+    Effect.provideService(Multipart.MaxParts, MAX_PARTS),
+    Effect.provideService(Multipart.MaxFieldSize, BigInt(MAX_FIELD_BYTES)),
+    Effect.provideService(Multipart.MaxFileSize, BigInt(maxFileBytes)),
+    Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(maxFileBytes + MARGIN_BYTES)),
+    Effect.mapError((error) => {
+      const reason = error.reason._tag
+      if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge
+      return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
+    }),
+    Effect.tapError(() => drained(source)),
+    Effect.flatMap((parts) => Effect.promise(() => formOf(parts)))
+  )
+}
+
+/** The line between the parts is named, as short as RFC 2046 wants it. */
+export const isForm = (source: IncomingMessage): boolean =>
+  /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"[^"]{1,70}"|[^\s;"]{1,70})\s*(?:;|$)/i.test(
+    source.headers["content-type"] ?? ""
+  )
+
+const drained = (source: IncomingMessage) =>
+  Effect.sync(() => {
+    source.unpipe()
+    source.resume()
+  })
+
+const formOf = async (parts: Multipart.Persisted): Promise<UploadedForm> => {
+  const fields: Record<string, string | ReadonlyArray<string>> = {}
+  const files = new Map<string, UploadedFile>()
+  for (const [name, given] of Object.entries(parts)) {
+    const values: ReadonlyArray<string | Multipart.PersistedFile> = typeof given === "string" ? [given] : given
+    const texts = values.filter((value) => typeof value === "string")
+    const file = values.find((value) => typeof value !== "string")
+    if (file !== undefined)
+      files.set(name, {
+        content: await openAsBlob(file.path, { type: file.contentType }),
+        path: file.path,
+        name: file.name
+      })
+    if (texts.length > 0)
+      Object.defineProperty(fields, name, { value: texts.length === 1 ? texts[0] : texts, enumerable: true })
+  }
+  return { fields, files }
+}

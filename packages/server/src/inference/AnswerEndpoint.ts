@@ -1,0 +1,90 @@
+/**
+ * A question to the engine, from the socket to the socket: the one function behind hot routes and the router's endpoints. An
+ * `AnswerKind` says how bodies of its endpoint are read and its answers written; the domain checks and pays, and nothing here
+ * decides anything about money.
+ */
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import { type Answer, type Emit, Inference } from "@sluice/domain/inference/Inference"
+import type { ChatInvalid, ClientStalled } from "@sluice/domain/inference/InferenceErrors"
+import { Cause, Clock, Effect, Result } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { type Caller, failureOf, json, makeGate, type Reply } from "./CallerGate.ts"
+import { parseJson, unread } from "./InferenceBody.ts"
+import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
+
+export interface Asked {
+  readonly source: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** What the answer has whatever becomes of it. */
+  readonly headers: Record<string, string>
+  readonly text: Effect.Effect<string, unknown>
+}
+
+/** One form of question and answer; `R` is a question as its endpoint knows it. */
+export interface AnswerKind<R> {
+  readonly decode: (body: unknown) => Result.Result<R, ChatInvalid>
+  /** What the engine is asked. */
+  readonly chat: (request: R) => ChatRequest
+  /** The body of a buffered answer. */
+  readonly whole: (request: R, answer: Answer) => string
+  /** A streamed answer. `asked`: when, in Unix seconds. */
+  readonly wire: (request: R, asked: number) => AnswerWire
+  /** The engine's refusal in the words of this form. */
+  readonly refusal: (request: R, refusal: ChatInvalid) => ChatInvalid
+}
+
+/** Writes a streamed answer itself; gives the others back. */
+export type Answering = (asked: Asked) => Effect.Effect<Reply>
+
+export const makeAnswers = <R>(kind: AnswerKind<R>) =>
+  Effect.gen(function* () {
+    const inference = yield* Inference
+    const guarded = yield* makeGate
+
+    const ask = (caller: Caller, request: R, emit?: Emit<ClientStalled>) =>
+      Effect.catchTag(
+        inference.chat(caller.principal, caller.requestId, kind.chat(request), emit),
+        "ChatInvalid",
+        (refused) => Effect.fail(kind.refusal(request, refused))
+      )
+
+    const buffered = (caller: Caller, request: R) =>
+      Effect.map(ask(caller, request), (answer) => json(200, kind.whole(request, answer), caller.headers))
+
+    const streamed = (caller: Caller, request: R, response: ServerResponse) =>
+      Clock.clockWith((clock) => {
+        const wire = kind.wire(request, Math.floor(clock.currentTimeMillisUnsafe() / 1000))
+        const answer = new SseAnswer(response, wire, caller.headers)
+        const told = Effect.map(ask(caller, request, answer.emit), (whole) => answer.complete(whole))
+        return Effect.matchCauseEffect(Effect.raceFirst(told, answer.heartbeat()), {
+          onSuccess: () => answer.sent(),
+          onFailure: (cause) => (answer.begun ? brokenOff(answer, cause, caller) : Effect.failCause(cause))
+        }).pipe(
+          Effect.as(undefined),
+          Effect.onInterrupt(() => Effect.sync(() => answer.stop(caller.requestId)))
+        )
+      })
+
+    const answering: Answering = ({ headers, requestId, response, source, text }) =>
+      guarded(source, { requestId, headers, scope: "inference:write" }, (caller) =>
+        Effect.flatMap(Effect.mapError(text, unread), (body): Effect.Effect<Reply, InferenceFailure> => {
+          const request = Result.flatMap(parseJson(body), kind.decode)
+          if (Result.isFailure(request)) return Effect.fail(request.failure)
+          return kind.chat(request.success).stream
+            ? streamed(caller, request.success, response)
+            : buffered(caller, request.success)
+        })
+      )
+    return answering
+  })
+
+/** The status is sent: the failure is the stream's last event. */
+const brokenOff = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.failCause(cause as Cause.Cause<never>)
+    : Effect.flatMap(failureOf(cause, caller.requestId), (failure) => {
+        answer.fail(failure, caller.requestId)
+        return answer.sent()
+      })

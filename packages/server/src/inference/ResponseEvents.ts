@@ -1,0 +1,158 @@
+/**
+ * A streamed response as text. One of these writes one answer; its events add up to the very output that a buffered answer
+ * has. A message is done when a call comes after it; calls may grow side by side, so they are done at the end, when what was
+ * charged is durable.
+ */
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { itemFields, partFields, responseEvent, type ResponseEventType } from "@sluice/api/inference/ResponseEventWire"
+import {
+  callItem,
+  endState,
+  itemId,
+  keyOf,
+  messageItem,
+  type OutputItem,
+  outputText,
+  type ResponseState,
+  responseText
+} from "@sluice/api/inference/ResponseWire"
+import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
+import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
+import type { ResponseRequest } from "@sluice/domain/inference/ResponseRequest"
+import type { AnswerWire } from "./SseAnswer.ts"
+
+export class ResponseEvents implements AnswerWire {
+  private readonly request: ResponseRequest
+  private readonly asked: number
+  private readonly echo: string
+  private head: AnswerHead | undefined = undefined
+  private key = ""
+  private sequence = 0
+  /** Items that have begun. */
+  private begun = 0
+  /** The place of the message that is being said; below zero: none. */
+  private message = -1
+  private said = ""
+  private deltaFields = ""
+  /** The place of each call. */
+  private readonly calls: Array<number> = []
+
+  /** `asked`: when, in Unix seconds. */
+  constructor(request: ResponseRequest, asked: number) {
+    this.request = request
+    this.asked = asked
+    this.echo = JSON.stringify(request.echo)
+  }
+
+  events(head: AnswerHead, events: ReadonlyArray<ChatEvent>): string {
+    let text = this.begin(head)
+    for (const event of events) text += this.eventsOf(event)
+    return text
+  }
+
+  /** What is not done yet, and the whole response. */
+  end(answer: Answer): string {
+    const state = endState(this.request, answer)
+    let text = this.begin(answer.head)
+    for (const [index, item] of state.output.entries()) {
+      // An answer without a word is a message too.
+      if (index === this.begun) text += this.beginMessage()
+      if (item.type === "function_call") text += this.callDone(index, item)
+      else if (index === this.message) text += this.messageDone(item)
+    }
+    return text + this.lifecycle(state.status === "completed" ? "response.completed" : "response.incomplete", state)
+  }
+
+  /** The failure as the response's. One that comes before the model's first word has a response of its own. */
+  failure(failure: InferenceFailure, requestId: string): string {
+    const { code, message, type } = inferenceErrorOf(failure)
+    return (
+      this.begin({ id: requestId, created: this.asked, model: this.request.chat.model }) +
+      this.lifecycle("response.failed", { status: "failed", error: { code: code ?? type, message } })
+    )
+  }
+
+  private begin(head: AnswerHead): string {
+    if (this.head !== undefined) return ""
+    this.head = head
+    this.key = keyOf(head)
+    const state: ResponseState = { status: "in_progress" }
+    return this.lifecycle("response.created", state) + this.lifecycle("response.in_progress", state)
+  }
+
+  private eventsOf(event: ChatEvent): string {
+    switch (event._tag) {
+      case "Text":
+        return event.text === "" ? "" : this.words(event.text)
+      case "ToolCall":
+        return this.beginCall(event)
+      case "ToolArguments": {
+        const index = this.calls[event.call]
+        if (index === undefined || event.text === "") return ""
+        const fields = itemFields(itemId("function_call", this.key, index), index)
+        return this.event("response.function_call_arguments.delta", `${fields},"delta":${JSON.stringify(event.text)}`)
+      }
+      default:
+        return ""
+    }
+  }
+
+  private words(text: string): string {
+    const begun = this.message < 0 ? this.beginMessage() : ""
+    this.said += text
+    return begun + this.event("response.output_text.delta", this.deltaFields + JSON.stringify(text))
+  }
+
+  private beginMessage(): string {
+    const index = this.begun++
+    this.message = index
+    this.said = ""
+    const fields = partFields(itemId("message", this.key, index), index)
+    this.deltaFields = `${fields},"logprobs":[],"delta":`
+    return (
+      this.item("response.output_item.added", index, messageItem(this.key, index, null, "in_progress")) +
+      this.event("response.content_part.added", `${fields},"part":${JSON.stringify(outputText(""))}`)
+    )
+  }
+
+  private beginCall({ id, name }: Extract<ChatEvent, { readonly _tag: "ToolCall" }>): string {
+    const done = this.message < 0 ? "" : this.messageDone(messageItem(this.key, this.message, this.said, "completed"))
+    const index = this.begun++
+    this.calls.push(index)
+    const item = callItem(this.request, this.key, index, { id, name, arguments: "" }, "in_progress")
+    return done + this.item("response.output_item.added", index, item)
+  }
+
+  private messageDone(item: OutputItem): string {
+    const index = this.message
+    this.message = -1
+    const fields = partFields(item.id, index)
+    const text = JSON.stringify(this.said)
+    const part = JSON.stringify(outputText(this.said))
+    return (
+      this.event("response.output_text.done", `${fields},"logprobs":[],"text":${text}`) +
+      this.event("response.content_part.done", `${fields},"part":${part}`) +
+      this.item("response.output_item.done", index, item)
+    )
+  }
+
+  private callDone(index: number, item: Extract<OutputItem, { readonly type: "function_call" }>): string {
+    const what = `"name":${JSON.stringify(item.name)},"arguments":${JSON.stringify(item.arguments)}`
+    return (
+      this.event("response.function_call_arguments.done", `${itemFields(item.id, index)},${what}`) +
+      this.item("response.output_item.done", index, item)
+    )
+  }
+
+  private item(type: ResponseEventType, index: number, item: OutputItem): string {
+    return this.event(type, `"output_index":${index},"item":${JSON.stringify(item)}`)
+  }
+
+  private lifecycle(type: ResponseEventType, state: ResponseState): string {
+    return this.head === undefined ? "" : this.event(type, `"response":${responseText(this.head, this.echo, state)}`)
+  }
+
+  private event(type: ResponseEventType, fields: string): string {
+    return responseEvent(type, this.sequence++, fields)
+  }
+}

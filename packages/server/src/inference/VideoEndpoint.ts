@@ -1,0 +1,102 @@
+/** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, films as bytes. */
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/inference/VideoWire"
+import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
+import { VideoNotFound } from "@sluice/domain/inference/Video"
+import { MAX_VIDEO_PAGE, type VideoPage } from "@sluice/domain/inference/VideoListStore"
+import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
+import { Videos } from "@sluice/domain/inference/Videos"
+import { Effect } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { sendBytes } from "../http/BinaryAnswer.ts"
+import { rangeOf } from "../http/ByteRange.ts"
+import type { UploadedForm } from "../http/UploadedForm.ts"
+import { type Caller, json, type Reply } from "./CallerGate.ts"
+
+const DEFAULT_PAGE = 20
+const CONTENT_TYPE = "video/mp4"
+
+type Answer = Effect.Effect<Reply, InferenceFailure>
+
+export const makeVideos = Effect.map(Videos, (videos) => {
+  const order = (caller: Caller, request: ReturnType<typeof decodeVideo>): Answer =>
+    Effect.flatMap(Effect.fromResult(request), (checked) =>
+      Effect.map(videos.submit(caller.principal, checked), (video) =>
+        json(200, JSON.stringify(videoToWire(video)), caller.headers)
+      )
+    )
+
+  return {
+    fromJson: (caller: Caller, body: unknown): Answer => order(caller, decodeVideo(body)),
+
+    fromForm: (caller: Caller, { fields, files }: UploadedForm): Answer => {
+      const file = files.get("input_reference")?.content
+      if (file === undefined) return order(caller, decodeVideo(fields))
+      return Effect.flatMap(
+        Effect.promise(() => file.arrayBuffer()),
+        (buffer) => order(caller, decodeVideo(fields, { bytes: new Uint8Array(buffer), contentType: file.type }))
+      )
+    },
+
+    list: (caller: Caller, query: Readonly<Record<string, string | undefined>>): Answer =>
+      Effect.flatMap(pageOf(query), (page) =>
+        Effect.map(videos.list(caller.principal, page), (found) =>
+          json(200, videoListText(found.videos, found.hasMore), caller.headers)
+        )
+      ),
+
+    show: (caller: Caller, id: string): Answer =>
+      Effect.flatMap(known(id), (uuid) =>
+        Effect.map(videos.show(caller.principal, uuid), (video) =>
+          json(200, JSON.stringify(videoToWire(video)), caller.headers)
+        )
+      ),
+
+    remove: (caller: Caller, id: string): Answer =>
+      Effect.flatMap(known(id), (uuid) =>
+        Effect.as(
+          videos.remove(caller.principal, uuid),
+          json(200, JSON.stringify({ id: videoWireId(uuid), object: "video.deleted", deleted: true }), caller.headers)
+        )
+      ),
+
+    content: (
+      caller: Caller,
+      id: string,
+      variant: string | undefined,
+      source: IncomingMessage,
+      response: ServerResponse
+    ): Answer =>
+      Effect.gen(function* () {
+        if (variant !== undefined && variant !== "video") {
+          const message = "Invalid value for 'variant': there is the video alone"
+          return yield* new ChatInvalid({ message, param: "variant", code: null })
+        }
+        const range = rangeOf(source.headers.range)
+        const read = yield* videos.read(caller.principal, yield* known(id), range)
+        const answer = { ...read, partial: range !== undefined, contentType: CONTENT_TYPE }
+        yield* sendBytes(response, answer, caller.headers)
+        return undefined
+      })
+  }
+})
+
+const known = (id: string): Effect.Effect<string, VideoNotFound> => {
+  const uuid = videoIdOf(id)
+  return uuid === undefined ? Effect.fail(new VideoNotFound({ id })) : Effect.succeed(uuid)
+}
+
+const pageOf = ({
+  after,
+  limit,
+  order
+}: Readonly<Record<string, string | undefined>>): Effect.Effect<VideoPage, ChatInvalid> => {
+  const bad = (param: string, why: string) =>
+    Effect.fail(new ChatInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null }))
+  const count = limit === undefined ? DEFAULT_PAGE : /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+  if (count < 1 || count > MAX_VIDEO_PAGE) return bad("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
+  if (order !== undefined && order !== "asc" && order !== "desc") return bad("order", "must be asc or desc")
+  const from = after === undefined ? undefined : videoIdOf(after)
+  if (after !== undefined && from === undefined) return bad("after", "must be the id of a video")
+  return Effect.succeed({ limit: count, after: from, order: order ?? "desc" })
+}

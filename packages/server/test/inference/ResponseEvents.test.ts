@@ -1,0 +1,135 @@
+/** Streamed responses, event by event: as the contract shows them, and adding up to the buffered answer, whatever a model does. */
+import { describe, expect, it } from "@effect/vitest"
+import { ResponseEventWire } from "@sluice/api/inference/ResponseEventWire"
+import { ResponseWire, wholeResponse } from "@sluice/api/inference/ResponseWire"
+import type { Answer } from "@sluice/domain/inference/Inference"
+import { type ChatEvent, type FinishReason, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { Production } from "@sluice/domain/inference/Production"
+import { decodeResponse } from "@sluice/domain/inference/ResponseRequest"
+import { ResponseEvents } from "@sluice/server/inference/ResponseEvents"
+import { Result, Schema } from "effect"
+import fc from "fast-check"
+
+const strict = { onExcessProperty: "error" } as const
+const decodeEvent = Schema.decodeUnknownSync(ResponseEventWire, strict)
+const decodeBody = Schema.decodeUnknownSync(ResponseWire, strict)
+type Event = typeof ResponseEventWire.Type
+
+const request = Result.getOrThrow(
+  decodeResponse({
+    model: "m\n",
+    instructions: 'Be "brief".',
+    input: "hi",
+    metadata: { a: "b" },
+    tools: [
+      { type: "function", name: "plain" },
+      { type: "namespace", name: "space", tools: [{ type: "function", name: "inner" }] }
+    ]
+  })
+)
+const head = { id: "01890a5d-ac96-774b-bcce-b302099a8057", created: 5, model: "m\n" }
+
+const eventsIn = (text: string): ReadonlyArray<Event> =>
+  text
+    .split("\n\n")
+    .filter((block) => block !== "")
+    .map((block) => {
+      const [name, data, ...more] = block.split("\n")
+      expect(more).toEqual([])
+      const event = decodeEvent(JSON.parse(data!.slice("data: ".length)))
+      expect(name).toBe(`event: ${event.type}`)
+      return event
+    })
+
+/** The output that a reader of the pieces alone has in the end. */
+const pieced = (events: ReadonlyArray<Event>) => {
+  const items: Array<{ id: string; type: string; text: string; done: unknown }> = []
+  for (const event of events) {
+    if (event.type === "response.output_item.added") {
+      expect(event.output_index).toBe(items.length)
+      items.push({ id: event.item.id, type: event.item.type, text: "", done: undefined })
+    } else if ("item_id" in event) {
+      const item = items[event.output_index]!
+      expect([event.item_id, item.done]).toEqual([item.id, undefined])
+      if ("delta" in event) item.text += event.delta
+      if (event.type === "response.output_text.done") expect(event.text).toBe(item.text)
+      if (event.type === "response.function_call_arguments.done") expect(event.arguments).toBe(item.text)
+    } else if (event.type === "response.output_item.done") {
+      const item = items[event.output_index]!
+      expect([event.item.id, item.done]).toEqual([item.id, undefined])
+      item.done = event.item
+    }
+  }
+  return items
+}
+
+const piece = fc.string({ maxLength: 4, unit: "binary" })
+const event: fc.Arbitrary<ChatEvent> = fc.oneof(
+  piece.map((text): ChatEvent => ({ _tag: "Text", index: 0, text })),
+  fc
+    .tuple(fc.nat(4), fc.constantFrom("plain", "space__inner", "made_up"))
+    .map(([call, name]): ChatEvent => ({ _tag: "ToolCall", index: 0, call, id: `call_${call}`, name })),
+  fc.tuple(fc.nat(4), piece).map(([call, text]): ChatEvent => ({ _tag: "ToolArguments", index: 0, call, text }))
+)
+const reason = fc.constantFrom<FinishReason>("stop", "length", "tool_calls", "content_filter")
+const parts = fc.array(fc.array(event, { maxLength: 4 }), { maxLength: 8 })
+
+describe("a streamed response", () => {
+  it("adds up to the buffered one, in any order of words and calls", () => {
+    const property = fc.property(parts, reason, (parts, reason) => {
+      const production = new Production(1, 1_000)
+      const wire = new ResponseEvents(request, 1)
+      let text = ""
+      for (const events of parts) text += wire.events(head, production.add(events))
+      text += wire.events(head, production.add([{ _tag: "Finish", index: 0, reason }]))
+      const [choice] = production.choices
+      const answer: Answer = {
+        head,
+        choices: [{ text: choice!.text, calls: choice!.calls, reason }],
+        usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
+      }
+      const events = eventsIn(text + wire.end(answer))
+      const whole = decodeBody(JSON.parse(wholeResponse(request, answer)))
+      const complete = reason === "stop" || reason === "tool_calls"
+      expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
+      expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"])
+      expect(events.at(-1)).toEqual({
+        type: complete ? "response.completed" : "response.incomplete",
+        sequence_number: events.length - 1,
+        response: whole
+      })
+      const items = pieced(events)
+      expect(items.map(({ done }) => done)).toEqual(whole.output)
+      for (const [index, item] of whole.output.entries()) {
+        expect(items[index]!.text).toBe(item.type === "message" ? item.content[0]!.text : item.arguments)
+      }
+      const texts = whole.output.flatMap((item) => (item.type === "message" ? [item.content[0]!.text] : []))
+      expect(texts.join("")).toBe(choice!.text)
+      expect(whole.output.filter(({ type }) => type === "function_call")).toHaveLength(choice!.calls.length)
+      expect(whole.output.map(({ status }) => status)).toEqual(
+        whole.output.map((_, index) => (complete || index < whole.output.length - 1 ? "completed" : "incomplete"))
+      )
+    })
+    fc.assert(property, { numRuns: 300 })
+  })
+
+  it("says what failed, also before its first word", () => {
+    const broken = new UpstreamFailed({ reason: "broken" })
+    for (const begun of [true, false]) {
+      const wire = new ResponseEvents(request, 9)
+      const words = begun ? wire.events(head, [{ _tag: "Text", index: 0, text: "one" }]) : ""
+      const events = eventsIn(words + wire.failure(broken, "req-1"))
+      const last = events.at(-1)!
+      expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
+      expect([events[0]!.type, last.type]).toEqual(["response.created", "response.failed"])
+      expect("response" in last && last.response).toMatchObject({
+        id: begun ? `resp_${head.id.replaceAll("-", "")}` : "resp_req1",
+        created_at: begun ? 5 : 9,
+        status: "failed",
+        error: { code: "upstream_broken", message: "The model broke off its answer. Try again." },
+        output: [],
+        usage: null
+      })
+    }
+  })
+})
