@@ -10,7 +10,8 @@ import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors
 import type { NanoUsd } from "../billing/Money.ts"
 import { Replica } from "../database/Replica.ts"
 import type { ChatRequest } from "./Chat.ts"
-import { promptOverhead, promptText } from "./ChatPrompt.ts"
+import { promptText } from "./ChatPrompt.ts"
+import { type ChatTask, fit, refusalOf } from "./ChatTask.ts"
 import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import {
@@ -97,7 +98,7 @@ export class Inference extends Context.Service<
         })
 
       /** The billed usage of what was produced. */
-      const usageOf = (task: Task, production: Production): Effect.Effect<AnswerUsage> => {
+      const usageOf = (task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
         const { reported } = production
         // An upstream's count is believed (zero too), within what was reserved.
         const counts =
@@ -117,7 +118,7 @@ export class Inference extends Context.Service<
         }))
       }
 
-      const settle = (charge: Charging, task: Task, production: Production) =>
+      const settle = (charge: Charging, task: ChatTask, production: Production) =>
         Effect.flatMap(usageOf(task, production), (usage) =>
           Effect.as(
             metering.settle({
@@ -130,10 +131,10 @@ export class Inference extends Context.Service<
           )
         )
 
-      const release = (charge: Charging, task: Task) =>
+      const release = (charge: Charging, task: ChatTask) =>
         metering.settle({ ...charge, model: task.model.id, tokens: null, cost: 0n })
 
-      const produce = <E>(head: AnswerHead, task: Task, production: Production, emit: Emit<E> | undefined) =>
+      const produce = <E>(head: AnswerHead, task: ChatTask, production: Production, emit: Emit<E> | undefined) =>
         Effect.suspend(() => {
           production.started = true
           return provider.chat(task.model, task.request, (events): Effect.Effect<void, E | UpstreamFailed> => {
@@ -151,7 +152,7 @@ export class Inference extends Context.Service<
           })
         )
 
-      const run = <E>(charge: Charging, task: Task, head: AnswerHead, emit: Emit<E> | undefined) =>
+      const run = <E>(charge: Charging, task: ChatTask, head: AnswerHead, emit: Emit<E> | undefined) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             metering.reserve(charge, tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices)),
@@ -200,38 +201,10 @@ export class Inference extends Context.Service<
 /** An answer that is cut short, or does not end where it must. */
 const BROKEN = new UpstreamFailed({ reason: "broken" })
 
-/** A request that fits its model. */
-interface Task {
-  readonly model: Model
-  readonly request: ChatRequest
-  readonly promptTokens: number
-  /** Tokens that each choice may have. */
-  readonly allowed: number
-}
-
 interface Charging {
   readonly id: string
   readonly principal: Principal
   readonly requestId: string
-}
-
-const refusalOf = (model: Model, request: ChatRequest) => {
-  const index = model.vision ? -1 : request.messages.findIndex((message) => message.images.length > 0)
-  return index < 0
-    ? undefined
-    : { param: `messages.${index}.content`, message: `The model ${model.id} does not take images` }
-}
-
-/** Clamps the answer to the model and to what the context leaves. */
-const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<Task, ChatInvalid> => {
-  const promptTokens = counted + promptOverhead(request)
-  const left = model.contextLength - promptTokens
-  if (left < 1) {
-    const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have ${promptTokens}; shorten them`
-    return Effect.fail(new ChatInvalid({ message, param: "messages", code: "context_length_exceeded" }))
-  }
-  const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)
-  return Effect.succeed({ model, request: { ...request, maxTokens: allowed }, promptTokens, allowed })
 }
 
 /** A choice is never billed above what it was allowed: a text cut within a word can count a token more than it was. */
@@ -240,7 +213,7 @@ const countAll = (count: (text: string) => Effect.Effect<number>, texts: Readonl
     ? Effect.map(count(texts[0]!), (tokens) => Math.min(tokens, allowed))
     : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))
 
-const answerOf = (head: AnswerHead, task: Task, production: Production, usage: AnswerUsage): Answer => ({
+const answerOf = (head: AnswerHead, task: ChatTask, production: Production, usage: AnswerUsage): Answer => ({
   head,
   choices: production.choices.map(({ calls, reason, text, tokens }) => ({
     text,

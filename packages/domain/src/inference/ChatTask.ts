@@ -1,0 +1,35 @@
+/** Whether a request fits its model, and what of it does: pure rules, before anything is reserved. */
+import { Effect } from "effect"
+import type { ChatRequest } from "./Chat.ts"
+import { promptOverhead } from "./ChatPrompt.ts"
+import { ChatInvalid } from "./InferenceErrors.ts"
+import type { Model } from "./ModelProvider.ts"
+
+/** A request that fits its model. */
+export interface ChatTask {
+  readonly model: Model
+  readonly request: ChatRequest
+  readonly promptTokens: number
+  /** Tokens that each choice may have. */
+  readonly allowed: number
+}
+
+/** What the model can't take; undefined: nothing. */
+export const refusalOf = (model: Model, request: ChatRequest) => {
+  const index = model.vision ? -1 : request.messages.findIndex((message) => message.images.length > 0)
+  return index < 0
+    ? undefined
+    : { param: `messages.${index}.content`, message: `The model ${model.id} does not take images` }
+}
+
+/** Clamps the answer to the model and to what the context leaves. */
+export const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<ChatTask, ChatInvalid> => {
+  const promptTokens = counted + promptOverhead(request)
+  const left = model.contextLength - promptTokens
+  if (left < 1) {
+    const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have ${promptTokens}; shorten them`
+    return Effect.fail(new ChatInvalid({ message, param: "messages", code: "context_length_exceeded" }))
+  }
+  const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)
+  return Effect.succeed({ model, request: { ...request, maxTokens: allowed }, promptTokens, allowed })
+}
