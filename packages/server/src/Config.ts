@@ -19,6 +19,8 @@ export interface ServerConfig {
   /** Where rate limits are counted for all replicas; undefined: each counts for itself. */
   readonly redisUrl: Redacted.Redacted | undefined
   readonly machines: "simulator"
+  /** The file with the catalog of models; undefined: the simulated one. */
+  readonly models: string | undefined
   readonly seed: number
   /** How many times faster than real time the service's clock runs. */
   readonly speed: number
@@ -92,11 +94,6 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
   )
   const machines = given.machines ?? "simulator"
   check(machines === "simulator", undefined, `--machines ${machines} is not available in this version; use simulator.`)
-  check(
-    given.models === undefined,
-    undefined,
-    "--models is not available in this version; the simulated catalog is used."
-  )
   check(given.scenario === undefined, undefined, "--scenario is not available in this version; use --seed and --speed.")
   const redisUrl = given["redis-url"]
   check(
@@ -117,6 +114,7 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     databaseUrl: redacted(given["database-url"]),
     redisUrl: redacted(redisUrl),
     machines: "simulator",
+    models: given.models,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),
     speed: number("speed", 1, 1, MAX_SPEED, false),
     allowedHosts: [

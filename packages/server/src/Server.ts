@@ -1,20 +1,24 @@
 /**
  * The whole server from a configuration: which database, which clock, which world. The one place that knows both sides of
- * the ports. The order of starting is the order of needing: database, clock, seal, world, services, first start, socket,
+ * the ports. The order of starting is the order of needing: catalog, database, clock, seal, world, services, first start, socket,
  * and only then routes and the loops in the background; stopping goes the other way round.
  */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Replica } from "@sluice/domain/database/Replica"
+import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import type { Tokens } from "@sluice/domain/inference/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
+import * as CatalogSource from "@sluice/providers/openai/CatalogSource"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import type { Studio } from "@sluice/simulator/models/Studio"
 import type { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld, type World } from "@sluice/simulator/world/World"
-import { Layer, References } from "effect"
+import { Effect, Layer, References } from "effect"
 import { application } from "./Application.ts"
 import { worldClock } from "./clock/WorldClock.ts"
 import type { ServerConfig } from "./Config.ts"
@@ -70,10 +74,7 @@ export const server = (
     config.databaseUrl === undefined ? embedded(data) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
   const machines = SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(worlds.shell))
-  const models = SimulatedModels.layer(worlds.models).pipe(
-    Layer.provide(worlds.studio),
-    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))
-  )
+  const { catalog, models } = modelsOf(config, worlds)
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop)
 
@@ -88,11 +89,34 @@ export const server = (
     Layer.provideMerge(rateLimits),
     Layer.provideMerge(Replica.layer({ speed })),
     Layer.provideMerge(PooledCrypto.layer),
-    Layer.provideMerge(Layer.mergeAll(machines, models)),
+    Layer.provideMerge(
+      Layer.mergeAll(machines, models.pipe(Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))))
+    ),
     Layer.provideMerge(seal),
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(database),
+    Layer.provideMerge(catalog),
     // Nothing exports traces yet: spans would be made for nobody.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )
+}
+
+/** Who answers as a model, and the catalog to be read before anything is opened: a mistake in it is no reason to begin. */
+const modelsOf = (
+  { models: file }: ServerConfig,
+  worlds: Worlds
+): {
+  readonly catalog: Layer.Layer<never, CatalogSource.CatalogInvalid>
+  readonly models: Layer.Layer<ModelProvider, CatalogSource.CatalogInvalid, Tokens>
+} => {
+  if (file === undefined)
+    return { catalog: Layer.empty, models: SimulatedModels.layer(worlds.models).pipe(Layer.provide(worlds.studio)) }
+  const catalog = CatalogSource.layer(file).pipe(Layer.provide(NodeFileSystem.layer))
+  // Its HTTP client takes a fifth of a second to load: only who needs it waits for it.
+  const real = Effect.promise(() => import("@sluice/providers/openai/OpenAiModels"))
+  const models = Layer.unwrap(Effect.map(real, (OpenAiModels) => OpenAiModels.layer()))
+  return {
+    catalog: Layer.effectDiscard(Effect.void).pipe(Layer.provide(catalog)),
+    models: models.pipe(Layer.provide(PooledCrypto.layer), Layer.provide(catalog))
+  }
 }

@@ -25,7 +25,7 @@ const flags = {
   "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
   "redis-url": text("redis-url", "URL", "Redis, for one rate limit across servers"),
   machines: text("machines", "KIND", "simulator (default)"),
-  models: text("models", "FILE", "Catalog of models; default the simulated one"),
+  models: text("models", "FILE", "Catalog of models and the servers behind them; default the simulated one"),
   seed: text("seed", "N", "Seed of the simulated world"),
   scenario: text("scenario", "FILE", "Scenario of the simulated world"),
   speed: text("speed", "N", "Run the service's clock N times faster (simulator)"),

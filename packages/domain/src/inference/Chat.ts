@@ -12,7 +12,7 @@ export type Role = MessageBody["role"]
 export interface ChatImage {
   /** A `data:` URL. */
   readonly url: string
-  readonly lowDetail: boolean
+  readonly detail: "auto" | "low" | "high"
 }
 
 export interface ChatMessage {
@@ -20,15 +20,24 @@ export interface ChatMessage {
   /** All text of the message; parts are joined with line ends. */
   readonly text: string
   readonly images: ReadonlyArray<ChatImage>
+  /** Texts and images in the order in which they were sent, where there are images; they refer to each other by it. */
+  readonly parts: ReadonlyArray<string | ChatImage> | undefined
   readonly name: string | undefined
   /** Calls that an assistant made before, as JSON; they are part of the prompt. */
   readonly toolCalls: string | undefined
+  /** Of a tool's answer: the id of the call. */
+  readonly toolCallId: string | undefined
 }
 
 export type ResponseFormat =
   | { readonly type: "text" }
   | { readonly type: "json_object" }
-  | { readonly type: "json_schema"; readonly schema: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: "json_schema"
+      readonly schema: Readonly<Record<string, unknown>>
+      readonly name: string | undefined
+      readonly strict: boolean | undefined
+    }
 
 /** A function that the model may ask its caller to run. */
 export interface ChatTool {
@@ -36,6 +45,8 @@ export interface ChatTool {
   readonly description: string
   /** The JSON Schema of its arguments; undefined: it takes none. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined
+  /** Whether its arguments must satisfy `parameters`; undefined: as the model does it. */
+  readonly strict: boolean | undefined
 }
 
 export interface ChatRequest {
@@ -58,6 +69,8 @@ export interface ChatRequest {
   /** Whether one answer may have several calls. */
   readonly parallelToolCalls: boolean
   readonly responseFormat: ResponseFormat
+  /** `low`, `medium`, `high` or what else a model knows; undefined: its own. */
+  readonly reasoningEffort: string | undefined
   /** Whether the tokens of an answer are wanted, and how many others in the place of each. */
   readonly logprobs: boolean
   readonly topLogprobs: number
@@ -102,11 +115,13 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> 
     tools: (body.tools ?? []).map((tool) => ({
       name: tool.function.name,
       description: tool.function.description ?? "",
-      parameters: tool.function.parameters ?? undefined
+      parameters: tool.function.parameters ?? undefined,
+      strict: tool.function.strict ?? undefined
     })),
     toolChoice: choice.success,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     responseFormat: format.success,
+    reasoningEffort: body.reasoning_effort ?? undefined,
     logprobs: body.logprobs ?? false,
     topLogprobs: top
   })
@@ -135,33 +150,38 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
       `Invalid value for '${path}.content': a message of role ${message.role} needs content`
     )
   }
-  const texts: Array<string> = []
-  const images: Array<ChatImage> = []
+  const parts: Array<string | ChatImage> = []
   for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
-    if (part.type === "text") texts.push(part.text)
-    else if (part.type === "refusal") texts.push(part.refusal)
+    if (part.type === "text") parts.push(part.text)
+    else if (part.type === "refusal") parts.push(part.refusal)
     else if (!/^data:image\/[a-z0-9.+-]+;base64,/i.test(part.image_url.url.slice(0, 64))) {
       const param = `${path}.content.${index}.image_url.url`
       return invalid(
         param,
         `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...)`
       )
-    } else images.push({ url: part.image_url.url, lowDetail: part.image_url.detail === "low" })
+    } else parts.push({ url: part.image_url.url, detail: part.image_url.detail ?? "auto" })
   }
+  const texts = parts.filter((part) => typeof part === "string")
+  const images = parts.filter((part) => typeof part !== "string")
   return Result.succeed({
     role: message.role,
     text: typeof content === "string" ? content : texts.join("\n"),
     images,
+    parts: images.length === 0 ? undefined : parts,
     name: message.name ?? undefined,
-    toolCalls: toolCalls.length === 0 ? undefined : JSON.stringify(toolCalls)
+    toolCalls: toolCalls.length === 0 ? undefined : JSON.stringify(toolCalls),
+    toolCallId: message.tool_call_id ?? undefined
   })
 }
 
 const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ChatInvalid> => {
   const format = body.response_format ?? { type: "text" as const }
   if (format.type !== "json_schema") return Result.succeed({ type: format.type })
-  const schema = format.json_schema?.schema ?? undefined
-  if (schema !== undefined) return Result.succeed({ type: "json_schema", schema })
+  const { name, schema, strict } = format.json_schema ?? {}
+  if (schema !== undefined && schema !== null) {
+    return Result.succeed({ type: "json_schema", schema, name: name ?? undefined, strict: strict ?? undefined })
+  }
   const param = "response_format.json_schema.schema"
   return invalid(param, `Invalid value for '${param}': type json_schema needs a JSON schema`)
 }

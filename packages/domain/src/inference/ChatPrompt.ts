@@ -27,7 +27,8 @@ export const promptText = (request: ChatRequest): string => {
 export const promptOverhead = (request: ChatRequest): number => {
   let tokens = TOKENS_PER_ANSWER + TOKENS_PER_MESSAGE * request.messages.length
   for (const message of request.messages) {
-    for (const image of message.images) tokens += image.lowDetail ? TOKENS_PER_IMAGE_LOW_DETAIL : TOKENS_PER_IMAGE
+    for (const image of message.images)
+      tokens += image.detail === "low" ? TOKENS_PER_IMAGE_LOW_DETAIL : TOKENS_PER_IMAGE
   }
   return tokens
 }

@@ -1,0 +1,57 @@
+/**
+ * How one request to one upstream fails, what that says of the upstream, whether another may be asked instead, and what the
+ * caller is told: the port's reason and nothing of the upstream.
+ */
+import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { Schema } from "effect"
+import { retryAfterMs, type Verdict } from "./Breaker.ts"
+
+export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
+  /**
+   * `unreachable`: it was not asked. `lost`: the connection broke before an answer began. `timeout`: it was silent for too
+   * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense.
+   */
+  fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "cut", "malformed"]),
+  status: Schema.Int,
+  retryAfterMs: Schema.UndefinedOr(Schema.Finite)
+}) {}
+
+export type Fault = CallFailed["fault"]
+
+export const callFailed = (fault: Exclude<Fault, "status">): CallFailed =>
+  new CallFailed({ fault, status: 0, retryAfterMs: undefined })
+
+export const statusFailed = (status: number, retryAfter: string | undefined, nowMs: number): CallFailed =>
+  new CallFailed({ fault: "status", status, retryAfterMs: retryAfterMs(retryAfter, nowMs) })
+
+/** The request is one that this model does not take, wherever it is sent. */
+const REFUSALS = new Set([400, 413, 415, 422])
+const BUSY = new Set([429])
+
+/** What of it the breaker counts. */
+export const verdictOf = ({ fault, retryAfterMs, status }: CallFailed): Verdict => {
+  if (fault === "status" && REFUSALS.has(status)) return { _tag: "Answered" }
+  if (fault === "status" && BUSY.has(status)) return { _tag: "Busy", retryAfterMs }
+  return { _tag: "Failed", retryAfterMs }
+}
+
+/** Whether another upstream could do better. */
+export const worthAnother = ({ fault, status }: CallFailed): boolean => fault !== "status" || !REFUSALS.has(status)
+
+/** Whether the upstream has surely done nothing of what was asked. */
+export const hasDoneNothing = ({ fault, status }: CallFailed): boolean =>
+  fault === "unreachable" || (fault === "status" && (status === 429 || (status >= 400 && status < 500)))
+
+/** What the caller is told. */
+export const toldOf = ({ fault, status }: CallFailed): UpstreamFailed => {
+  if (fault === "timeout" || (fault === "status" && (status === 408 || status === 504))) return TIMEOUT
+  if (fault !== "status") return BROKEN
+  if (REFUSALS.has(status)) return REFUSED
+  return status === 429 || status === 503 ? OVERLOADED : BROKEN
+}
+
+const REFUSED = new UpstreamFailed({ reason: "refused" })
+const BROKEN = new UpstreamFailed({ reason: "broken" })
+const TIMEOUT = new UpstreamFailed({ reason: "timeout" })
+/** Also where no upstream may be asked at present. */
+export const OVERLOADED = new UpstreamFailed({ reason: "overloaded" })

@@ -1,0 +1,83 @@
+/**
+ * A question as an upstream reads it: the body of its POST /chat/completions. Only what differs from everybody's default
+ * is said, because servers refuse fields that they don't know; and the end user stays unknown to them.
+ */
+import type { ChatImage, ChatMessage, ChatRequest, ResponseFormat } from "@sluice/domain/inference/Chat"
+import type { Omittable } from "./CatalogFile.ts"
+
+/** How one upstream wants it. */
+export interface Dialect {
+  readonly model: string
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens"
+  readonly omit: ReadonlySet<Omittable>
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+export const chatBody = (request: ChatRequest, dialect: Dialect): string => {
+  const tools = request.tools.length > 0
+  const fields: Readonly<Record<string, unknown>> = {
+    model: dialect.model,
+    messages: request.messages.map(messageBody),
+    [dialect.maxTokensField]: request.maxTokens,
+    temperature: request.temperature,
+    top_p: unless(request.topP, 1),
+    frequency_penalty: unless(request.frequencyPenalty, 0),
+    presence_penalty: unless(request.presencePenalty, 0),
+    stop: request.stop.length === 0 ? undefined : request.stop,
+    n: unless(request.choices, 1),
+    seed: request.seed,
+    stream: request.stream,
+    // Always asked for: without it a stream tells no count, and then ours is billed.
+    stream_options: request.stream ? { include_usage: true } : undefined,
+    tools: tools ? request.tools.map(toolBody) : undefined,
+    tool_choice: tools ? choiceBody(request.toolChoice) : undefined,
+    parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
+    response_format: formatBody(request.responseFormat),
+    reasoning_effort: request.reasoningEffort
+  }
+  // An absent field is one that JSON.stringify leaves out.
+  if (dialect.omit.size === 0) return JSON.stringify(fields)
+  return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => !omits(dialect, name))))
+}
+
+const omits = ({ omit }: Dialect, name: string): boolean => (omit as ReadonlySet<string>).has(name)
+
+const unless = (value: number, usual: number): number | undefined => (value === usual ? undefined : value)
+
+const messageBody = (message: ChatMessage): Json => {
+  const { name, parts, role, text, toolCallId, toolCalls } = message
+  return {
+    // Servers of open models know no other word for it, those of OpenAI take either.
+    role: role === "developer" ? "system" : role,
+    content: parts === undefined ? (toolCalls !== undefined && text === "" ? null : text) : parts.map(partBody),
+    name,
+    tool_calls: toolCalls === undefined ? undefined : JSON.parse(toolCalls),
+    tool_call_id: toolCallId
+  }
+}
+
+const partBody = (part: string | ChatImage): Json =>
+  typeof part === "string"
+    ? { type: "text", text: part }
+    : {
+        type: "image_url",
+        image_url: part.detail === "auto" ? { url: part.url } : { url: part.url, detail: part.detail }
+      }
+
+const toolBody = ({ description, name, parameters, strict }: ChatRequest["tools"][number]): Json => ({
+  type: "function",
+  function: { name, description: description === "" ? undefined : description, parameters, strict }
+})
+
+const choiceBody = (choice: ChatRequest["toolChoice"]) =>
+  typeof choice === "string" ? unlessAuto(choice) : { type: "function", function: { name: choice.named } }
+
+const unlessAuto = (choice: "none" | "auto" | "required") => (choice === "auto" ? undefined : choice)
+
+const formatBody = (format: ResponseFormat): Json | undefined => {
+  if (format.type === "text") return undefined
+  if (format.type === "json_object") return { type: "json_object" }
+  const { name, schema, strict } = format
+  return { type: "json_schema", json_schema: { name: name ?? "answer", schema, strict } }
+}

@@ -1,0 +1,97 @@
+/**
+ * One chat with one upstream, from the question to its last event. A stream's events are handed on as they are read, the
+ * next bytes are taken when they were heard; a whole answer is handed on at once. Which of them it is the answer says.
+ */
+import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import type { ChatEvent, Hear } from "@sluice/domain/inference/ModelProvider"
+import { Effect } from "effect"
+import { callFailed, CallFailed } from "./CallFailed.ts"
+import { chatBody } from "./ChatBody.ts"
+import { ChatReader } from "./ChatReader.ts"
+import type { Exchange } from "./Exchange.ts"
+import { parsed } from "./Loose.ts"
+import { checked } from "./Reply.ts"
+import { SseReader } from "./SseReader.ts"
+import type { Call, Lease } from "./Upstreams.ts"
+
+/** Bytes of an answer, a stream's comments and reasoning included. */
+const MOST_BYTES = 256 * 1024 * 1024
+const MOST_WHOLE_BYTES = 32 * 1024 * 1024
+
+/** `seed`: what ids of calls are made from where the upstream gives none. */
+export const chatCall =
+  <E>(request: ChatRequest, seed: string, hear: Hear<E>): Call<void, E> =>
+  (lease) =>
+    Effect.suspend(() => {
+      const exchange = lease.send({
+        method: "POST",
+        path: "/chat/completions",
+        accept: request.stream ? "text/event-stream, application/json" : "application/json",
+        body: chatBody(request, lease.upstream),
+        mostBytes: request.stream ? MOST_BYTES : MOST_WHOLE_BYTES
+      })
+      const reader = new ChatReader(request.choices, seed)
+      return Effect.flatMap(checked(exchange, lease), (): Effect.Effect<void, CallFailed | E> => {
+        const streamed = /^text\/event-stream\b/i.test(exchange.header("content-type") ?? "")
+        return streamed ? stream(exchange, lease, reader, hear) : whole(exchange, lease, reader, hear)
+      })
+    })
+
+const whole = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: Hear<E>) =>
+  Effect.flatMap(exchange.whole, (bytes): Effect.Effect<void, CallFailed | E> => {
+    const events: Array<ChatEvent> = []
+    reader.read(parsed(bytes.toString("utf8")), events)
+    reader.finish(true, events)
+    return heard(lease, reader, events, hear)
+  })
+
+const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: Hear<E>) => {
+  let events: Array<ChatEvent> = []
+  let ended = false
+  let ending = false
+  const sse = new SseReader((data, event) => {
+    if (ended) return
+    if (data.trim() === "[DONE]") {
+      ended = true
+      reader.finish(true, events)
+      return
+    }
+    const chunk = parsed(data)
+    // What a cut left of the last event is nothing; whether the answer was complete without it the reader knows.
+    if (chunk === undefined && ending) return
+    if (event === "error") reader.fail("broken")
+    else reader.read(chunk, events)
+  })
+  return Effect.whileLoop({
+    while: () => !ended,
+    body: () =>
+      Effect.flatMap(exchange.read, (bytes): Effect.Effect<void, CallFailed | E> => {
+        ending = bytes === undefined
+        const sound = bytes === undefined ? sse.end() : sse.feed(bytes)
+        if (!sound) reader.fail("broken")
+        if (bytes === undefined && !ended) {
+          ended = true
+          reader.finish(false, events)
+        }
+        const some = events
+        events = []
+        return heard(lease, reader, some, hear)
+      }),
+    step: () => {}
+  })
+}
+
+/** Hands on what is sound, and then fails where something was not. */
+const heard = <E>(lease: Lease, reader: ChatReader, events: ReadonlyArray<ChatEvent>, hear: Hear<E>) => {
+  const { flaw } = reader
+  const end = flaw === undefined ? Effect.void : Effect.fail(failures[flaw]())
+  if (events.length === 0) return end
+  lease.handOn()
+  return flaw === undefined ? hear(events) : Effect.andThen(hear(events), end)
+}
+
+const failures = {
+  broken: () => callFailed("malformed"),
+  cut: () => callFailed("cut"),
+  busy: () => new CallFailed({ fault: "status", status: 503, retryAfterMs: undefined })
+}

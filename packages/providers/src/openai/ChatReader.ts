@@ -1,0 +1,131 @@
+/**
+ * What an upstream says of an answer, as events: chunks of a stream and whole answers alike. What servers leave out is
+ * repaired where only one thing can be meant (see the tests for who leaves out what); else the answer is malformed.
+ *
+ * Ends and the count come with `finish`, last: whatever comes between them and the last word then loses nothing.
+ */
+import type { ChatEvent, FinishReason } from "@sluice/domain/inference/ModelProvider"
+import { CallReader } from "./CallReader.ts"
+import { field, isRecord, list, number, text } from "./Loose.ts"
+
+/** `broken`: it makes no sense, or says that it failed; `cut`: it ended before its end. */
+export type Flaw = "broken" | "cut" | "busy"
+
+interface ChoiceState {
+  /** The upstream has said something of it. */
+  seen: boolean
+  reason: FinishReason | undefined
+  readonly calls: CallReader
+}
+
+export class ChatReader {
+  /** What is wrong with the answer; nothing more is read then. */
+  flaw: Flaw | undefined
+  private readonly choices: ReadonlyArray<ChoiceState>
+  private usage: { readonly prompt: number; readonly completion: number } | undefined
+
+  /** `seed`: what ids of calls are made from where the upstream gives none. */
+  constructor(choices: number, seed: string) {
+    this.choices = Array.from({ length: choices }, (_, index) => ({
+      seen: false,
+      reason: undefined,
+      calls: new CallReader(index, `${seed}${index}`)
+    }))
+  }
+
+  /** The events of a parsed chunk, or of a whole answer, are added to `events`. */
+  read(chunk: unknown, events: Array<ChatEvent>): void {
+    if (this.flaw !== undefined) return
+    if (!isRecord(chunk)) return this.fail("broken")
+    if (isRecord(chunk["error"]) || typeof chunk["error"] === "string" || chunk["object"] === "error") {
+      return this.fail(isBusy(chunk) ? "busy" : "broken")
+    }
+    const before = events.length
+    for (const choice of list(chunk["choices"])) this.readChoice(choice, events)
+    // A count before the last word is not that of the answer.
+    if (events.length > before) this.usage = undefined
+    const usage = chunk["usage"]
+    if (isRecord(usage)) this.readUsage(usage)
+  }
+
+  /** The last events. `whole`: the upstream said that it is through, so that an end that it left out can be filled in. */
+  finish(whole: boolean, events: Array<ChatEvent>): void {
+    if (this.flaw !== undefined) return
+    for (const [index, { calls, reason, seen }] of this.choices.entries()) {
+      if (reason === undefined && !(whole && seen)) return this.fail("cut")
+      if (!calls.finish(events)) return this.fail("broken")
+      events.push({ _tag: "Finish", index, reason: reasonOf(reason ?? "stop", calls.count) })
+    }
+    if (this.usage === undefined) return
+    events.push({ _tag: "Usage", promptTokens: this.usage.prompt, completionTokens: this.usage.completion })
+  }
+
+  private readChoice(choice: unknown, events: Array<ChatEvent>): void {
+    if (!isRecord(choice)) return
+    const index = number(choice["index"]) ?? 0
+    const state = this.choices[index]
+    // Nobody asked for it.
+    if (state === undefined) return
+    state.seen = true
+    const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"]
+    if (isRecord(said)) {
+      const words = wordsOf(said)
+      if (words !== "") events.push({ _tag: "Text", index, text: words })
+      const calls = said["tool_calls"]
+      for (const call of isRecord(calls) ? [calls] : list(calls)) {
+        if (!state.calls.read(call, events)) return this.fail("broken")
+      }
+    }
+    const reason = text(choice["finish_reason"])
+    if (reason === undefined || reason === "") return
+    if (FAILURES.has(reason)) return this.fail("broken")
+    state.reason ??= REASONS[reason] ?? "stop"
+  }
+
+  private readUsage(usage: Readonly<Record<string, unknown>>): void {
+    const prompt = number(usage["prompt_tokens"])
+    const completion = number(usage["completion_tokens"])
+    if (prompt === undefined || completion === undefined) return
+    // LocalAI sends zeros with each chunk; a zero after the end is a count.
+    if (prompt === 0 && completion === 0 && this.choices.some(({ reason }) => reason === undefined)) return
+    this.usage = { prompt, completion }
+  }
+
+  fail(flaw: Flaw): void {
+    this.flaw ??= flaw
+  }
+}
+
+const wordsOf = (said: Readonly<Record<string, unknown>>): string => {
+  const content = said["content"]
+  if (typeof content === "string") return content + (text(said["refusal"]) ?? "")
+  const parts = list(content).map((part) => text(field(part, "text")) ?? "")
+  return parts.join("") + (text(said["refusal"]) ?? "")
+}
+
+const reasonOf = (reason: FinishReason, calls: number): FinishReason => {
+  if (reason === "stop" && calls > 0) return "tool_calls"
+  return reason === "tool_calls" && calls === 0 ? "stop" : reason
+}
+
+/** Words of other servers for the four that there are; others are a kind of stop. */
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  max_tokens: "length",
+  model_length: "length",
+  tool_calls: "tool_calls",
+  tool_use: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+  safety: "content_filter",
+  SAFETY: "content_filter"
+}
+const FAILURES = new Set(["error", "abort", "cancelled", "network_error"])
+
+const isBusy = (chunk: Readonly<Record<string, unknown>>): boolean => {
+  const error = isRecord(chunk["error"]) ? chunk["error"] : chunk
+  return [error["code"], error["status"]].some(
+    (code) => code === 429 || code === 503 || code === "429" || code === "503"
+  )
+}

@@ -1,0 +1,217 @@
+/** Several servers behind one model: who is asked, who is asked instead, and who is left alone for a while. */
+import { describe, expect, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Random } from "effect"
+import { createServer } from "node:net"
+import { delta, events, greets, hello, recordedServer, says, type Script, streams } from "./support/RecordedServer.ts"
+import { ask, chatEntry, question, until, wordsOf, world } from "./support/World.ts"
+
+const fails =
+  (status: number, headers: Record<string, string> = {}): Script =>
+  (_, response) =>
+    says(response, status, { error: { message: "no" } }, headers)
+
+/** A model over servers, of which the first is asked first. */
+const over = (scripts: ReadonlyArray<Script>, more: object = {}) =>
+  Effect.gen(function* () {
+    const servers = yield* Effect.forEach(scripts, recordedServer)
+    const upstreams = servers.map(({ url }) => ({ base_url: url, ...more }))
+    let now = 1_000_000
+    const clock: Clock.Clock = Object.assign(Object.create(Clock.Clock.defaultValue()), {
+      currentTimeMillisUnsafe: () => now
+    })
+    const models = yield* world([chatEntry(upstreams)], {}, { clock })
+    const asked = ask(models).pipe(Effect.provideService(Random.Random, inOrder))
+    const counts = () => servers.map(({ seen }) => seen.length)
+    return { servers, asked, counts, pass: (ms: number) => void (now += ms) }
+  })
+
+/** Always the first that may be asked. */
+const inOrder = { nextDoubleUnsafe: () => 0, nextIntUnsafe: () => 0 }
+
+describe("fallback", () => {
+  it.live("goes to the next server where the first can't answer", () =>
+    Effect.gen(function* () {
+      for (const [name, script, reason] of [
+        ["429", fails(429), "overloaded"],
+        ["500", fails(500), "broken"],
+        ["502", fails(502), "broken"],
+        ["503 (llama.cpp loads its model)", fails(503), "overloaded"],
+        ["401: the operator's key is wrong", fails(401), "broken"],
+        ["404: it has no such model", fails(404), "broken"],
+        ["a redirect", fails(302, { location: "http://127.0.0.1:1/" }), "broken"],
+        ["the connection ends", (_, response) => void response.socket?.destroy(), "broken"],
+        ["garbage", (_, response) => void response.socket?.end("SSH-2.0-x\r\n\r\n"), "broken"],
+        ["a page", (_, response) => says(response, 200, "<html>", { "content-type": "text/html" }), "broken"],
+        ["compressed", (_, response) => says(response, 200, "x", { "content-encoding": "gzip" }), "broken"],
+        [
+          "a stream that breaks before its first word",
+          (_, response) => streams(response, events(delta({ role: "assistant", content: "" }))),
+          "broken"
+        ],
+        [
+          "an error before the first word",
+          (_, response) => streams(response, events({ error: { code: 429 } })),
+          "overloaded"
+        ]
+      ] as ReadonlyArray<readonly [string, Script, string]>) {
+        const two = yield* over([script, greets])
+        const answer = yield* two.asked
+        expect([name, answer.reason, wordsOf(answer.events)]).toEqual([name, undefined, "Hello there"])
+        const alone = yield* over([script])
+        expect([name, (yield* alone.asked).reason]).toEqual([name, reason])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks three at most, one whose connection was lost once more, and none twice for another fault", () =>
+    Effect.gen(function* () {
+      const four = yield* over([fails(500), fails(500), fails(500), greets])
+      expect([(yield* four.asked).reason, four.counts()]).toEqual(["broken", [1, 1, 1, 0]])
+      const one = yield* over([fails(500)])
+      expect([(yield* one.asked).reason, one.counts()]).toEqual(["broken", [1]])
+      let first = true
+      const lost = yield* over([
+        (seen, response, request) => {
+          if (!first) return greets(seen, response, request)
+          first = false
+          response.socket?.destroy()
+        }
+      ])
+      expect([(yield* lost.asked).reason, lost.counts()]).toEqual([undefined, [2]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is for what the request is not to blame for", () =>
+    Effect.gen(function* () {
+      for (const status of [400, 413, 415, 422]) {
+        const two = yield* over([fails(status), greets])
+        expect([status, (yield* two.asked).reason, two.counts()]).toEqual([status, "refused", [1, 0]])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends with the first word that was handed on", () =>
+    Effect.gen(function* () {
+      const begun = hello.slice(0, hello.indexOf(" there"))
+      const two = yield* over([(_, response) => streams(response, begun), greets])
+      const answer = yield* two.asked
+      expect([answer.reason, wordsOf(answer.events), two.counts()]).toEqual(["broken", "Hello", [1, 0]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("passes over a server that nobody listens on", () =>
+    Effect.gen(function* () {
+      const closed = yield* Effect.promise(
+        () =>
+          new Promise<number>((resolve) => {
+            const probe = createServer().listen(0, "127.0.0.1", () => {
+              const address = probe.address()
+              probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+            })
+          })
+      )
+      const server = yield* recordedServer(greets)
+      const models = yield* world([
+        chatEntry([{ base_url: `http://127.0.0.1:${closed}/v1` }, { base_url: server.url }])
+      ])
+      const asked = ask(models).pipe(Effect.provideService(Random.Random, inOrder))
+      expect((yield* asked).reason).toBe(undefined)
+      const alone = yield* world([chatEntry([{ base_url: `http://127.0.0.1:${closed}/v1` }])])
+      expect((yield* ask(alone)).reason).toBe("broken")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("also leaves a server that is silent for too long", () =>
+    Effect.gen(function* () {
+      const silent: Script = () => {}
+      const two = yield* over([silent, greets], { timeout_seconds: 1 })
+      expect((yield* two.asked).reason).toBe(undefined)
+      const alone = yield* over([silent], { timeout_seconds: 1 })
+      expect((yield* alone.asked).reason).toBe("timeout")
+      const stops = yield* over([(_, response) => streams(response, hello.slice(0, 200), false)], {
+        timeout_seconds: 1
+      })
+      expect((yield* stops.asked).reason).toBe("timeout")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("health", () => {
+  it.live("a server that fails again and again is left alone, and asked again after a while", () =>
+    Effect.gen(function* () {
+      const two = yield* over([fails(500), greets])
+      for (let i = 0; i < 20; i++) expect((yield* two.asked).reason).toBe(undefined)
+      expect(two.counts()).toEqual([5, 20])
+      two.pass(5_000)
+      yield* two.asked
+      expect(two.counts()).toEqual([6, 21])
+      two.pass(9_999)
+      yield* two.asked
+      expect(two.counts()).toEqual([6, 22])
+      two.pass(1)
+      two.servers[0]!.script = greets
+      for (let i = 0; i < 3; i++) yield* two.asked
+      expect(two.counts()).toEqual([9, 22])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a busy server rests for as long as it asks", () =>
+    Effect.gen(function* () {
+      const two = yield* over([fails(429, { "retry-after": "30" }), greets])
+      for (let i = 0; i < 3; i++) yield* two.asked
+      two.pass(29_999)
+      yield* two.asked
+      expect(two.counts()).toEqual([1, 4])
+      two.pass(1)
+      yield* two.asked
+      expect(two.counts()).toEqual([2, 5])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("where all are left alone nobody is asked", () =>
+    Effect.gen(function* () {
+      const one = yield* over([fails(500)])
+      for (let i = 0; i < 5; i++) expect((yield* one.asked).reason).toBe("broken")
+      expect([(yield* one.asked).reason, one.counts()]).toEqual(["overloaded", [5]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("requests at once are bounded; one more goes elsewhere or is refused", () =>
+    Effect.gen(function* () {
+      const waiting: Array<() => void> = []
+      const slow: Script = (seen, response, request) => void waiting.push(() => greets(seen, response, request))
+      const two = yield* over([slow, slow], { max_concurrency: 3 })
+      const all = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 8 }, () => two.asked),
+          { concurrency: 8 }
+        )
+      )
+      yield* until(() => waiting.length >= 6)
+      expect(two.counts()).toEqual([3, 3])
+      for (const go of waiting) go()
+      const answers = yield* Fiber.join(all)
+      expect(answers.map(({ reason }) => reason).sort()).toEqual([
+        "overloaded",
+        "overloaded",
+        ...Array.from({ length: 6 }, () => undefined)
+      ])
+      for (const server of two.servers) server.script = greets
+      expect((yield* two.asked).reason).toBe(undefined)
+    }).pipe(Effect.scoped, Effect.timeout("20 seconds"))
+  )
+})
+
+it.live("servers are asked in proportion to their weight", () =>
+  Effect.gen(function* () {
+    const [one, three] = yield* Effect.all([recordedServer(greets), recordedServer(greets)])
+    const upstreams = [{ base_url: one.url }, { base_url: three.url, weight: 3 }]
+    const models = yield* world([chatEntry(upstreams)])
+    yield* Effect.forEach(Array.from({ length: 400 }), () => ask(models, question({ stream: false })), {
+      concurrency: 8
+    }).pipe(Random.withSeed("weights"))
+    expect(one.seen.length + three.seen.length).toBe(400)
+    expect(three.seen.length / one.seen.length).toBeGreaterThan(2.2)
+    expect(three.seen.length / one.seen.length).toBeLessThan(4)
+  }).pipe(Effect.scoped)
+)

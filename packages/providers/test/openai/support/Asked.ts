@@ -1,0 +1,18 @@
+/** One question to one server that answers as a test says, and what was understood of the answer. */
+import { Effect } from "effect"
+import { recordedServer, type Script } from "./RecordedServer.ts"
+import { ask, callsOf, chatEntry, endsOf, question, usageOf, wordsOf, world } from "./World.ts"
+
+export const asked = (script: Script, more: object = {}) =>
+  Effect.gen(function* () {
+    const server = yield* recordedServer(script)
+    const models = yield* world([chatEntry([{ base_url: server.url }])])
+    const answer = yield* ask(models, question(more))
+    return {
+      reason: answer.reason,
+      words: wordsOf(answer.events),
+      ends: endsOf(answer.events),
+      usage: usageOf(answer.events),
+      calls: callsOf(answer.events)
+    }
+  }).pipe(Effect.scoped)

@@ -1,0 +1,184 @@
+/**
+ * A gateway in front of a gateway: one server over the simulator, another one whose catalog points at the first, and the
+ * stock client in front. What it sees and pays is the same as at the first, streamed or not.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import OpenAI, { APIError } from "openai"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+
+const directory = temporaryDirectory()
+/** Of the second server's callers; the first one's key is TEST_KEY, and nobody else may see it. */
+const FRONT_KEY = "svc_live_FRONTFRONTabcdefghijklmnopqrstuvwxyz12"
+const servers: Array<ServerProcess> = []
+let back: ServerProcess
+let front: ServerProcess
+let near: OpenAI
+let far: OpenAI
+
+const chat = (id: string, model: string, upstream: object) => ({
+  kind: "chat",
+  id,
+  context_length: 32_768,
+  max_output_tokens: 4_096,
+  price_usd: { million_prompt_tokens: 0.15, million_completion_tokens: 0.6 },
+  upstreams: [{ model, ...upstream }]
+})
+
+beforeAll(async () => {
+  back = new ServerProcess({ port: await freePort(), data: join(directory.path, "back"), key: TEST_KEY, speed: 20 })
+  const upstream = { base_url: `${back.origin}/v1`, api_key_env: "BACK_KEY", timeout_seconds: 30 }
+  const file = join(directory.path, "models.json")
+  const models = [
+    chat("house/small", "sluice-small", upstream),
+    chat("house/gone", "no-such-model", upstream),
+    chat("house/locked", "sluice-small", { ...upstream, api_key_env: "WRONG_KEY" }),
+    chat("house/down", "sluice-small", { base_url: `http://127.0.0.1:${await freePort()}/v1` })
+  ]
+  writeFileSync(file, JSON.stringify({ models }))
+  front = new ServerProcess({
+    port: await freePort(),
+    data: join(directory.path, "front"),
+    key: FRONT_KEY,
+    flags: ["--models", file]
+  })
+  servers.push(back, front)
+  const variables = { BACK_KEY: TEST_KEY, WRONG_KEY: `${TEST_KEY}x` }
+  const [, child] = [await back.start(), front.spawn(variables)]
+  if (!(await front.ready(child))) throw new Error(`The gateway did not start:\n${front.output}`)
+  near = new OpenAI({ apiKey: FRONT_KEY, baseURL: `${front.origin}/v1`, maxRetries: 0 })
+  far = new OpenAI({ apiKey: TEST_KEY, baseURL: `${back.origin}/v1`, maxRetries: 0 })
+}, 120_000)
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.end("SIGKILL")))
+  directory.remove()
+})
+
+type Ask = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream" | "stream_options">
+const user = (content: string) => [{ role: "user" as const, content }]
+
+const whole = async (client: OpenAI, model: string, ask: Ask) => {
+  const { choices, usage } = await client.chat.completions.create({ model, ...ask })
+  return { choices: choices.map(({ finish_reason, message }) => ({ finish_reason, message })), usage }
+}
+
+/** Put together by the client's own code, which adds what it parsed. */
+const streamed = async (client: OpenAI, model: string, ask: Ask) => {
+  const stream = client.chat.completions.stream({ model, ...ask, stream_options: { include_usage: true } })
+  const { choices, usage } = await stream.finalChatCompletion()
+  const own = ["parsed", "parsed_arguments", "refusal"]
+  const bare = JSON.stringify(choices, (name, value: unknown) => (own.includes(name) ? undefined : value))
+  const plain: typeof choices = JSON.parse(bare)
+  return { choices: plain.map(({ finish_reason, message }) => ({ finish_reason, message })), usage }
+}
+
+const weather = {
+  type: "function" as const,
+  function: {
+    name: "weather",
+    description: "The weather of a city",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+  }
+}
+
+const asks: Readonly<Record<string, Ask>> = {
+  plain: { messages: user("Tell me about rivers.") },
+  "with a limit": { messages: user("Tell me about rivers."), max_tokens: 7 },
+  "with a stop": { messages: user("Tell me about mountains."), stop: ["a"], temperature: 0 },
+  "three choices": { messages: user("Tell me about the sea."), n: 3 },
+  "a tool": { messages: user("What is the weather in Rome?"), tools: [weather] },
+  "a tool's answer": {
+    messages: [
+      ...user("What is the weather in Rome?"),
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } }]
+      },
+      { role: "tool", tool_call_id: "call_1", content: "rain" }
+    ],
+    tools: [weather]
+  },
+  "a schema": {
+    messages: user("A city."),
+    response_format: {
+      type: "json_schema",
+      json_schema: {
+        name: "city",
+        schema: {
+          type: "object",
+          properties: { name: { type: "string" }, people: { type: "integer" } },
+          required: ["name"]
+        }
+      }
+    }
+  }
+}
+
+describe("a gateway in front of a gateway", () => {
+  it.each(Object.keys(asks))("%s: the same, streamed and whole, near and far, to the nano-USD", async (name) => {
+    const ask = asks[name]!
+    const [direct, viaWhole, viaStream] = await Promise.all([
+      whole(far, "sluice-small", ask),
+      whole(near, "house/small", ask),
+      streamed(near, "house/small", ask)
+    ])
+    expect(viaWhole).toEqual(direct)
+    expect(viaStream).toEqual(direct)
+    expect(direct.usage).toHaveProperty(
+      "cost",
+      expect.closeTo((direct.usage!.prompt_tokens * 15 + direct.usage!.completion_tokens * 60) / 1e8, 9)
+    )
+  })
+
+  it("a caller that goes away ends the answer at the first server too, and pays no more than it pays there", async () => {
+    const spent = async (server: ServerProcess) =>
+      100 - (await server.call("GET", "/api/v1/billing/balance")).json.data.balance_usd
+    const held = async (server: ServerProcess) =>
+      (await server.call("GET", "/api/v1/billing/balance")).json.data.held_usd
+    const before = [await spent(front), await spent(back)]
+    const stream = await near.chat.completions.create({
+      model: "house/small",
+      messages: user("Tell me about lakes."),
+      stream: true
+    })
+    let chunks = 0
+    for await (const _ of stream) if (++chunks === 3) break
+    for (const server of [front, back]) while ((await held(server)) !== 0) await new Promise((go) => setTimeout(go, 10))
+    const [nearPaid, farPaid] = [(await spent(front)) - before[0]!, (await spent(back)) - before[1]!]
+    expect(nearPaid).toBeGreaterThan(0)
+    expect(nearPaid).toBeLessThanOrEqual(farPaid + 1e-9)
+  })
+
+  it("what the first server refuses is told in the gateway's words", async () => {
+    for (const [model, status] of [
+      ["house/gone", 502],
+      ["house/locked", 502],
+      ["house/down", 502]
+    ] as const) {
+      for (const stream of [true, false]) {
+        const error = await near.chat.completions.create({ model, messages: user("Hi"), stream }).then(
+          () => undefined,
+          (error: unknown) => error
+        )
+        if (!(error instanceof APIError)) throw error ?? new Error("No error came")
+        expect([model, error.status, error.type]).toEqual([model, status, "upstream_error"])
+        for (const secret of [TEST_KEY, String(back.options.port), "127.0.0.1", "no-such-model", "sluice-small"]) {
+          expect(JSON.stringify([error.error, error.message, [...error.headers!]])).not.toContain(secret)
+        }
+      }
+    }
+  })
+
+  it("the gateway's log and lists show nothing of the first server", async () => {
+    const { text } = await front.call("GET", "/v1/models")
+    expect(JSON.parse(text).data.map(({ id }: { id: string }) => id)).toContain("house/small")
+    for (const secret of [TEST_KEY, String(back.options.port), "no-such-model", "sluice-small"]) {
+      expect(text).not.toContain(secret)
+      expect(front.output).not.toContain(secret)
+    }
+    expect(front.output).toContain("An upstream failed")
+  })
+})
