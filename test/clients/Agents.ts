@@ -177,11 +177,5 @@ export const agentsResponses: Suite<"agentsResponses"> = {
     expect(error).toBeInstanceOf(ModelBehaviorError)
     expect(String(error)).toContain("response.incomplete")
     expect((await who.bill()).completionTokens).toBe(5)
-  },
-  broken: async (host) => {
-    const { error, words } = await breakOff("responses", host)
-    expect(words).not.toBe("")
-    expect(error).toBeInstanceOf(ModelBehaviorError)
-    expect(String(error)).toContain("response.failed")
   }
 }

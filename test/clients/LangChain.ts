@@ -206,14 +206,4 @@ export const langChain: Suite<"langchain"> = {
   }
 }
 
-export const langChainResponses: Suite<"langchainResponses"> = {
-  ...chats(true),
-  broken: async (host) => {
-    const who = await host.customer()
-    const model = new ChatOpenAI({ model: BREAKS, useResponsesApi: true, ...placeOf(who) })
-    const answer = await whole(await model.stream(RIVERS))
-    expect(answer.text).not.toBe("")
-    expect(answer.usage_metadata).toBeUndefined()
-    expect((await who.settled(1)).cost).toBeGreaterThan(0)
-  }
-}
+export const langChainResponses: Suite<"langchainResponses"> = chats(true)

@@ -1,4 +1,5 @@
 /** OpenAI's own client: `responses`. */
+import { APIError } from "openai"
 import { zodTextFormat } from "openai/helpers/zod"
 import type { ResponseInputItem } from "openai/resources/responses/responses"
 import { expect } from "vitest"
@@ -155,13 +156,14 @@ export const openAiResponses: Suite<"openaiResponses"> = {
   broken: async (host) => {
     const who = await host.customer()
     let words = ""
-    const ends: Array<unknown> = []
-    for await (const event of await clientOf(who).responses.create({ model: BREAKS, input: RIVERS, stream: true })) {
-      if (event.type === "response.output_text.delta") words += event.delta
-      if (event.type === "response.failed") ends.push(event.response.error)
-    }
+    const error = await failure(async () => {
+      for await (const event of await clientOf(who).responses.create({ model: BREAKS, input: RIVERS, stream: true })) {
+        if (event.type === "response.output_text.delta") words += event.delta
+      }
+    })
     expect(words).not.toBe("")
-    expect(ends).toMatchObject([{ message: expect.stringContaining("The model broke off its answer") }])
+    expect(error).toBeInstanceOf(APIError)
+    expect(error).toMatchObject({ type: "upstream_error", code: "upstream_broken" })
     expect((await who.settled(1)).cost).toBeGreaterThan(0)
   },
   retried: retried(

@@ -142,8 +142,7 @@ export const CLIENTS = {
     packages: ["@langchain/openai", "@langchain/core"],
     features: {
       ...chat,
-      usage: noCost,
-      broken: "Ends as if the answer were whole, but without `usage_metadata`: the client leaves `response.failed` out."
+      usage: noCost
     }
   },
   agents: {
@@ -159,8 +158,7 @@ export const CLIENTS = {
     features: {
       ...chat,
       usage: noCost,
-      cut: "Raised as `ModelBehaviorError`: for this client an answer that is `response.incomplete` is none.",
-      broken: "Raised as `ModelBehaviorError` that names `response.failed`, without the words of the server."
+      cut: "Raised as `ModelBehaviorError`: for this client an answer that is `response.incomplete` is none."
     }
   }
 } as const satisfies Readonly<
