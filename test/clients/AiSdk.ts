@@ -3,6 +3,7 @@ import {
   APICallError,
   embedMany,
   generateImage,
+  generateObject,
   generateText,
   isStepCount,
   type LanguageModel,
@@ -28,6 +29,9 @@ import {
   WEATHER,
   type Who
 } from "./support/Suite.ts"
+
+// It warns of what these suites do on purpose.
+globalThis.AI_SDK_LOG_WARNINGS = false
 
 export type ModelOf = (who: Who, id: string) => LanguageModel
 
@@ -138,6 +142,8 @@ export const aiChats = (modelOf: ModelOf) => {
       const { model } = await someone(host)
       const { output } = await generateText({ model, prompt: "A city", output: Output.object({ schema: City }) })
       expect(City.parse(output)).toEqual(output)
+      const { object } = await generateObject({ model, prompt: "A city", schema: City })
+      expect(City.parse(object)).toEqual(object)
     },
     objectStreamed: async (host: Host) => {
       const { model } = await someone(host)

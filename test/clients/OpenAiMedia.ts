@@ -70,6 +70,15 @@ export const openAiMedia = {
     }
     expect(await who.bill()).toEqual(bill)
   },
+  speechStreamed: async (host) => {
+    const client = clientOf(await host.customer())
+    const asked = { model: "sluice-voice", voice: "alloy", input: SPOKEN, stream_format: "sse" } as const
+    const text = await (await client.audio.speech.create(asked)).text()
+    const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!))
+    expect(events.at(-1)).toMatchObject({ type: "speech.audio.done" })
+    const parts = events.slice(0, -1).map(({ audio }) => Buffer.from(audio, "base64"))
+    expect(Buffer.concat(parts).equals(await speak(client, "mp3"))).toBe(true)
+  },
   transcription: async (host) => {
     const who = await host.customer()
     const client = clientOf(who)

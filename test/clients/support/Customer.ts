@@ -67,8 +67,8 @@ export class Customer {
   }
 
   /** Another key of the same workspace, which may ask once a minute. */
-  async slowKey(): Promise<string> {
-    const { key } = await this.ask<{ readonly key: string }>("POST", "/api-keys", { name: "slow", rate_limit_rpm: 1 })
+  async keyForOne(): Promise<string> {
+    const { key } = await this.ask<{ readonly key: string }>("POST", "/api-keys", { name: "one", rate_limit_rpm: 1 })
     return key
   }
 

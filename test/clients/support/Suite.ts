@@ -18,10 +18,12 @@ export const RIVERS = "Tell me about rivers."
 /** The simulated models call the tool that shares a word with this. */
 export const WEATHER = "What is the weather in Lisbon?"
 export const SUNNY = "It is sunny"
-/** What a model says once the tool of `weatherOf` has answered. */
+/** What a model says once its tool has answered `SUNNY`. */
 export const TOOL_SAID = `The tool answered: ${SUNNY}.`
 export const City = z.object({ city: z.string(), people: z.number().int().min(1).max(9) })
 export const Place = z.object({ city: z.string() })
+/** What voices are to say, and ears to hear. */
+export const SPOKEN = "The harbour is quiet, and the boats wait."
 /** One red pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 
@@ -53,6 +55,7 @@ export const retried =
   (ask: (who: Who, model: string, prompt: string) => PromiseLike<string | undefined | null>): Check =>
   async (host) => {
     const who = await host.customer()
+    // No conversation but this one has it.
     const word = who.apiKey.slice(-12)
     expect(await ask(who, FLAKY, `say ${word}`)).toBe(word)
     expect(await who.bill()).toMatchObject({ requests: 1, held: 0 })
@@ -91,14 +94,12 @@ export const refusals = ({ ask, read }: Asking) => {
     },
     tooMany: async (host: Host) => {
       const who = await host.customer()
-      const slow = { baseURL: host.baseURL, apiKey: await who.slowKey() }
+      const slow = { baseURL: host.baseURL, apiKey: await who.keyForOne() }
       await ask(slow, "sluice-small", false)
       await refused(() => ask(slow, "sluice-small", false), 429, "1 requests a minute")
       expect((await who.bill()).requests).toBe(1)
     }
   } as const
 }
-
-export const SPOKEN = "The harbour is quiet, and the boats wait."
 export const isPng = (file: Uint8Array): boolean =>
   Buffer.from(file.subarray(0, 8)).toString("hex") === "89504e470d0a1a0a"
