@@ -40,10 +40,13 @@ export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, 
               chats.of(model).run(chatCall(request, id.replaceAll("-", ""), hear))
             )
 
+      const all = [chats, embeddings, images, speech, transcription, films].flatMap(({ upstreams }) => upstreams)
+
       return ModelProvider.of({
         name: "openai",
         models: chats.models,
         chat,
+        health: Effect.sync(() => all.flatMap((upstreams) => upstreams.health)),
         embeddings: {
           models: embeddings.models,
           embed: (model, inputs, dimensions) => embeddings.of(model).run(embeddingCall(model, inputs, dimensions))

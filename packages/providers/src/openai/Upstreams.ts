@@ -3,9 +3,9 @@
  * next one, MOST_TRIES at most. What is still open when a request ends is hung up on, however it ended. The operator's log
  * gets model, number of the upstream, fault and status; the caller the reason alone.
  */
-import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import type { UpstreamFailed, UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
-import type { Verdict } from "./Breaker.ts"
+import { stateOf, type Verdict } from "./Breaker.ts"
 import { CallFailed, OVERLOADED, toldOf, verdictOf, worthAnother } from "./CallFailed.ts"
 import type { Offer } from "./Catalog.ts"
 import { choose } from "./Choice.ts"
@@ -71,6 +71,11 @@ export class Upstreams {
   /** Hangs up on all. */
   close(): Effect.Effect<void> {
     return Effect.promise(() => Promise.all(this.all.map((upstream) => upstream.close())))
+  }
+
+  get health(): ReadonlyArray<UpstreamHealth> {
+    const now = this.nowMs
+    return this.all.map(({ breaker }, upstream) => ({ model: this.model, upstream, state: stateOf(breaker, now) }))
   }
 
   get nowMs(): number {
