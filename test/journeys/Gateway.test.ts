@@ -3,7 +3,7 @@
  * stock client in front. What it sees and pays is the same as at the first, streamed or not.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import OpenAI, { APIError } from "openai"
+import { APIError, type OpenAI } from "openai"
 import { chatEntry, type Gateways, startGateways } from "../support/Gateways.ts"
 import { type ServerProcess, TEST_KEY } from "../support/ServerProcess.ts"
 
