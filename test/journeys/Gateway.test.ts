@@ -3,58 +3,20 @@
  * stock client in front. What it sees and pays is the same as at the first, streamed or not.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import OpenAI, { APIError } from "openai"
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { APIError, type OpenAI } from "openai"
+import { chatEntry, type Gateways, startGateways } from "../support/Gateways.ts"
+import { type ServerProcess, TEST_KEY } from "../support/ServerProcess.ts"
 
-const directory = temporaryDirectory()
-/** Of the second server's callers; the first one's key is TEST_KEY, and nobody else may see it. */
-const FRONT_KEY = "svc_live_FRONTFRONTabcdefghijklmnopqrstuvwxyz12"
-const servers: Array<ServerProcess> = []
-let back: ServerProcess
-let front: ServerProcess
-let near: OpenAI
-let far: OpenAI
-
-const chat = (id: string, model: string, upstream: object) => ({
-  kind: "chat",
-  id,
-  context_length: 32_768,
-  max_output_tokens: 4_096,
-  price_usd: { million_prompt_tokens: 0.15, million_completion_tokens: 0.6 },
-  upstreams: [{ model, ...upstream }]
-})
-
+let gateways: Gateways
 beforeAll(async () => {
-  back = new ServerProcess({ port: await freePort(), data: join(directory.path, "back"), key: TEST_KEY, speed: 20 })
-  const upstream = { base_url: `${back.origin}/v1`, api_key_env: "BACK_KEY", timeout_seconds: 30 }
-  const file = join(directory.path, "models.json")
-  const models = [
-    chat("house/small", "sluice-small", upstream),
-    chat("house/gone", "no-such-model", upstream),
-    chat("house/locked", "sluice-small", { ...upstream, api_key_env: "WRONG_KEY" }),
-    chat("house/down", "sluice-small", { base_url: `http://127.0.0.1:${await freePort()}/v1` })
-  ]
-  writeFileSync(file, JSON.stringify({ models }))
-  front = new ServerProcess({
-    port: await freePort(),
-    data: join(directory.path, "front"),
-    key: FRONT_KEY,
-    flags: ["--models", file]
-  })
-  servers.push(back, front)
-  const variables = { BACK_KEY: TEST_KEY, WRONG_KEY: `${TEST_KEY}x` }
-  const [, child] = [await back.start(), front.spawn(variables)]
-  if (!(await front.ready(child))) throw new Error(`The gateway did not start:\n${front.output}`)
-  near = new OpenAI({ apiKey: FRONT_KEY, baseURL: `${front.origin}/v1`, maxRetries: 0 })
-  far = new OpenAI({ apiKey: TEST_KEY, baseURL: `${back.origin}/v1`, maxRetries: 0 })
+  gateways = await startGateways(({ down, upstream }) => [
+    chatEntry("house/small", { ...upstream, model: "sluice-small" }),
+    chatEntry("house/gone", { ...upstream, model: "no-such-model" }),
+    chatEntry("house/locked", { ...upstream, model: "sluice-small", api_key_env: "WRONG_KEY" }),
+    chatEntry("house/down", { ...down, model: "sluice-small" })
+  ])
 }, 120_000)
-
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.end("SIGKILL")))
-  directory.remove()
-})
+afterAll(() => gateways.end())
 
 type Ask = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream" | "stream_options">
 const user = (content: string) => [{ role: "user" as const, content }]
@@ -121,9 +83,9 @@ describe("a gateway in front of a gateway", () => {
   it.each(Object.keys(asks))("%s: the same, streamed and whole, near and far, to the nano-USD", async (name) => {
     const ask = asks[name]!
     const [direct, viaWhole, viaStream] = await Promise.all([
-      whole(far, "sluice-small", ask),
-      whole(near, "house/small", ask),
-      streamed(near, "house/small", ask)
+      whole(gateways.far, "sluice-small", ask),
+      whole(gateways.near, "house/small", ask),
+      streamed(gateways.near, "house/small", ask)
     ])
     expect(viaWhole).toEqual(direct)
     expect(viaStream).toEqual(direct)
@@ -138,8 +100,9 @@ describe("a gateway in front of a gateway", () => {
       100 - (await server.call("GET", "/api/v1/billing/balance")).json.data.balance_usd
     const held = async (server: ServerProcess) =>
       (await server.call("GET", "/api/v1/billing/balance")).json.data.held_usd
+    const { back, front } = gateways
     const before = [await spent(front), await spent(back)]
-    const stream = await near.chat.completions.create({
+    const stream = await gateways.near.chat.completions.create({
       model: "house/small",
       messages: user("Tell me about lakes."),
       stream: true
@@ -159,26 +122,49 @@ describe("a gateway in front of a gateway", () => {
       ["house/down", 502]
     ] as const) {
       for (const stream of [true, false]) {
-        const error = await near.chat.completions.create({ model, messages: user("Hi"), stream }).then(
+        const error = await gateways.near.chat.completions.create({ model, messages: user("Hi"), stream }).then(
           () => undefined,
           (error: unknown) => error
         )
         if (!(error instanceof APIError)) throw error ?? new Error("No error came")
         expect([model, error.status, error.type]).toEqual([model, status, "upstream_error"])
-        for (const secret of [TEST_KEY, String(back.options.port), "127.0.0.1", "no-such-model", "sluice-small"]) {
+        for (const secret of [
+          TEST_KEY,
+          String(gateways.back.options.port),
+          "127.0.0.1",
+          "no-such-model",
+          "sluice-small"
+        ]) {
           expect(JSON.stringify([error.error, error.message, [...error.headers!]])).not.toContain(secret)
         }
       }
     }
   })
 
-  it("the gateway's log and lists show nothing of the first server", async () => {
-    const { text } = await front.call("GET", "/v1/models")
-    expect(JSON.parse(text).data.map(({ id }: { id: string }) => id)).toContain("house/small")
-    for (const secret of [TEST_KEY, String(back.options.port), "no-such-model", "sluice-small"]) {
-      expect(text).not.toContain(secret)
-      expect(front.output).not.toContain(secret)
+  it("/readyz names the models whose servers fail, and is ready all the same", async () => {
+    const { front, near } = gateways
+    const ready = async () => (await front.call("GET", "/readyz")).json
+    for (let i = 0; i < 5; i++) {
+      await near.chat.completions.create({ model: "house/down", messages: user("Hi") }).catch(() => undefined)
     }
-    expect(front.output).toContain("An upstream failed")
+    expect(await ready()).toMatchObject({
+      status: "ready",
+      models_without_upstream: expect.arrayContaining(["house/down"])
+    })
+    expect((await ready()).models_without_upstream).not.toContain("house/small")
+    const error = await near.chat.completions
+      .create({ model: "house/down", messages: user("Hi") })
+      .catch((error: unknown) => error)
+    expect(error).toMatchObject({ status: 503, type: "overloaded_error" })
+  })
+
+  it("the gateway's log and lists show nothing of the first server", async () => {
+    const { text } = await gateways.front.call("GET", "/v1/models")
+    expect(JSON.parse(text).data.map(({ id }: { id: string }) => id)).toContain("house/small")
+    for (const secret of [TEST_KEY, String(gateways.back.options.port), "no-such-model", "sluice-small"]) {
+      expect(text).not.toContain(secret)
+      expect(gateways.front.output).not.toContain(secret)
+    }
+    expect(gateways.front.output).toContain("An upstream failed")
   })
 })

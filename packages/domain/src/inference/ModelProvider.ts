@@ -109,6 +109,14 @@ export interface ImageProvider {
   ) => Effect.Effect<ReadonlyArray<Uint8Array>, UpstreamFailed>
 }
 
+/** A server behind a model, by its place in the operator's list; who it is stays there. */
+export interface UpstreamHealth {
+  readonly model: string
+  readonly upstream: number
+  /** `closed`: it is asked. `resting`: it asked to be left alone. `open`: it failed. `half_open`: it is tried again. */
+  readonly state: "closed" | "resting" | "open" | "half_open"
+}
+
 export interface ModelProviderService {
   readonly name: string
   /** Those that chat. */
@@ -119,6 +127,8 @@ export interface ModelProviderService {
   readonly speech?: SpeechProvider
   readonly transcription?: TranscriptionProvider
   readonly videos?: VideoProvider
+  /** Undefined: nobody stands behind the models. */
+  readonly health?: Effect.Effect<ReadonlyArray<UpstreamHealth>>
   /** What of a request this world can't serve, where it can't: refused before anything is reserved. */
   readonly refuses?: (
     model: Model,

@@ -3,6 +3,7 @@
  * each time; then one request at a time probes it, and the first answer closes it. An upstream that says that it is busy
  * rests for as long as it asks, which is no failure.
  */
+import type { UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 
 export type Breaker =
   /** `failures` in a row; not asked before `restsUntilMs`. */
@@ -84,6 +85,12 @@ const opened = (trips: number, retryAfterMs: number | undefined, nowMs: number):
 
 const rest = (ms: number): number => Math.min(Math.max(0, ms), LONGEST_REST_MS)
 const later = (a: number, b: number): number => Math.max(a, b)
+
+/** In the operator's words. One that may be tried again, and was not yet, is still open. */
+export const stateOf = (breaker: Breaker, nowMs: number): UpstreamHealth["state"] => {
+  if (breaker._tag === "Closed") return nowMs < breaker.restsUntilMs ? "resting" : "closed"
+  return breaker._tag === "Open" ? "open" : "half_open"
+}
 
 /** Milliseconds that a `Retry-After` header asks for: seconds or a date; undefined where it says nothing. */
 export const retryAfterMs = (header: string | undefined, nowMs: number): number | undefined => {

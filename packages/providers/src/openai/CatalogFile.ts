@@ -27,6 +27,8 @@ export const OMITTABLE = [
   "presence_penalty",
   "parallel_tool_calls",
   "reasoning_effort",
+  "logprobs",
+  "top_logprobs",
   "response_format",
   "encoding_format",
   "dimensions",

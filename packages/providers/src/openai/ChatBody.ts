@@ -3,6 +3,7 @@
  * is said, because servers refuse fields that they don't know; and the end user stays unknown to them.
  */
 import type { ChatImage, ChatMessage, ChatRequest, ResponseFormat } from "@sluice/domain/inference/Chat"
+import { bodyText } from "./BodyText.ts"
 import type { Omittable } from "./CatalogFile.ts"
 
 /** How one upstream wants it. */
@@ -34,14 +35,12 @@ export const chatBody = (request: ChatRequest, dialect: Dialect): string => {
     tool_choice: tools ? choiceBody(request.toolChoice) : undefined,
     parallel_tool_calls: tools && !request.parallelToolCalls ? false : undefined,
     response_format: formatBody(request.responseFormat),
-    reasoning_effort: request.reasoningEffort
+    reasoning_effort: request.reasoningEffort,
+    logprobs: request.logprobs ? true : undefined,
+    top_logprobs: request.topLogprobs > 0 ? request.topLogprobs : undefined
   }
-  // An absent field is one that JSON.stringify leaves out.
-  if (dialect.omit.size === 0) return JSON.stringify(fields)
-  return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => !omits(dialect, name))))
+  return bodyText(fields, dialect.omit)
 }
-
-const omits = ({ omit }: Dialect, name: string): boolean => (omit as ReadonlySet<string>).has(name)
 
 const unless = (value: number, usual: number): number | undefined => (value === usual ? undefined : value)
 

@@ -30,7 +30,7 @@ export const chatCall =
         body: chatBody(request, lease.upstream),
         mostBytes: request.stream ? MOST_BYTES : MOST_WHOLE_BYTES
       })
-      const reader = new ChatReader(request.choices, seed)
+      const reader = new ChatReader(request, seed)
       return Effect.flatMap(checked(exchange, lease), (): Effect.Effect<void, CallFailed | E> => {
         const streamed = /^text\/event-stream\b/i.test(exchange.header("content-type") ?? "")
         return streamed ? stream(exchange, lease, reader, hear) : whole(exchange, lease, reader, hear)

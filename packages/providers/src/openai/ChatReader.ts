@@ -4,7 +4,8 @@
  *
  * Ends and the count come with `finish`, last: whatever comes between them and the last word then loses nothing.
  */
-import type { ChatEvent, FinishReason } from "@sluice/domain/inference/ModelProvider"
+import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import type { ChatEvent, FinishReason, SaidToken, TokenChance } from "@sluice/domain/inference/ModelProvider"
 import { CallReader } from "./CallReader.ts"
 import { field, isRecord, list, number, text } from "./Loose.ts"
 
@@ -22,11 +23,14 @@ export class ChatReader {
   /** What is wrong with the answer; nothing more is read then. */
   flaw: Flaw | undefined
   private readonly choices: ReadonlyArray<ChoiceState>
+  /** How many others are wanted in the place of each token, and one; 0: tokens are not wanted. */
+  private readonly likelihoods: number
   private usage: { readonly prompt: number; readonly completion: number } | undefined
 
   /** `seed`: what ids of calls are made from where the upstream gives none. */
-  constructor(choices: number, seed: string) {
-    this.choices = Array.from({ length: choices }, (_, index) => ({
+  constructor(request: Pick<ChatRequest, "choices" | "logprobs" | "topLogprobs">, seed: string) {
+    this.likelihoods = request.logprobs ? request.topLogprobs + 1 : 0
+    this.choices = Array.from({ length: request.choices }, (_, index) => ({
       seen: false,
       reason: undefined,
       calls: new CallReader(index, `${seed}${index}`)
@@ -70,7 +74,9 @@ export class ChatReader {
     const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"]
     if (isRecord(said)) {
       const words = wordsOf(said)
-      if (words !== "") events.push({ _tag: "Text", index, text: words })
+      const tokens = this.likelihoods === 0 ? undefined : tokensOf(choice["logprobs"], this.likelihoods - 1)
+      if (tokens !== undefined) events.push({ _tag: "Text", index, text: words, tokens })
+      else if (words !== "") events.push({ _tag: "Text", index, text: words })
       const calls = said["tool_calls"]
       for (const call of isRecord(calls) ? [calls] : list(calls)) {
         if (!state.calls.read(call, events)) return this.fail("broken")
@@ -101,6 +107,24 @@ const wordsOf = (said: Readonly<Record<string, unknown>>): string => {
   if (typeof content === "string") return content + (text(said["refusal"]) ?? "")
   const parts = list(content).map((part) => text(field(part, "text")) ?? "")
   return parts.join("") + (text(said["refusal"]) ?? "")
+}
+
+/** Undefined: it tells none. */
+const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<SaidToken> | undefined => {
+  const content = list(field(logprobs, "content"))
+  if (content.length === 0) return undefined
+  return content.flatMap((one): ReadonlyArray<SaidToken> => {
+    const said = chanceOf(one)
+    if (said === undefined) return []
+    const others = most === 0 ? [] : list(field(one, "top_logprobs")).slice(0, most)
+    return [{ ...said, top: others.flatMap((other) => chanceOf(other) ?? []) }]
+  })
+}
+
+const chanceOf = (value: unknown): TokenChance | undefined => {
+  const token = text(field(value, "token"))
+  const logprob = number(field(value, "logprob"))
+  return token === undefined || logprob === undefined ? undefined : { token, logprob }
 }
 
 const reasonOf = (reason: FinishReason, calls: number): FinishReason => {

@@ -19,6 +19,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   status = 0
   /** The answer has ended, for good or not. */
   over = false
+  /** Why it ended before its end. */
+  failure: CallFailed | undefined
 
   private readonly mostBytes: number
   private readonly settled: () => void
@@ -28,7 +30,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private held = 0
   private received = 0
   private paused = false
-  private failure: CallFailed | undefined
   private unwanted: "no" | "rest" | "all" = "no"
   private wake: (() => void) | undefined
 

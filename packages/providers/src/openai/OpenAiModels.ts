@@ -7,7 +7,12 @@ import { type Hear, type Model, ModelProvider, type UpstreamFailed } from "@slui
 import { Clock, Crypto, Effect, Layer } from "effect"
 import { Catalog, type Offer } from "./Catalog.ts"
 import { chatCall } from "./ChatCall.ts"
+import { embeddingCall } from "./EmbeddingCall.ts"
+import { imageCall } from "./ImageCall.ts"
+import { speechCall } from "./SpeechCall.ts"
+import { transcriptionCall } from "./TranscriptionCall.ts"
 import { type Surroundings, Upstreams } from "./Upstreams.ts"
+import { videos } from "./Videos.ts"
 
 export interface Options {
   /** That of the machine, unless a test holds it. */
@@ -20,39 +25,63 @@ export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, 
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const crypto = yield* Crypto.Crypto
-      const around: Surroundings = {
-        clock: options.clock ?? Clock.Clock.defaultValue(),
-        scope: yield* Effect.scope
-      }
-      const chats = yield* upstreamsOf(catalog.chat, around)
+      const around = { clock: options.clock ?? Clock.Clock.defaultValue(), scope: yield* Effect.scope }
+      const chats = yield* offered(catalog.chat, around)
+      const embeddings = yield* offered(catalog.embeddings, around)
+      const images = yield* offered(catalog.images, around)
+      const speech = yield* offered(catalog.speech, around)
+      const transcription = yield* offered(catalog.transcription, around)
+      const films = yield* offered(catalog.video, around)
 
-      const chat = <E>(model: Model, request: ChatRequest, hear: Hear<E>): Effect.Effect<void, UpstreamFailed | E> => {
-        const upstreams = chats.get(model.id)
-        if (upstreams === undefined) return Effect.die(new Error(`No model ${model.id} in the catalog`))
-        return request.tools.length === 0
-          ? upstreams.run(chatCall(request, "", hear))
+      const chat = <E>(model: Model, request: ChatRequest, hear: Hear<E>): Effect.Effect<void, UpstreamFailed | E> =>
+        request.tools.length === 0
+          ? chats.of(model).run(chatCall(request, "", hear))
           : Effect.flatMap(Effect.orDie(crypto.randomUUIDv7()), (id) =>
-              upstreams.run(chatCall(request, id.replaceAll("-", ""), hear))
+              chats.of(model).run(chatCall(request, id.replaceAll("-", ""), hear))
             )
-      }
 
-      return { name: "openai", models: catalog.chat.map(({ model }) => model), refuses, chat }
+      const all = [chats, embeddings, images, speech, transcription, films].flatMap(({ upstreams }) => upstreams)
+
+      return ModelProvider.of({
+        name: "openai",
+        models: chats.models,
+        chat,
+        health: Effect.sync(() => all.flatMap((upstreams) => upstreams.health)),
+        embeddings: {
+          models: embeddings.models,
+          embed: (model, inputs, dimensions) => embeddings.of(model).run(embeddingCall(model, inputs, dimensions))
+        },
+        images: {
+          models: images.models,
+          generate: (model, request) => images.of(model).run(imageCall(model, request))
+        },
+        speech: { models: speech.models, speak: (model, task) => speech.of(model).run(speechCall(model, task)) },
+        transcription: {
+          models: transcription.models,
+          transcribe: (model, task) => transcription.of(model).run(transcriptionCall(model, task))
+        },
+        videos: videos(films.models, films.of)
+      })
     })
   )
 
-type ById = ReadonlyMap<string, Upstreams>
-
-const upstreamsOf = Effect.fnUntraced(function* (
-  offers: ReadonlyArray<Offer<{ readonly id: string }>>,
+/** The models of a kind, each with its upstreams until the scope ends. */
+const offered = Effect.fnUntraced(function* <M extends { readonly id: string }>(
+  offers: ReadonlyArray<Offer<M>>,
   around: Surroundings
 ) {
-  const all: ById = new Map(offers.map((offer) => [offer.model.id, new Upstreams(offer, around)]))
+  const all = new Map(offers.map((offer) => [offer.model.id, new Upstreams(offer, around)]))
   yield* Effect.addFinalizer(() =>
     Effect.forEach(all.values(), (upstreams) => upstreams.close(), { concurrency: "unbounded", discard: true })
   )
-  return all
+  return {
+    models: offers.map(({ model }) => model),
+    upstreams: [...all.values()],
+    of: (model: M): Upstreams => {
+      const found = all.get(model.id)
+      // Whoever asks has the model from `models`.
+      if (found === undefined) throw new Error(`No model ${model.id} in the catalog`)
+      return found
+    }
+  }
 })
-
-/** Events of an answer have no place for them. */
-const refuses = (_model: Model, request: ChatRequest) =>
-  request.logprobs ? { param: "logprobs", message: "Log probabilities are not given; leave logprobs out" } : undefined

@@ -3,6 +3,7 @@
  * knows its address and its key; neither is a field that a dump or a log could show.
  */
 import { Redacted } from "effect"
+import { createHash } from "node:crypto"
 import { type FormData, Pool } from "undici"
 import { admits, admitted, after, type Breaker, fresh, probes, type Verdict } from "./Breaker.ts"
 import type { Server } from "./Catalog.ts"
@@ -28,6 +29,8 @@ export class Upstream {
   readonly model: Server["model"]
   readonly maxTokensField: Server["maxTokensField"]
   readonly omit: Server["omit"]
+  /** Names it in what is kept of it longer than the process lives; says nothing of it. */
+  readonly mark: string
   breaker: Breaker = fresh
   private underWay = 0
   private readonly most: number
@@ -41,6 +44,7 @@ export class Upstream {
     this.maxTokensField = server.maxTokensField
     this.omit = server.omit
     this.most = server.maxConcurrency
+    this.mark = createHash("sha256").update(`${server.baseUrl.href} ${server.model}`).digest("hex").slice(0, 12)
     this.#path = server.baseUrl.pathname.replace(/\/+$/, "")
     this.#headers = [
       "user-agent",

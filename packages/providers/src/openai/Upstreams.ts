@@ -3,9 +3,9 @@
  * next one, MOST_TRIES at most. What is still open when a request ends is hung up on, however it ended. The operator's log
  * gets model, number of the upstream, fault and status; the caller the reason alone.
  */
-import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import type { UpstreamFailed, UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
-import type { Verdict } from "./Breaker.ts"
+import { stateOf, type Verdict } from "./Breaker.ts"
 import { CallFailed, OVERLOADED, toldOf, verdictOf, worthAnother } from "./CallFailed.ts"
 import type { Offer } from "./Catalog.ts"
 import { choose } from "./Choice.ts"
@@ -50,9 +50,32 @@ export class Upstreams {
     return Effect.suspend(() => this.attempt(call, plan, [], undefined))
   }
 
+  /** As `run`, for what is read for longer than the call: until the scope ends. One upstream is asked. */
+  open<A>(call: Call<A, never>, plan: Plan): Effect.Effect<A, UpstreamFailed, Scope.Scope> {
+    return Effect.flatMap(plan.drawn, (drawn) =>
+      Effect.flatMap(
+        Effect.acquireRelease(
+          Effect.sync(() => this.lease(plan, [], undefined, drawn)),
+          (lease, exit) => (lease === undefined ? Effect.void : this.end(lease, exit))
+        ),
+        (lease) =>
+          lease === undefined
+            ? Effect.fail(OVERLOADED)
+            : Effect.catchTag(call(lease), "CallFailed", (error) =>
+                Effect.andThen(this.tell(lease.at, error), Effect.fail(toldOf(error)))
+              )
+      )
+    )
+  }
+
   /** Hangs up on all. */
   close(): Effect.Effect<void> {
     return Effect.promise(() => Promise.all(this.all.map((upstream) => upstream.close())))
+  }
+
+  get health(): ReadonlyArray<UpstreamHealth> {
+    const now = this.nowMs
+    return this.all.map(({ breaker }, upstream) => ({ model: this.model, upstream, state: stateOf(breaker, now) }))
   }
 
   get nowMs(): number {
@@ -110,9 +133,9 @@ export class Upstreams {
   private end(lease: Lease, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
     return Effect.suspend(() => {
       const failed = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Exit.findErrorOption(exit))
-      const known = failed instanceof CallFailed ? failed : undefined
-      lease.judge(Exit.isSuccess(exit) ? ANSWERED : known === undefined ? NOTHING : verdictOf(known))
       const { exchange } = lease
+      const known = failed instanceof CallFailed ? failed : Exit.isFailure(exit) ? exchange?.failure : undefined
+      lease.judge(Exit.isSuccess(exit) ? ANSWERED : known === undefined ? NOTHING : verdictOf(known))
       if (exchange === undefined || exchange.over) return Effect.void
       if (Exit.isFailure(exit) && known?.fault !== "status") {
         exchange.abort()

@@ -17,7 +17,7 @@ describe("callers that go away", () => {
         response.on("close", () => clearInterval(more))
       }
       const server = yield* recordedServer(endless)
-      const models = yield* world([chatEntry([{ base_url: server.url }])])
+      const models = yield* world([chatEntry([{ base_url: server.url, max_concurrency: 100 }])])
       let hearing = 0
       const callers = yield* Effect.forEach(Array.from({ length: 100 }), () => {
         let first = true
@@ -33,7 +33,7 @@ describe("callers that go away", () => {
       yield* Fiber.interruptAll(callers)
       yield* until(() => server.hungUp >= 100 && server.sockets.size <= 0)
       expect(performance.now() - began).toBeLessThan(1_000)
-      // And it is as it was: the next one is answered.
+      // And there is room again: the next one is answered.
       server.script = greets
       expect((yield* ask(models)).reason).toBe(undefined)
     }).pipe(Effect.scoped, Effect.timeout("20 seconds"))

@@ -39,7 +39,9 @@ describe("chatBody", () => {
         tool_choice: { type: "function", function: { name: "weather" } },
         parallel_tool_calls: false,
         response_format: { type: "json_schema", json_schema: { name: "a", schema, strict: true } },
-        reasoning_effort: "low"
+        reasoning_effort: "low",
+        logprobs: true,
+        top_logprobs: 2
       })
     ).toEqual({
       model: "org/model",
@@ -58,7 +60,9 @@ describe("chatBody", () => {
       tool_choice: { type: "function", function: { name: "weather" } },
       parallel_tool_calls: false,
       response_format: { type: "json_schema", json_schema: { name: "a", schema, strict: true } },
-      reasoning_effort: "low"
+      reasoning_effort: "low",
+      logprobs: true,
+      top_logprobs: 2
     })
     expect(sent({ tools: [{ type: "function", function: tool }], tool_choice: "required" }).tool_choice).toBe(
       "required"

@@ -22,7 +22,8 @@ const over = (scripts: ReadonlyArray<Script>, more: object = {}) =>
     const models = yield* world([chatEntry(upstreams)], {}, { clock })
     const asked = ask(models).pipe(Effect.provideService(Random.Random, inOrder))
     const counts = () => servers.map(({ seen }) => seen.length)
-    return { servers, asked, counts, pass: (ms: number) => void (now += ms) }
+    const states = Effect.map(models.health!, (all) => all.map(({ state }) => state))
+    return { servers, asked, counts, states, pass: (ms: number) => void (now += ms) }
   })
 
 /** Always the first that may be asked. */
@@ -140,8 +141,10 @@ describe("health", () => {
   it.live("a server that fails again and again is left alone, and asked again after a while", () =>
     Effect.gen(function* () {
       const two = yield* over([fails(500), greets])
+      expect(yield* two.states).toEqual(["closed", "closed"])
       for (let i = 0; i < 20; i++) expect((yield* two.asked).reason).toBe(undefined)
       expect(two.counts()).toEqual([5, 20])
+      expect(yield* two.states).toEqual(["open", "closed"])
       two.pass(5_000)
       yield* two.asked
       expect(two.counts()).toEqual([6, 21])
@@ -152,6 +155,7 @@ describe("health", () => {
       two.servers[0]!.script = greets
       for (let i = 0; i < 3; i++) yield* two.asked
       expect(two.counts()).toEqual([9, 22])
+      expect(yield* two.states).toEqual(["closed", "closed"])
     }).pipe(Effect.scoped)
   )
 
@@ -159,6 +163,7 @@ describe("health", () => {
     Effect.gen(function* () {
       const two = yield* over([fails(429, { "retry-after": "30" }), greets])
       for (let i = 0; i < 3; i++) yield* two.asked
+      expect(yield* two.states).toEqual(["resting", "closed"])
       two.pass(29_999)
       yield* two.asked
       expect(two.counts()).toEqual([1, 4])

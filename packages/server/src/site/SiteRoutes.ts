@@ -1,9 +1,11 @@
 /**
  * What the server says about itself without a key: what it is (`/`), its document, whether it lives (`/healthz`) and whether
  * it can work (`/readyz`: the store answers; it is migrated before the port opens). Where rate limits are to be one for all
- * replicas, `/readyz` says whether they are: without that it works all the same.
+ * replicas, `/readyz` says whether they are, and where servers stand behind the models it names those that have none just
+ * now: without these it works all the same.
  */
 import { openApiDocument } from "@sluice/api/OpenApiDocument"
+import { ModelProvider, type UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import { Duration, Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -29,10 +31,17 @@ const about = `Sluice: GPU machines and models behind one API key.
 Every request carries \`Authorization: Bearer svc_live_...\`.
 `
 
-const ready: Readonly<Record<Sharing, string>> = {
-  own: '{"status":"ready"}',
-  shared: '{"status":"ready","rate_limits":"shared"}',
-  lost: '{"status":"ready","rate_limits":"per_replica"}'
+const ready = (sharing: Sharing, health: ReadonlyArray<UpstreamHealth> | undefined): string =>
+  JSON.stringify({
+    status: "ready",
+    rate_limits: sharing === "own" ? undefined : sharing === "shared" ? "shared" : "per_replica",
+    models_without_upstream: health === undefined ? undefined : withoutUpstream(health)
+  })
+
+/** One that is busy is there all the same. */
+const withoutUpstream = (health: ReadonlyArray<UpstreamHealth>): ReadonlyArray<string> => {
+  const well = new Set(health.flatMap(({ model, state }) => (state === "closed" || state === "resting" ? [model] : [])))
+  return [...new Set(health.map(({ model }) => model))].filter((model) => !well.has(model))
 }
 
 const json = (status: number, body: string) =>
@@ -43,6 +52,7 @@ export const site = Layer.effectDiscard(
     const router = yield* HttpRouter.HttpRouter
     const probe = yield* StoreProbe
     const limits = yield* RateLimits
+    const health = (yield* ModelProvider).health ?? Effect.undefined
     let document: string | undefined
     yield* router.add("GET", "/", HttpServerResponse.text(about, { contentType: "text/plain; charset=utf-8" }))
     yield* router.add("GET", "/healthz", json(200, '{"status":"ok"}'))
@@ -51,10 +61,10 @@ export const site = Layer.effectDiscard(
       "/readyz",
       probe.answers.pipe(
         Effect.timeout(READY_WITHIN),
-        Effect.andThen(limits.sharing),
+        Effect.andThen(Effect.all([limits.sharing, health])),
         Effect.match({
           onFailure: () => json(503, '{"status":"unavailable"}'),
-          onSuccess: (sharing) => json(200, ready[sharing])
+          onSuccess: ([sharing, upstreams]) => json(200, ready(sharing, upstreams))
         }),
         inWallTime
       )

@@ -1,0 +1,90 @@
+/**
+ * The bytes of a film at an upstream, or a part of them. Its size is asked for first, so that the answer's head is right
+ * before a byte is there; the bytes themselves are asked for when they are read, and an upstream that ignores the range is
+ * read from its start.
+ */
+import type { ByteRange, VideoBytes } from "@sluice/domain/inference/MediaProvider"
+import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { Cause, Effect, Stream } from "effect"
+import { callFailed, type CallFailed, toldOf } from "./CallFailed.ts"
+import type { Exchange } from "./Exchange.ts"
+import { checked } from "./Reply.ts"
+import type { Call, Plan, Upstreams } from "./Upstreams.ts"
+
+const MOST_BYTES = 8 * 1024 * 1024 * 1024
+
+export const videoBytes = (
+  upstreams: Upstreams,
+  plan: Plan,
+  id: string,
+  range: ByteRange | undefined
+): Effect.Effect<VideoBytes, UpstreamFailed> =>
+  Effect.map(upstreams.run(sizeCall(id), plan), (size) => {
+    const { end, start } = within(size, range)
+    return { size, start, end, bytes: start >= end ? Stream.empty : bytes(upstreams, plan, id, start, end) }
+  })
+
+/** `[start, end)` of a file. */
+export const within = (size: number, range: ByteRange | undefined) => {
+  if (range === undefined) return { start: 0, end: size }
+  if ("suffix" in range) return { start: Math.max(0, size - range.suffix), end: size }
+  const start = Math.min(range.start, Number.MAX_SAFE_INTEGER)
+  return { start, end: Math.max(start, Math.min(size, (range.end ?? size - 1) + 1)) }
+}
+
+const send = (lease: Parameters<Call<unknown, never>>[0], id: string, range: string) =>
+  lease.send({
+    method: "GET",
+    path: `/videos/${encodeURIComponent(id)}/content`,
+    accept: "*/*",
+    headers: ["range", range],
+    mostBytes: MOST_BYTES
+  })
+
+const sizeCall =
+  (id: string): Call<number, never> =>
+  (lease) =>
+    Effect.suspend(() => {
+      const exchange = send(lease, id, "bytes=0-0")
+      return Effect.flatMap(film(exchange, lease), () => {
+        const size =
+          exchange.status === 206
+            ? /^bytes \d+-\d+\/(\d{1,15})$/.exec(exchange.header("content-range") ?? "")?.[1]
+            : exchange.header("content-length")
+        return /^\d{1,15}$/.test(size ?? "") ? Effect.succeed(Number(size)) : Effect.fail(callFailed("malformed"))
+      })
+    })
+
+/** An error in place of a film, with status 200, is none. */
+const film = (exchange: Exchange, lease: Parameters<Call<unknown, never>>[0]): Effect.Effect<void, CallFailed> =>
+  Effect.flatMap(checked(exchange, lease), () =>
+    /^(text\/|application\/json)/i.test(exchange.header("content-type") ?? "")
+      ? Effect.fail(callFailed("malformed"))
+      : Effect.void
+  )
+
+const bytes = (upstreams: Upstreams, plan: Plan, id: string, start: number, end: number) => {
+  const opened = upstreams.open((lease) => {
+    const exchange = send(lease, id, `bytes=${start}-${end - 1}`)
+    return Effect.as(film(exchange, lease), exchange)
+  }, plan)
+  return Stream.unwrap(
+    Effect.map(opened, (exchange) => part(exchange, exchange.status === 206 ? 0 : start, end - start))
+  )
+}
+
+/** `length` bytes of the answer after `skip` others; fewer are a film that was cut. */
+const part = (exchange: Exchange, skip: number, length: number): Stream.Stream<Uint8Array, UpstreamFailed> => {
+  let [skipped, left] = [skip, length]
+  const pull: Effect.Effect<readonly [Uint8Array], UpstreamFailed | Cause.Done> = Effect.suspend(() => {
+    if (left === 0) return Cause.done()
+    return Effect.flatMap(Effect.mapError(exchange.read, toldOf), (read) => {
+      if (read === undefined) return Effect.fail(new UpstreamFailed({ reason: "broken" }))
+      const wanted = read.subarray(Math.min(skipped, read.length)).subarray(0, left)
+      skipped -= Math.min(skipped, read.length)
+      left -= wanted.length
+      return wanted.length === 0 ? pull : Effect.succeed([wanted] as const)
+    })
+  })
+  return Stream.fromPull(Effect.succeed(pull))
+}

@@ -1,0 +1,99 @@
+/** Films of one upstream, by its own asynchronous API: ordered as a form, as stock clients order, looked at, forgotten. */
+import type { VideoProgress, VideoTask } from "@sluice/domain/inference/MediaProvider"
+import { Effect } from "effect"
+import { FormData } from "undici"
+import { callFailed, type CallFailed } from "./CallFailed.ts"
+import { field, isRecord, number, text } from "./Loose.ts"
+import { checked, json } from "./Reply.ts"
+import type { Call } from "./Upstreams.ts"
+
+const MOST_BYTES = 1024 * 1024
+
+/** Gives the upstream's own name for it. */
+export const orderCall =
+  (task: VideoTask): Call<string, never> =>
+  (lease) =>
+    Effect.suspend(() => {
+      const form = new FormData()
+      form.append("model", lease.upstream.model)
+      form.append("prompt", task.prompt)
+      form.append("seconds", String(task.seconds))
+      form.append("size", task.size)
+      if (task.picture !== undefined) {
+        const { bytes, contentType } = task.picture
+        const picture = new Blob([new Uint8Array(bytes)], { type: contentType })
+        form.append("input_reference", picture, `picture.${/\/(\w+)/.exec(contentType)?.[1] ?? "png"}`)
+      }
+      const exchange = lease.send({
+        method: "POST",
+        path: "/videos",
+        accept: "application/json",
+        headers: ["idempotency-key", task.id],
+        body: form,
+        mostBytes: MOST_BYTES
+      })
+      return Effect.flatMap(json(exchange, lease), (value) => {
+        const id = text(field(value, "id"))
+        return id !== undefined && /^[!-~]{1,512}$/.test(id) ? Effect.succeed(id) : Effect.fail(callFailed("malformed"))
+      })
+    })
+
+export const lookCall =
+  (id: string): Call<VideoProgress, never> =>
+  (lease) =>
+    Effect.suspend(() => {
+      const exchange = lease.send({
+        method: "GET",
+        path: `/videos/${encodeURIComponent(id)}`,
+        accept: "application/json",
+        mostBytes: MOST_BYTES
+      })
+      return json(exchange, lease).pipe(
+        Effect.flatMap((value) => {
+          const progress = progressOf(value)
+          return progress === undefined ? Effect.fail(callFailed("malformed")) : Effect.succeed(progress)
+        }),
+        // It has forgotten it: there will be no film.
+        Effect.catchIf(isUnknown, () => Effect.succeed(LOST))
+      )
+    })
+
+/** What an upstream does not know, or does not forget, is forgotten. */
+export const removeCall =
+  (id: string): Call<void, never> =>
+  (lease) =>
+    Effect.suspend(() => {
+      const exchange = lease.send({
+        method: "DELETE",
+        path: `/videos/${encodeURIComponent(id)}`,
+        accept: "application/json",
+        mostBytes: MOST_BYTES
+      })
+      return Effect.catchIf(
+        checked(exchange, lease),
+        (error) => isUnknown(error) || error.status === 405 || error.status === 501,
+        () => Effect.void
+      )
+    })
+
+const isUnknown = (error: CallFailed): boolean =>
+  error.fault === "status" && (error.status === 404 || error.status === 410)
+
+const LOST: VideoProgress = { _tag: "Failed", code: "video_generation_failed" }
+
+/** Undefined: it is none. */
+export const progressOf = (value: unknown): VideoProgress | undefined => {
+  const status = text(field(value, "status"))
+  if (status === undefined || !isRecord(value)) return undefined
+  if (DONE.has(status)) return { _tag: "Completed" }
+  if (WAITING.has(status)) return { _tag: "Waiting" }
+  if (FILMING.has(status)) return { _tag: "Filming", percent: number(value["progress"]) ?? 0 }
+  const told = [value["error"], value["error_details"]].map((error) => text(field(error, "code")) ?? text(error) ?? "")
+  const blocked = told.some((code) => /moderation|content_policy|safety/i.test(code))
+  return { _tag: "Failed", code: blocked ? "moderation_blocked" : "video_generation_failed" }
+}
+
+/** OpenAI's words, and what others say for them; whatever else there is is an end without a film. */
+const DONE = new Set(["completed", "succeeded", "success", "done"])
+const WAITING = new Set(["queued", "pending", "created", "submitted"])
+const FILMING = new Set(["in_progress", "processing", "running", "generating"])

@@ -1,0 +1,61 @@
+/** Embeddings of real servers, in every form in which they come. */
+import { describe, expect, it } from "@effect/vitest"
+import { vectorsOf } from "@sluice/providers/openai/EmbeddingCall"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { over, reasonOf } from "./support/Kinds.ts"
+import { says } from "./support/RecordedServer.ts"
+
+describe("embeddings", () => {
+  const base64 = (numbers: ReadonlyArray<number>) => Buffer.from(new Float32Array(numbers).buffer).toString("base64")
+
+  it.live("are asked for as stock clients ask, and have length one whatever comes", () =>
+    Effect.gen(function* () {
+      const data = [
+        { index: 1, embedding: base64([0, 3, 4, 0]) },
+        { index: 0, embedding: [2, 0, 0, 0] }
+      ]
+      const { models, server } = yield* over((_, response) => says(response, 200, { data }))
+      const [model, embed] = [models.embeddings!.models[0]!, models.embeddings!.embed]
+      const all = yield* embed(model, ["a", [5, 6]], 4)
+      expect(all.map((one) => [...one])).toEqual([
+        [1, 0, 0, 0],
+        [0, expect.closeTo(0.6), expect.closeTo(0.8), 0]
+      ])
+      expect(server.seen[0]!.json).toEqual({ model: "up", input: ["a", [5, 6]], encoding_format: "base64" })
+      // Fewer are the first ones, also of a server that does not know the field.
+      expect((yield* embed(model, ["a", "b"], 2)).map((one) => [...one])).toEqual([
+        [1, 0],
+        [0, 1]
+      ])
+      expect(server.seen[1]!.json).toMatchObject({ dimensions: 2 })
+      server.script = (_, response) => says(response, 200, { data: data.slice(1) })
+      expect(yield* reasonOf(embed(model, ["a", "b"], 4))).toBe("broken")
+    }).pipe(Effect.scoped)
+  )
+
+  it("are all there, each once, and vectors, or nothing is", () => {
+    const number = fc.oneof(fc.double(), fc.constant("x"), fc.constant(null))
+    const one = fc.record({
+      index: fc.oneof(fc.integer({ min: -1, max: 3 }), fc.constant(null)),
+      embedding: fc.oneof(fc.array(number, { maxLength: 4 }), fc.base64String(), fc.constant(undefined))
+    })
+    fc.assert(
+      fc.property(
+        fc.array(one, { maxLength: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 3 }),
+        (data, count, dimensions) => {
+          const vectors = vectorsOf({ data }, count, dimensions)
+          if (vectors === undefined) return
+          expect(vectors.length).toBe(count)
+          for (const vector of vectors) {
+            expect(vector.length).toBe(dimensions)
+            expect(Math.hypot(...vector)).toBeCloseTo(1, 3)
+          }
+        }
+      ),
+      { numRuns: 2_000 }
+    )
+  })
+})
