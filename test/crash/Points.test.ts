@@ -97,7 +97,7 @@ const holds = Effect.gen(function* () {
   return [...problems, ...broken.flatMap(({ found, invariant }) => found.map((one) => `${invariant}: ${one}`))]
 })
 /** Who dies all the time may be late; that a stop keeps its bound is for the simulation to see. */
-const LATER = { now: Date.UTC(2100, 0), sweepMs: 100 * YEAR_MS, stopMs: 100 * YEAR_MS }
+const LATER = { now: Date.UTC(2100, 0), sweepMs: 100 * YEAR_MS, stopMs: 100 * YEAR_MS, filmMs: 100 * YEAR_MS }
 
 const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problems: ReadonlyArray<string>) => {
   const { died, jobs, points } = played

@@ -84,5 +84,23 @@ const halved = (item: PlanItem): ReadonlyArray<PlanItem> => {
       { ...item, cancelAfterMs: null }
     ].filter((smaller) => JSON.stringify(smaller) !== JSON.stringify(item))
   }
-  return item.at === 0 ? [] : [{ ...item, at: item.at >> 1 }]
+  const plainer = plain(item)
+  return [
+    ...(item.at === 0 ? [] : [{ ...item, at: item.at >> 1 }]),
+    ...(JSON.stringify(plainer) === JSON.stringify(item) ? [] : [plainer])
+  ]
+}
+
+/** The item without what need not be. */
+const plain = (item: PlanItem): PlanItem => {
+  switch (item._tag) {
+    case "Chat":
+      return { ...item, hangUpAfterMs: null, tools: false, asResponse: false, twin: false }
+    case "Ask":
+      return { ...item, hangUpAfterMs: null, words: 1, count: 1 }
+    case "Film":
+      return { ...item, lookEveryMs: null, downloads: 0, deletes: "never" }
+    default:
+      return item
+  }
 }
