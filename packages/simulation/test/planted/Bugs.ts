@@ -3,6 +3,7 @@
  * or in the provider of machines. The sources have none of them.
  */
 import type { MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
+import type { Scenario } from "../../src/scenario/Scenario.ts"
 import type { Replacement } from "../../src/database/Rewrite.ts"
 import { Clock, Effect } from "effect"
 
@@ -13,6 +14,8 @@ export interface Bug {
   /** What else would catch it is taken away before, and put back afterwards. */
   readonly before?: string
   readonly after?: string
+  /** What of the quick scenario is otherwise. */
+  readonly scenario?: Partial<Scenario>
   /** Found in so many runs at most. */
   readonly within: number
 }

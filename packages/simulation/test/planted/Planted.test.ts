@@ -7,6 +7,7 @@ import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 import { type Bug, BUGS } from "./Bugs.ts"
+import { VIDEO_BUGS } from "./VideoBugs.ts"
 
 let database: SharedDatabase
 beforeAll(async () => {
@@ -31,7 +32,7 @@ const planted = ({ after, before, machines, statements }: Bug) => {
 const firstFailure = async (bug: Bug) => {
   for (let seed = 1; seed <= bug.within; seed++) {
     const { options, rewrite } = planted(bug)
-    const outcome = await simulate(database, { ...quickScenario(seed), lookSeconds: 1 }, options)
+    const outcome = await simulate(database, { ...quickScenario(seed), lookSeconds: 1, ...bug.scenario }, options)
     // A statement that was not found plants nothing: the bug's text is out of date.
     if (rewrite !== undefined) assert.strictEqual(rewrite.made.size, bug.statements!.length)
     if (outcome.violation !== null) return outcome
@@ -40,7 +41,7 @@ const firstFailure = async (bug: Bug) => {
 }
 
 describe("The simulation finds", () => {
-  for (const bug of BUGS) {
+  for (const bug of [...BUGS, ...VIDEO_BUGS]) {
     it(bug.name, { timeout: 180_000 }, async () => {
       const { scenario, violation } = await firstFailure(bug)
       process.stderr.write(`seed ${scenario.seed}: ${violation!.invariant}: ${bug.name}\n`)
