@@ -1,6 +1,6 @@
 /**
  * The server dies at each of its crash points (support/Points.ts) and is started again: before and after each statement that
- * writes and each call of the machines' provider. Then all is done twice that must be repeatable. Afterwards all jobs have
+ * writes and each call that acts on the world. Then all is done twice that must be repeatable. Afterwards all jobs have
  * ended, the books are right, and no invariant of the simulation is broken.
  *
  * The points are those that the server itself comes to while people work with it; they are printed.
@@ -109,7 +109,7 @@ const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problem
   const spared = PLACES.filter((place) => ![...died].some(place.has)).map(({ name }) => name)
   assert.deepStrictEqual(spared, [], "the server never died there")
 }
-/** Where money, machines and jobs are written. */
+/** Where money, machines, jobs and videos are written. */
 const STORES = [
   "JobAdmissionStore",
   "JobStore",
@@ -118,7 +118,9 @@ const STORES = [
   "MeteringStore",
   "BudgetStore",
   "HoldStore",
-  "machines."
+  "VideoStore",
+  "machines.",
+  "videos."
 ]
 const PLACES = STORES.flatMap((store) =>
   ["before", "after"].map((when) => ({
