@@ -14,6 +14,7 @@ export const jsonReport = (outcome: Outcome) => {
     refused: Object.fromEntries(summary.refused),
     chats: { answered, failed, abandoned },
     requests: outcome.requests,
+    twins: outcome.twins,
     machines: summary.machines,
     machine_hours: summary.machineHours,
     gpu_hours: summary.gpuHours,

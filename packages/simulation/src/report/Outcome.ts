@@ -54,6 +54,8 @@ export interface Outcome {
   readonly money: ReadonlyArray<MoneyPoint>
   /** What was asked of models. */
   readonly requests: Readonly<Record<RequestKind, RequestCount>>
+  /** Questions that were asked streamed and buffered, and compared. */
+  readonly twins: number
   readonly refused: Readonly<Record<string, number>>
   readonly strikes: ReadonlyArray<Strike>
   readonly struck: Readonly<Partial<Record<Fault, number>>>

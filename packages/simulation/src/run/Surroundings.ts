@@ -38,10 +38,11 @@ export interface Given {
   readonly planted: Planted | undefined
 }
 
-/** A bug that is put in by hand, in statements or in the provider of machines. */
+/** A bug that is put in by hand, in statements or in a provider. */
 export interface Planted {
   readonly rewrite?: Rewrite
   readonly machines?: (inner: MachineProviderService) => MachineProviderService
+  readonly models?: (inner: ModelProviderService) => ModelProviderService
   /** Before the run, on the empty database: what else would catch the bug is taken away. */
   readonly before?: string
   /** Afterwards, on the empty database. */
@@ -56,6 +57,7 @@ export interface World extends Surroundings {
 export const surroundings = (given: Given): World => {
   const { database, driver, history, noise, planted, scenario, struck } = given
   const plant = planted?.machines ?? ((inner: MachineProviderService) => inner)
+  const plantModels = planted?.models ?? ((inner: ModelProviderService) => inner)
   const world = worldOf(scenario)
   const names = new Map<string, string>()
   const strikes = new Strikes({
@@ -92,7 +94,7 @@ export const surroundings = (given: Given): World => {
       Effect.map(ModelProvider, (inner) =>
         named(
           faultyModels(
-            { ...inner, ...(inner.images === undefined ? {} : { images: QuietStudio.pictures(inner.images) }) },
+            plantModels(quiet(inner)),
             strikes,
             // A question begins with the name of its item.
             { subjectOf: (text) => text.split(" ", 1)[0], filmOf: (key) => names.get(key) }
@@ -156,6 +158,10 @@ const seen = (
     release: (key) => onTrueTime(inner.release(key))
   }
 }
+
+/** Nothing is compressed in real time. */
+const quiet = (inner: ModelProviderService): ModelProviderService =>
+  inner.images === undefined ? inner : { ...inner, images: QuietStudio.pictures(inner.images) }
 
 /** Films by the names of their items, on the clock of the world: a camera does not jump with a server's clock. */
 const named = (inner: ModelProviderService, process: Process, names: Map<string, string>): ModelProviderService => {

@@ -7,14 +7,14 @@ import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 import { type Bug, BUGS } from "./Bugs.ts"
-import { VIDEO_BUGS } from "./VideoBugs.ts"
+import { REQUEST_BUGS } from "./RequestBugs.ts"
 
 let database: SharedDatabase
 beforeAll(async () => {
   database = await Effect.runPromise(openDatabase)
 }, 60_000)
 
-const planted = ({ after, before, machines, statements }: Bug) => {
+const planted = ({ after, before, machines, models, statements }: Bug) => {
   const rewrite = statements === undefined ? undefined : new Rewrite(statements)
   return {
     rewrite,
@@ -22,6 +22,7 @@ const planted = ({ after, before, machines, statements }: Bug) => {
       planted: {
         ...(rewrite === undefined ? {} : { rewrite }),
         ...(machines === undefined ? {} : { machines }),
+        ...(models === undefined ? {} : { models }),
         ...(before === undefined ? {} : { before }),
         ...(after === undefined ? {} : { after })
       }
@@ -41,7 +42,7 @@ const firstFailure = async (bug: Bug) => {
 }
 
 describe("The simulation finds", () => {
-  for (const bug of [...BUGS, ...VIDEO_BUGS]) {
+  for (const bug of [...BUGS, ...REQUEST_BUGS]) {
     it(bug.name, { timeout: 180_000 }, async () => {
       const { scenario, violation } = await firstFailure(bug)
       process.stderr.write(`seed ${scenario.seed}: ${violation!.invariant}: ${bug.name}\n`)

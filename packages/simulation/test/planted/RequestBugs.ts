@@ -1,8 +1,9 @@
 /**
- * Bugs of videos, of the kinds that were met elsewhere: a film that failed is charged, its money is never given back, and two
- * replicas that both think that a film is theirs.
+ * Bugs of requests to models, of the kinds that were met elsewhere: streams that are counted otherwise, a film that failed is
+ * charged, its money is never given back, and two claims that both think that a film is theirs.
  */
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
+import { Effect } from "effect"
 import type { Bug } from "./Bugs.ts"
 
 const quick = quickScenario(0)
@@ -14,7 +15,22 @@ const FILMS = {
   faults: { ...quick.faults, model_cut: 0.3 }
 }
 
-export const VIDEO_BUGS: ReadonlyArray<Bug> = [
+export const REQUEST_BUGS: ReadonlyArray<Bug> = [
+  {
+    name: "a streamed answer is counted otherwise than a buffered one",
+    models: (inner) => ({
+      ...inner,
+      chat: (model, request, hear) =>
+        request.stream
+          ? Effect.andThen(
+              inner.chat(model, request, hear),
+              hear([{ _tag: "Usage", promptTokens: 1, completionTokens: 1 }])
+            )
+          : inner.chat(model, request, hear)
+    }),
+    scenario: { chatsPerHour: 200, jobsPerHour: 20, shares: { ...quick.shares, twins: 1, poor: 0 } },
+    within: 5
+  },
   {
     name: "a video that failed is charged all the same",
     statements: [
