@@ -48,7 +48,7 @@ const wellFormed = (events: ReadonlyArray<ChatEvent>, choices: number): void => 
     }
     expect(Number.isInteger(event.index) && event.index >= 0 && event.index < choices).toBe(true)
     if (event._tag === "ToolCall") {
-      expect([event.call, event.name !== "", event.id !== ""]).toEqual([begun[event.index]++, true, true])
+      expect([event.call, event.name !== "", event.id !== ""]).toEqual([begun[event.index]!++, true, true])
     }
     if (event._tag === "ToolArguments") expect(event.call).toBeLessThan(begun[event.index]!)
   }
