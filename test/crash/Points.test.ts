@@ -1,6 +1,6 @@
 /**
  * The server dies at each of its crash points (support/Points.ts) and is started again: before and after each statement that
- * writes and each call of the machines' provider. Then all is done twice that must be repeatable. Afterwards all jobs have
+ * writes and each call that acts on the world. Then all is done twice that must be repeatable. Afterwards all jobs have
  * ended, the books are right, and no invariant of the simulation is broken.
  *
  * The points are those that the server itself comes to while people work with it; they are printed.
@@ -97,7 +97,7 @@ const holds = Effect.gen(function* () {
   return [...problems, ...broken.flatMap(({ found, invariant }) => found.map((one) => `${invariant}: ${one}`))]
 })
 /** Who dies all the time may be late; that a stop keeps its bound is for the simulation to see. */
-const LATER = { now: Date.UTC(2100, 0), sweepMs: 100 * YEAR_MS, stopMs: 100 * YEAR_MS }
+const LATER = { now: Date.UTC(2100, 0), sweepMs: 100 * YEAR_MS, stopMs: 100 * YEAR_MS, filmMs: 100 * YEAR_MS }
 
 const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problems: ReadonlyArray<string>) => {
   const { died, jobs, points } = played
@@ -109,7 +109,7 @@ const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problem
   const spared = PLACES.filter((place) => ![...died].some(place.has)).map(({ name }) => name)
   assert.deepStrictEqual(spared, [], "the server never died there")
 }
-/** Where money, machines and jobs are written. */
+/** Where money, machines, jobs and videos are written. */
 const STORES = [
   "JobAdmissionStore",
   "JobStore",
@@ -118,7 +118,9 @@ const STORES = [
   "MeteringStore",
   "BudgetStore",
   "HoldStore",
-  "machines."
+  "VideoStore",
+  "machines.",
+  "videos."
 ]
 const PLACES = STORES.flatMap((store) =>
   ["before", "after"].map((when) => ({

@@ -9,6 +9,7 @@ import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
+import { ImageLinks } from "@sluice/domain/inference/ImageLinks"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
@@ -31,7 +32,7 @@ export const application = Layer.mergeAll(
   Layer.mergeAll(
     Inference.layerNoDeps,
     Embeddings.layerNoDeps,
-    Images.layerNoDeps,
+    Images.layerNoDeps.pipe(Layer.provideMerge(ImageLinks.layer)),
     Speech.layerNoDeps,
     Transcriptions.layerNoDeps
   ).pipe(Layer.provide(Metering.layer)),

@@ -1,11 +1,13 @@
 /**
  * Where can a process die so that it matters? Before and after each statement that writes, and before and after each call
- * of the machines' provider: between an intent and its commit there is nothing else that outlives the process.
+ * of the machines' provider or of the one that films: between an intent and its commit there is nothing else that outlives the process.
  *
  * Nobody keeps a list: whatever the service does at its ports is a point, by the file and line of the store that does it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
+import type { VideoProvider } from "@sluice/domain/inference/MediaProvider"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { application } from "@sluice/server/Application"
 import { kindOf } from "@sluice/simulation/faults/DatabaseFaults"
@@ -24,7 +26,8 @@ export const watched = (watcher: Watcher) =>
     Layer.updateService(PgClient.PgClient, (sql) => watchedSql(sql, { ...watcher, twice: false })),
     Layer.updateService(BatchSql, (sql) => watchedSql(sql, watcher)),
     Layer.updateService(RelaxedSql, (sql) => watchedSql(sql, { ...watcher, twice: false })),
-    Layer.updateService(MachineProvider, (provider) => watchedProvider(provider, watcher))
+    Layer.updateService(MachineProvider, (provider) => watchedMachines(provider, watcher)),
+    Layer.updateService(ModelProvider, (provider) => watchedFilms(provider, watcher))
   )
 
 const around = <A, E, R>(watcher: Watcher, point: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -56,10 +59,21 @@ const placeOf = ({ stack = "" }: Error): string | undefined =>
 /** What acts on the world; looks do not. */
 const CALLS = ["launch", "stop", "release"] as const
 
-const watchedProvider = (provider: MachineProviderService, watcher: Watcher): MachineProviderService => {
+const watchedMachines = (provider: MachineProviderService, watcher: Watcher): MachineProviderService => {
   const calls = CALLS.map((name) => {
     const call = provider[name] as (argument: unknown) => Effect.Effect<unknown, unknown>
     return [name, (argument: unknown) => around(watcher, `machines.${name}`, call(argument))]
   })
   return { ...provider, ...Object.fromEntries(calls) }
+}
+
+const watchedFilms = (provider: ModelProviderService, watcher: Watcher): ModelProviderService => {
+  const { videos } = provider
+  if (videos === undefined) return provider
+  const watched: VideoProvider = {
+    ...videos,
+    submit: (model, task) => around(watcher, "videos.submit", videos.submit(model, task)),
+    remove: (model, reference) => around(watcher, "videos.remove", videos.remove(model, reference))
+  }
+  return { ...provider, videos: watched }
 }

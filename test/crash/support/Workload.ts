@@ -1,4 +1,4 @@
-/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, and chats; and what must be true of them afterwards. */
+/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, chats and videos; and what must be true of them afterwards. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -42,7 +42,7 @@ export const submitter = async (server: ServerProcess, name: string, going: () =
   }
 }
 
-/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, budgets that change, and chats. */
+/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, budgets that change, chats and videos. */
 export const others = async (server: ServerProcess, going: () => boolean): Promise<ReadonlyArray<string>> => {
   const ids: Array<string> = []
   const jobs = async (name: string, extra: Record<string, unknown>) => {
@@ -79,9 +79,43 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
     jobs("dear", { command: "sleep 3000", max_runtime_minutes: 1, max_cost_usd: 0.01 }),
     jobs("precious", { command: "sleep 3000", max_runtime_minutes: 1 }),
     jobs("kept", { command: "date >> dates; sleep 3", storage_id: made.json.data.id, region: "us-west" }),
-    chats()
+    chats(),
+    films(server, going)
   ])
   return ids
+}
+
+/** Videos are ordered, made and deleted, one after the other; the last one, which no death cuts short, is downloaded. */
+const films = async (server: ServerProcess, going: () => boolean): Promise<void> => {
+  for (let i = 0; going(); i++) {
+    const body = { model: "sluice-film", prompt: `film ${i}`, seconds: "4", size: "640x368" }
+    const ordered = await server.persist("POST", "/v1/videos", body)
+    // 402: the money is held for others.
+    assert.include([200, 402], ordered.status, ordered.text)
+    if (ordered.status === 402) {
+      await sleep(500)
+      continue
+    }
+    const path = `/v1/videos/${ordered.json.id}`
+    const film = await filmed(server, path, going)
+    assert.strictEqual(film.status, "completed", JSON.stringify(film))
+    if (!going()) {
+      const { headers, status } = await server.persist("GET", `${path}/content`)
+      assert.deepStrictEqual([status, headers.get("content-type")], [200, "video/mp4"])
+    }
+    const removed = await server.persist("DELETE", path)
+    // 404: it was heard before, and the answer was lost.
+    assert.include([200, 404], removed.status, removed.text)
+  }
+}
+
+const filmed = async (server: ServerProcess, path: string, going: () => boolean) => {
+  for (let i = 0; i < 600 || going(); i++) {
+    const { json } = await server.persist("GET", path)
+    if (json.status === "completed" || json.status === "failed") return json
+    await sleep(100)
+  }
+  throw new Error(`${path} never ended`)
 }
 
 /** Waits until the job has ended. */
@@ -119,6 +153,7 @@ export const audit = Effect.gen(function* () {
        where coalesce(j.cost, 0) <> coalesce(e.sum, 0)
      union all select 'hold ' || id || ' is open' from holds where state = 'open' and expires_at is null
      union all select 'machine ' || id || ' is ' || status from machines where status not in ('stopped', 'failed')
+     union all select 'video ' || id || ' is ' || status from videos where ended_at is null
      union all select 'the world runs ' || key || ' still' from sim_machines where stop_at is null
      union all select 'twice: ' || name from jobs group by name having count(*) > 1`
   )

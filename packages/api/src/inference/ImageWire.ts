@@ -5,7 +5,12 @@ import * as Schema from "effect/Schema"
 
 export const ImageListWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
-  data: Schema.Array(Schema.Struct({ b64_json: Schema.String.annotate({ description: "base64 of a PNG file" }) })),
+  data: Schema.Array(
+    Schema.Struct({
+      b64_json: Schema.optionalKey(Schema.String.annotate({ description: "base64 of a PNG file" })),
+      url: Schema.optionalKey(Schema.String.annotate({ description: "A link that needs no key and lives for an hour" }))
+    })
+  ),
   size: Schema.String,
   output_format: Schema.Literal("png"),
   usage: Schema.Struct({
@@ -16,11 +21,14 @@ export const ImageListWire = Schema.Struct({
   })
 }).annotate({ identifier: "ImageList" })
 
-/** The whole body around the images as base64. */
-export const imageListText = (data: ReadonlyArray<string>, answer: ImageAnswer): string =>
+/** The whole body around the images, each as base64 or as a link. */
+export const imageListText = (
+  data: ReadonlyArray<{ readonly b64_json: string } | { readonly url: string }>,
+  answer: ImageAnswer
+): string =>
   JSON.stringify({
     created: answer.created,
-    data: data.map((b64_json) => ({ b64_json })),
+    data,
     size: answer.size,
     output_format: "png",
     usage: {

@@ -59,7 +59,7 @@ const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
     description:
       "Nothing is stored: send the whole conversation each time. With `stream: true` the answer is server-sent events " +
       "with a name and a `sequence_number`, from `response.created` to `response.completed`, `response.incomplete` or " +
-      "`response.failed`. Usage is charged before the answer is complete."
+      "`error` and `response.failed`. Usage is charged before the answer is complete."
   })
 )
 

@@ -8,6 +8,7 @@ import { OutputItemWire, OutputTextWire, ResponseWire } from "./ResponseWire.ts"
 const numbered = { sequence_number: Schema.Int }
 const ofItem = { ...numbered, item_id: Schema.String, output_index: Schema.Int }
 const ofPart = { ...ofItem, content_index: Schema.Int }
+const problem = { code: Schema.String, message: Schema.String, param: Schema.Null }
 const Nothing = Schema.Array(Schema.Never)
 
 export const ResponseEventWire = Schema.Union([
@@ -55,8 +56,21 @@ export const ResponseEventWire = Schema.Union([
     ...ofItem,
     name: Schema.String,
     arguments: Schema.String
+  }),
+  // What is documented at OpenAI, and beside it the `error` that clients read in fact.
+  Schema.Struct({
+    type: Schema.Literal("error"),
+    ...numbered,
+    ...problem,
+    error: Schema.Struct({ type: Schema.String, ...problem })
   })
 ]).annotate({ identifier: "ResponseEvent" })
+
+/** The fields of the event that tells what went wrong, as JSON text. */
+export const errorFields = (type: string, code: string, message: string): string => {
+  const fields = `"code":${JSON.stringify(code)},"message":${JSON.stringify(message)},"param":null`
+  return `${fields},"error":{"type":"${type}",${fields}}`
+}
 
 export type ResponseEventType = (typeof ResponseEventWire.Type)["type"]
 

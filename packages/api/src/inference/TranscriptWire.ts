@@ -17,14 +17,28 @@ export const TranscriptWire = Schema.Struct({ text: Schema.String, usage: Usage 
   identifier: "Transcription"
 })
 
+const NotTold = Schema.Finite.annotate({ description: "0: models here do not tell it" })
+
+/** Typed clients refuse a segment that lacks any of these. */
+const Segment = Schema.Struct({
+  id: Schema.Int,
+  seek: Schema.Int.annotate({ description: "Where its window of 30 s begins, in frames of 10 ms" }),
+  start: Seconds,
+  end: Seconds,
+  text: Schema.String,
+  tokens: Schema.Array(Schema.Int).annotate({ description: "Empty: models here do not tell them" }),
+  temperature: Schema.Finite,
+  avg_logprob: NotTold,
+  compression_ratio: NotTold,
+  no_speech_prob: NotTold
+})
+
 export const VerboseTranscriptWire = Schema.Struct({
   task: Schema.Literal("transcribe"),
   language: Schema.String.annotate({ description: "In English: `english`" }),
   duration: Schema.Finite.annotate({ description: "Seconds" }),
   text: Schema.String,
-  segments: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ id: Schema.Int, start: Seconds, end: Seconds, text: Schema.String }))
-  ),
+  segments: Schema.optionalKey(Schema.Array(Segment)),
   words: Schema.optionalKey(Schema.Array(Schema.Struct({ word: Schema.String, start: Seconds, end: Seconds }))),
   usage: Usage
 }).annotate({ identifier: "VerboseTranscription" })
@@ -60,15 +74,33 @@ const usageOf = ({ cost, durationMs }: TranscriptionAnswer) => ({
   cost: toUsd(cost)
 })
 
+/** What `seek` counts in. */
+const [WINDOW_MS, FRAME_MS] = [30_000, 10]
+
 const verbose = (request: TranscriptionRequest, answer: TranscriptionAnswer): typeof VerboseTranscriptWire.Type => {
   const { language, segments, text, words } = answer.transcript
+  const temperature = request.temperature ?? 0
   const times = ({ endMs, startMs }: Spoken) => ({ start: startMs / 1_000, end: endMs / 1_000 })
   return {
     task: "transcribe",
     language: nameOf(language),
     duration: answer.durationMs / 1_000,
     text,
-    ...(request.segments ? { segments: segments.map((part, id) => ({ id, ...times(part), text: part.text })) } : {}),
+    ...(request.segments
+      ? {
+          segments: segments.map((part, id) => ({
+            id,
+            seek: Math.floor(part.startMs / WINDOW_MS) * (WINDOW_MS / FRAME_MS),
+            ...times(part),
+            text: part.text,
+            tokens: [],
+            temperature,
+            avg_logprob: 0,
+            compression_ratio: 0,
+            no_speech_prob: 0
+          }))
+        }
+      : {}),
     ...(request.words ? { words: words.map((word) => ({ word: word.text, ...times(word) })) } : {}),
     usage: usageOf(answer)
   }

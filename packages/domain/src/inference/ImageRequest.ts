@@ -13,6 +13,8 @@ export interface ImageRequest {
   readonly count: number
   /** Width x height in pixels, as the caller wrote it; undefined: the model's own. */
   readonly size: string | undefined
+  /** Links instead of the files themselves. */
+  readonly links: boolean
 }
 
 const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -50,7 +52,8 @@ export const decodeImage = (body: unknown): Result.Result<ImageRequest, ChatInva
       model: given.model,
       prompt: given.prompt,
       count: given.n ?? 1,
-      size: size === "auto" ? undefined : size
+      size: size === "auto" ? undefined : size,
+      links: given.response_format === "url"
     })
   })
 
@@ -60,11 +63,6 @@ const MISSING: ReadonlyArray<{
   readonly asked: (body: typeof ImageBody.Type) => boolean
   readonly message: string
 }> = [
-  {
-    param: "response_format",
-    asked: (body) => body.response_format === "url",
-    message: "images come as b64_json; leave it out"
-  },
   {
     param: "output_format",
     asked: (body) => (body.output_format ?? "png") !== "png",

@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
+import { ImageLinks } from "./ImageLinks.ts"
 import type { ImageRequest } from "./ImageRequest.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
@@ -13,8 +14,8 @@ import { makeWholeAnswer } from "./WholeAnswer.ts"
 export interface ImageAnswer {
   /** Unix seconds. */
   readonly created: number
-  /** PNG files. */
-  readonly images: ReadonlyArray<Uint8Array>
+  /** PNG files, or the secrets of links to them. */
+  readonly images: ReadonlyArray<Uint8Array> | ReadonlyArray<string>
   readonly size: string
   readonly promptTokens: number
   readonly cost: NanoUsd
@@ -39,6 +40,7 @@ export class Images extends Context.Service<
       const provider = (yield* ModelProvider).images
       const whole = yield* makeWholeAnswer
       const tokens = yield* Tokens
+      const links = yield* ImageLinks
       const models = provider?.models ?? []
       const catalog = new Map(models.map((model) => [model.id, model]))
 
@@ -62,7 +64,12 @@ export class Images extends Context.Service<
             cost,
             tokens: { prompt: promptTokens, completion: 0 }
           }
-          const made = provider.generate(model, { prompt: request.prompt, count: request.count, size })
+          const drawn = provider.generate(model, { prompt: request.prompt, count: request.count, size })
+          const kept = (files: ReadonlyArray<Uint8Array>) =>
+            Effect.forEach(files, (file) => links.keep(principal.workspaceId, file))
+          const made: Effect.Effect<ImageAnswer["images"], UpstreamFailed> = request.links
+            ? Effect.flatMap(drawn, kept)
+            : drawn
           const images = yield* whole(order, made)
           const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
           return { created, images, size, promptTokens, cost }

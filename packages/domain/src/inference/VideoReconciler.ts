@@ -17,7 +17,7 @@ import { VideoStore } from "./VideoStore.ts"
 const SLOTS = 32
 export const VIDEOS_TOPIC = "videos"
 /** The longest that one question to a provider may take, in polls of the replica. */
-const QUESTION_POLLS = 30
+export const QUESTION_POLLS = 30
 /** A deletion that failed is tried again after as many. */
 const AGAIN_POLLS = 60
 

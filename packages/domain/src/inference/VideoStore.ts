@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { monthOf, REVENUE_ACCOUNT } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { BatchSql } from "../database/Clients.ts"
+import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { Replica } from "../database/Replica.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
 import type { NewVideo, VideoRow } from "./VideoRow.ts"
@@ -17,20 +17,20 @@ export interface Admission {
   readonly available: NanoUsd
 }
 
-/** $1 id, $2 workspace, $3 environment, $4 price, $5 month, $6.. the row. */
+/** $1 id, $2 workspace, $3 environment, $4 price, $5 month, $6.. the row. Said again, it changes nothing. */
 const ADMIT = `
 with acc as materialized (select id, balance - held as available from accounts where id = $2 for no key update
 ), env as materialized (
   select budget_reached(environments, $5::date) as reached from environments where id = $3 and (select count(*) from acc) >= 0 for no key update
 ), judged as materialized (
-  select case when env.reached then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
+  select case when exists (select from videos where id = $1) then 'done' when env.reached then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
     coalesce(acc.available, 0) as available from env left join acc on true
 ), h as (insert into holds (id, account_id, amount) select $1, $2, $4::int8 from judged where refused is null
 ), u as (update accounts set held = held + $4::int8 where id = $2 and (select refused is null from judged)
 ), v as (
   insert into videos (id, workspace_id, environment_id, price, key_id, model, prompt, size, seconds, picture, picture_type, status, created_at, wake_at)
   select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
-select refused, available from judged`
+select nullif(refused, 'done') as refused, available from judged`
 
 const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
   where id = any(array(select id from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3
@@ -98,6 +98,8 @@ export class VideoStore extends Context.Service<
     VideoStore,
     Effect.gen(function* () {
       const sql = yield* BatchSql
+      // A claim that is lost is made again: it waits for no disk.
+      const relaxed = yield* RelaxedSql
       const replica = yield* Replica
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
@@ -126,12 +128,12 @@ export class VideoStore extends Context.Service<
       const claim = (limit: number) =>
         Effect.suspend(() => {
           const at = now()
-          return sql.unsafe<VideoRow>(CLAIM, [replica.id, new Date(at + replica.leaseMs), new Date(at), limit])
+          return relaxed.unsafe<VideoRow>(CLAIM, [replica.id, new Date(at + replica.leaseMs), new Date(at), limit])
         }).pipe(Effect.orDie)
 
       const renew = (ids: ReadonlyArray<string>) =>
         Effect.suspend(() =>
-          sql.unsafe(RENEW, [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)])
+          relaxed.unsafe(RENEW, [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)])
         ).pipe(Effect.asVoid, Effect.orDie)
 
       const commit = (row: VideoRow, state: VideoState, wakeAt: number) =>

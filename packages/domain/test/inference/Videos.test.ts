@@ -9,7 +9,7 @@ import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
-import { Effect, Layer } from "effect"
+import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
@@ -95,6 +95,19 @@ onEveryDatabase("Videos", (it) => {
           entries: 0n
         })
       })
+    )
+
+    it.effect("takes an order that is said twice once, though the money is there for one alone", () =>
+      Effect.gen(function* () {
+        const { principal } = yield* setUp(50n)
+        const { environmentId, keyId, workspaceId } = principal
+        const id = yield* Effect.flatMap(Crypto.Crypto, (crypto) => crypto.randomUUIDv7())
+        const order = { id, workspaceId, environmentId, keyId, ...REQUEST, size: "640x368", seconds: 4, price: 40n }
+        const store = yield* VideoStore
+        expect(yield* store.admit(order)).toMatchObject({ refused: null })
+        expect(yield* store.admit(order)).toMatchObject({ refused: null })
+        expect(yield* money(principal)).toMatchObject({ balance: 50n, held: 40n, openHolds: 40n })
+      }).pipe(Effect.provide(NodeCrypto.layer))
     )
 
     it.effect("gives everything back where the film fails, is refused, or never ends", () =>

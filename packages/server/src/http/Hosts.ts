@@ -21,3 +21,7 @@ const bare = (host: string): string => host.toLowerCase().replace(/:\d+$/, "").r
 /** Whether listening on a host reaches this machine alone. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
+
+/** How the caller reached us, as it wrote it: a proxy that speaks TLS for us says so. `Host` was checked before. */
+export const originOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): string =>
+  `${headers["x-forwarded-proto"] === "https" ? "https" : "http"}://${String(headers["host"])}`

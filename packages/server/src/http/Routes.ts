@@ -10,6 +10,7 @@ import { environmentsHandlers } from "../environments/EnvironmentsHandlers.ts"
 import { InferenceHandlers } from "../inference/InferenceHandlers.ts"
 import { instancesHandlers } from "../instances/InstancesHandlers.ts"
 import { jobsHandlers } from "../jobs/JobsHandlers.ts"
+import { imageLink, imageLinkRoute } from "../site/ImageLinkRoute.ts"
 import { site, siteRoutes } from "../site/SiteRoutes.ts"
 import { storageHandlers } from "../storage/StorageHandlers.ts"
 import { templatesHandlers } from "../templates/TemplatesHandlers.ts"
@@ -38,8 +39,8 @@ const inference = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(Inferenc
 
 /** Serves everything on the `HttpServer` that is provided. */
 export const serveRoutes = (isOurHost: HostRule) => {
-  const routes = [...routesOf(InfraApi), ...routesOf(InferenceApi), ...siteRoutes]
-  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, edge({ isOurHost, routes })), {
+  const routes = [...routesOf(InfraApi), ...routesOf(InferenceApi), ...siteRoutes, imageLinkRoute]
+  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, imageLink, edge({ isOurHost, routes })), {
     disableLogger: true,
     disableListenLog: true
   })

@@ -4,16 +4,22 @@ import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { decodeImage } from "@sluice/domain/inference/ImageRequest"
 import { Images } from "@sluice/domain/inference/Images"
 import { Effect } from "effect"
+import { IMAGE_LINK_PATH } from "../site/ImageLinkRoute.ts"
 import { type Caller, json, type Reply } from "./CallerGate.ts"
 
 export const makeImages = Effect.map(
   Images,
   (images) =>
-    (caller: Caller, body: unknown): Effect.Effect<Reply, InferenceFailure> =>
+    /** `origin`: how the caller reaches us, for links. */
+    (caller: Caller, body: unknown, origin: string): Effect.Effect<Reply, InferenceFailure> =>
       Effect.gen(function* () {
         const request = yield* Effect.fromResult(decodeImage(body))
         const answer = yield* images.generate(caller.principal, caller.requestId, request)
-        const data = answer.images.map((image) => Buffer.from(image).toString("base64"))
+        const data = answer.images.map((image) =>
+          typeof image === "string"
+            ? { url: `${origin}${IMAGE_LINK_PATH}/${image}` }
+            : { b64_json: Buffer.from(image).toString("base64") }
+        )
         return json(200, imageListText(data, answer), caller.headers)
       })
 )

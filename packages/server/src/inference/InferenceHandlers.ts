@@ -31,6 +31,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { boundedBody } from "../http/BoundedBody.ts"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
+import { originOf } from "../http/Hosts.ts"
 import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
@@ -168,7 +169,11 @@ export const InferenceHandlers = HttpApiBuilder.group(
       .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
       .handleRaw("createResponse", ({ request }) => routed(respond, request))
       .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
-      .handleRaw("createImages", ({ request }) => asking(request, draw))
+      .handleRaw("createImages", ({ request }) =>
+        asking(request, (caller, body) =>
+          draw(caller, body, originOf(NodeHttpServerRequest.toIncomingMessage(request)))
+        )
+      )
       .handleRaw("createSpeech", ({ request }) => asking(request, say))
       .handleRaw("createTranscription", ({ request }) =>
         uploading(request, { file: "file", maxBytes: MAX_SOUND_BYTES }, hear)

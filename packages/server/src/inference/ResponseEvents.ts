@@ -4,7 +4,13 @@
  * charged is durable.
  */
 import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
-import { itemFields, partFields, responseEvent, type ResponseEventType } from "@sluice/api/inference/ResponseEventWire"
+import {
+  errorFields,
+  itemFields,
+  partFields,
+  responseEvent,
+  type ResponseEventType
+} from "@sluice/api/inference/ResponseEventWire"
 import {
   callItem,
   endState,
@@ -63,12 +69,17 @@ export class ResponseEvents implements AnswerWire {
     return text + this.lifecycle(state.status === "completed" ? "response.completed" : "response.incomplete", state)
   }
 
-  /** The failure as the response's. One that comes before the model's first word has a response of its own. */
+  /**
+   * The failure as an event that clients raise, and as the response's: some read the one, some the other. One that comes
+   * before the model's first word has a response of its own.
+   */
   failure(failure: InferenceFailure, requestId: string): string {
-    const { code, message, type } = inferenceErrorOf(failure)
+    const { code: given, message, type } = inferenceErrorOf(failure)
+    const code = given ?? type
     return (
       this.begin({ id: requestId, created: this.asked, model: this.request.chat.model }) +
-      this.lifecycle("response.failed", { status: "failed", error: { code: code ?? type, message } })
+      this.event("error", errorFields(type, code, message)) +
+      this.lifecycle("response.failed", { status: "failed", error: { code, message } })
     )
   }
 

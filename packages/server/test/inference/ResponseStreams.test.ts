@@ -5,7 +5,7 @@ import { type ChatEvent, type Model, ModelProvider, UpstreamFailed } from "@slui
 import { streamText } from "ai"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
 import { InternalServerError } from "openai"
-import type { ResponseOutputItem, ResponseStreamEvent } from "openai/resources/responses/responses"
+import type { ResponseOutputItem } from "openai/resources/responses/responses"
 import { saying } from "../../../../test/support/Answers.ts"
 import { ownPglite } from "../../../../test/support/Databases.ts"
 import { money } from "../../../domain/test/inference/support/Workspace.ts"
@@ -55,7 +55,7 @@ const said = (item: ResponseOutputItem) => {
 }
 
 layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of responses", (it) => {
-  it.effect("a model that breaks: its words and response.failed, then the end; the words are paid", () =>
+  it.effect("a model that breaks: its words, error and response.failed, then the end; the words are paid", () =>
     Effect.gen(function* () {
       const { apiKey, principal, url } = yield* customer(NANO)
       const response = yield* Effect.promise(() =>
@@ -69,6 +69,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
       const body = yield* Effect.promise(() => response.text())
       const blocks = body.split("\n\n")
       expect(blocks.at(-1)).toBe("")
+      expect(blocks.at(-3)!.split("\n")[0]).toBe("event: error")
       const [name, data] = blocks.at(-2)!.split("\n")
       expect(name).toBe("event: response.failed")
       expect(JSON.parse(data!.slice(6))).toMatchObject({
@@ -83,12 +84,12 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
     })
   )
 
-  it.effect("clients understand it: a failed response, an error part", () =>
+  it.effect("clients understand it: an error that is raised, an error part", () =>
     Effect.gen(function* () {
       const { apiKey, client, url } = yield* customer(NANO)
       const asked = { model: "breaks", input: "hi" }
-      const failed = yield* Effect.promise(() => client.responses.stream(asked).finalResponse())
-      expect([failed.status, failed.error?.code as string]).toEqual(["failed", "upstream_broken"])
+      const raised = yield* failure(() => client.responses.stream(asked).finalResponse())
+      expect(raised).toMatchObject({ type: "upstream_error", code: "upstream_broken" })
       const errors = yield* Effect.promise(async () => {
         const found: Array<unknown> = []
         const openai = createOpenAI({ apiKey, baseURL: `${url}/v1` })
@@ -169,15 +170,12 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
         client.withOptions({ baseURL: `${url}/v1` }).responses.create({ model: "hangs", input: "hi", stream: true })
       )
       const read = yield* Effect.forkChild(
-        Effect.promise(async () => {
-          const events: Array<ResponseStreamEvent> = []
-          for await (const event of stream) events.push(event)
-          return events
+        failure(async () => {
+          for await (const _ of stream) continue
         })
       )
       yield* Scope.close(scope, Exit.void)
-      const last = (yield* Fiber.join(read)).at(-1)!
-      expect(last).toMatchObject({ type: "response.failed", response: { error: { code: "server_stopping" } } })
+      expect(yield* Fiber.join(read)).toMatchObject({ type: "overloaded_error", code: "server_stopping" })
       expect(yield* money(principal)).toMatchObject({ spent: PROMPT + 2_000n, held: 0n, usage: 1n, openHolds: 0n })
     })
   )

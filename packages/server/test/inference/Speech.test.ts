@@ -116,12 +116,17 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("transcript
 
       const verbose = yield* ask(client, wav.bytes, "a.wav", {
         response_format: "verbose_json",
+        temperature: 0.5,
         timestamp_granularities: ["word", "segment"]
       })
       expect(verbose).toMatchObject({ text: TEXT, language: "english", duration: seconds, task: "transcribe" })
       const { segments, words } = verbose as unknown as Verbose
       expect(words.map(({ word }) => word).join(" ")).toBe(TEXT)
       expect(segments.map(({ text }) => text).join(" ")).toBe(TEXT)
+      for (const [id, segment] of segments.entries()) {
+        expect(segment).toMatchObject({ id, seek: 0, tokens: [], temperature: 0.5, avg_logprob: 0 })
+        expect(segment).toMatchObject({ compression_ratio: 0, no_speech_prob: 0 })
+      }
       for (const list of [words, segments]) {
         for (const [index, { end, start }] of list.entries()) {
           expect(end).toBeGreaterThan(start)

@@ -17,8 +17,10 @@ import { malformed } from "./MalformedAnswers.ts"
 import type { Strikes } from "./Strikes.ts"
 
 export interface FaultyModelsOptions {
-  /** The stable name of a question; the model's id where it has none. */
-  readonly subjectOf?: (request: ChatRequest) => string | undefined
+  /** The stable name of a question, by its text; the model's id where it has none. */
+  readonly subjectOf?: (text: string) => string | undefined
+  /** The stable name of a film, by the key of its order or its reference. */
+  readonly filmOf?: (key: string) => string | undefined
 }
 
 /** How many events of an answer arrive before it hangs or is cut: from, to. */
@@ -30,14 +32,14 @@ export const faultyModels = (
   options: FaultyModelsOptions = {}
 ): ModelProviderService => ({
   ...inner,
-  ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, strikes) }),
-  ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, strikes) }),
-  ...(inner.speech === undefined ? {} : { speech: faultySpeech(inner.speech, strikes) }),
-  ...(inner.transcription === undefined ? {} : { transcription: faultyEars(inner.transcription, strikes) }),
-  ...(inner.videos === undefined ? {} : { videos: faultyFilms(inner.videos, strikes) }),
+  ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, strikes, options) }),
+  ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, strikes, options) }),
+  ...(inner.speech === undefined ? {} : { speech: faultySpeech(inner.speech, strikes, options) }),
+  ...(inner.transcription === undefined ? {} : { transcription: faultyEars(inner.transcription, strikes, options) }),
+  ...(inner.videos === undefined ? {} : { videos: faultyFilms(inner.videos, strikes, options) }),
   chat: (model, request, hear) =>
     Effect.suspend(() => {
-      const subject = options.subjectOf?.(request) ?? model.id
+      const subject = options.subjectOf?.(request.messages[0]?.text ?? "") ?? model.id
       const refused = refusal(strikes, subject)
       if (refused !== undefined) return Effect.fail(refused)
       const events = () => strikes.within("events-before", subject, EVENTS_BEFORE)
@@ -51,37 +53,47 @@ export const faultyModels = (
     })
 })
 
-const faultyEmbeddings = (inner: EmbeddingProvider, strikes: Strikes): EmbeddingProvider => ({
+const faultyEmbeddings = (
+  inner: EmbeddingProvider,
+  strikes: Strikes,
+  { subjectOf }: FaultyModelsOptions
+): EmbeddingProvider => ({
   ...inner,
-  embed: (model, inputs, dimensions) => whole(strikes, model.id, inner.embed(model, inputs, dimensions))
+  embed: (model, inputs, dimensions) =>
+    whole(strikes, subjectOf?.(String(inputs[0])) ?? model.id, inner.embed(model, inputs, dimensions))
 })
 
-const faultyImages = (inner: ImageProvider, strikes: Strikes): ImageProvider => ({
+const faultyImages = (inner: ImageProvider, strikes: Strikes, { subjectOf }: FaultyModelsOptions): ImageProvider => ({
   ...inner,
-  generate: (model, request) => whole(strikes, model.id, inner.generate(model, request))
+  generate: (model, request) => whole(strikes, subjectOf?.(request.prompt) ?? model.id, inner.generate(model, request))
 })
 
-const faultySpeech = (inner: SpeechProvider, strikes: Strikes): SpeechProvider => ({
+const faultySpeech = (inner: SpeechProvider, strikes: Strikes, { subjectOf }: FaultyModelsOptions): SpeechProvider => ({
   ...inner,
-  speak: (model, task) => whole(strikes, model.id, inner.speak(model, task))
+  speak: (model, task) => whole(strikes, subjectOf?.(task.input) ?? model.id, inner.speak(model, task))
 })
 
-const faultyEars = (inner: TranscriptionProvider, strikes: Strikes): TranscriptionProvider => ({
+const faultyEars = (
+  inner: TranscriptionProvider,
+  strikes: Strikes,
+  { subjectOf }: FaultyModelsOptions
+): TranscriptionProvider => ({
   ...inner,
-  transcribe: (model, task) => whole(strikes, model.id, inner.transcribe(model, task))
+  transcribe: (model, task) => whole(strikes, subjectOf?.(task.path) ?? model.id, inner.transcribe(model, task))
 })
 
-const faultyFilms = (inner: VideoProvider, strikes: Strikes): VideoProvider => ({
+const faultyFilms = (inner: VideoProvider, strikes: Strikes, { filmOf }: FaultyModelsOptions): VideoProvider => ({
   ...inner,
-  submit: (model, task) => whole(strikes, model.id, inner.submit(model, task)),
+  submit: (model, task) => whole(strikes, filmOf?.(task.id) ?? model.id, inner.submit(model, task)),
   look: (model, reference) =>
-    Effect.map(whole(strikes, model.id, inner.look(model, reference)), (progress) =>
-      progress._tag === "Completed" && strikes.strikes("model_cut", reference)
+    Effect.map(whole(strikes, filmOf?.(reference) ?? model.id, inner.look(model, reference)), (progress) =>
+      progress._tag === "Completed" && strikes.strikes("model_cut", filmOf?.(reference) ?? reference)
         ? ({ _tag: "Failed", code: "video_generation_failed" } as const)
         : progress
     ),
-  read: (model, reference, range) => whole(strikes, model.id, inner.read(model, reference, range)),
-  remove: (model, reference) => whole(strikes, model.id, inner.remove(model, reference))
+  read: (model, reference, range) =>
+    whole(strikes, filmOf?.(reference) ?? model.id, inner.read(model, reference, range)),
+  remove: (model, reference) => whole(strikes, filmOf?.(reference) ?? model.id, inner.remove(model, reference))
 })
 
 const refusal = (strikes: Strikes, subject: string): UpstreamFailed | undefined => {

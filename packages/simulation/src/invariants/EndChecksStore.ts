@@ -7,6 +7,7 @@ import { costOf } from "@sluice/domain/billing/Money"
 import { REVENUE_ACCOUNT } from "@sluice/domain/billing/Ledger"
 import { gapOf } from "@sluice/domain/machines/OutputLimit"
 import { Effect } from "effect"
+import type { Twins } from "../users/Tally.ts"
 import { ENDED, GONE } from "./InvariantStore.ts"
 
 export interface EndContext {
@@ -18,6 +19,14 @@ export interface EndContext {
   readonly expected: (jobId: string) => string | Uint8Array | undefined
   /** Values that must never stand in the clear. */
   readonly secrets: ReadonlyArray<string>
+  /** Ids of videos whose order was answered, but for those that their callers deleted. */
+  readonly videos: ReadonlyArray<string>
+  /** What answers of models said that they cost, nano-USD, by the request's id. */
+  readonly answered: ReadonlyArray<{ readonly id: string; readonly cost: bigint }>
+  /** Requests that failed before anything of them was delivered. */
+  readonly failed: ReadonlyArray<string>
+  /** Questions that were asked streamed and buffered, of a model that did the same both times. */
+  readonly twins: ReadonlyArray<Twins>
   /** Where else they must not stand: the history, the servers' logs, answers. */
   readonly texts: ReadonlyArray<{ readonly name: string; readonly text: string }>
 }
@@ -43,6 +52,7 @@ export const ends = {
       .unsafe<{ readonly found: string }>(
         `select 'hold ' || id || ' is open' as found from holds where state = 'open'
          union all select 'machine ' || id || ' is ' || status from machines where status not in ${GONE}
+         union all select 'video ' || id || ' is ' || status from videos where ended_at is null or deleted_at is not null
          union all select 'volume ' || id || ' is attached' from volumes where attached_to is not null
          union all select 'machine ' || key || ' runs in the world' from sim_machines where launched_at is not null and (stopped_at is null or stopped_at > $1)`,
         [new Date(now)]

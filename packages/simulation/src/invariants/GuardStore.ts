@@ -44,6 +44,19 @@ const FACTS = [
   "stopped_at"
 ]
 
+const VIDEO = ["status", "percent", "failure", "reference", "cost", "ended_at"]
+const VIDEO_TERMS = [
+  "price",
+  "model",
+  "prompt",
+  "size",
+  "seconds",
+  "workspace_id",
+  "environment_id",
+  "key_id",
+  "created_at"
+]
+
 export const guards = {
   funds: [
     update("accounts", short, "account has less than is held"),
@@ -102,7 +115,25 @@ export const guards = {
     ),
     { table: "volumes", on: "delete", when: `old.attached_to is not null`, says: "attached volume was deleted" }
   ],
-  claimsGoForward: ["jobs", "machines", "environments"].map((table) =>
+  endedVideoIsFinal: [
+    update("videos", `old.ended_at is not null and ${differ(...VIDEO, ...VIDEO_TERMS)}`, "ended video changed"),
+    update("videos", setOnce("deleted_at"), "deleted video changed"),
+    {
+      table: "videos",
+      on: "delete",
+      when: "old.ended_at is null or old.deleted_at is null",
+      says: "video went that nobody deleted"
+    }
+  ],
+  videoGoesForward: [
+    update(
+      "videos",
+      `old.ended_at is null and (new.percent < old.percent or ${setOnce("reference")} or ${differ(...VIDEO_TERMS)}
+        or (new.status = 'queued' and old.status <> 'queued') or (new.deleted_at is not null and new.ended_at is null))`,
+      "video went back"
+    )
+  ],
+  claimsGoForward: ["jobs", "machines", "environments", "videos"].map((table) =>
     update(table, `new.fence < old.fence or new.events < old.events`, "claim went back")
   ),
   outputIsNotRewritten: [{ table: "output_chunks", on: "update", says: "stored output was changed" }]

@@ -29,6 +29,8 @@ const BUDGETS = `$4::json`
 const MONTH_START = `$5::timestamptz`
 /** What ended before and has not changed since was looked at: the guards see to it that it stays as it is. */
 const SINCE = `$6::timestamptz`
+/** A video that was ordered before should have ended. */
+export const FILMED = `$7::timestamptz`
 
 /** Of a machine's run between two moments, in nano-USD. */
 export const costBetween = (price: string, from: string, to: string) =>
@@ -62,7 +64,7 @@ const SUMS = `with sums as materialized (select account_id, sum(amount) as total
 const PASSES = {
   book: [`txns t cross join ${bookOf("t.id")} left join usage u on u.id = t.id`, `t.created_at >= ${SINCE}`],
   account: [`accounts a left join sums on sums.account_id = a.id left join opened on opened.account_id = a.id`],
-  hold: [`holds h left join jobs j on j.id = h.id`, `h.state = 'open'`],
+  hold: [`holds h left join jobs j on j.id = h.id left join videos v on v.id = h.id`, `h.state = 'open'`],
   job: [
     `jobs j left join machines m on m.id = j.machine_id left join holds h on h.id = j.id left join ${bookOf("j.id")} on true
       left join burnt on burnt.environment_id = j.environment_id`,
@@ -77,6 +79,10 @@ const PASSES = {
   mounted: [
     `(select volume_id, count(*) as n from sim_machines where volume_id is not null and launched_at is not null
       and (stopped_at is null or stopped_at > ${NOW}) group by volume_id) x`
+  ],
+  video: [
+    `videos v left join holds h on h.id = v.id left join usage u on u.id = v.id left join ${bookOf("v.id")} on true`,
+    `v.ended_at is null or v.ended_at >= ${SINCE} or v.deleted_at is not null`
   ],
   usage: [`usage u left join ${bookOf("u.id")} on true`, `u.at >= ${SINCE}`],
   environment: [`environments e left join months on months.environment_id = e.id and months.month = e.month`],
@@ -99,6 +105,8 @@ export interface Look {
   readonly sweepMs: number
   /** How late a stop may be, ms: it never shrinks in a run. */
   readonly stopMs: number
+  /** How long a video may be without an end, ms. */
+  readonly filmMs: number
   /** What ended before was looked at already, Unix ms; left out: all is looked at. */
   readonly since?: number
 }
@@ -130,7 +138,7 @@ export const makeInvariantStore = (sql: PgClient.PgClient, checks: ReadonlyArray
   }
 
   return {
-    look: ({ now, since, sweepMs, stopMs }: Look): Effect.Effect<ReadonlyArray<Finding>> =>
+    look: ({ filmMs, now, since, sweepMs, stopMs }: Look): Effect.Effect<ReadonlyArray<Finding>> =>
       sql
         .unsafe<Finding>(statement, [
           new Date(now),
@@ -138,7 +146,8 @@ export const makeInvariantStore = (sql: PgClient.PgClient, checks: ReadonlyArray
           `${stopMs} milliseconds`,
           JSON.stringify(budgets),
           new Date(monthStart(now)),
-          new Date(since ?? 0)
+          new Date(since ?? 0),
+          new Date(now - filmMs)
         ])
         .pipe(
           Effect.map((rows) => {

@@ -10,6 +10,7 @@ import type { Effect } from "effect"
 import { type EndContext, ends } from "./EndChecksStore.ts"
 import { type Guard, guards } from "./GuardStore.ts"
 import type { StepCheck } from "./InvariantStore.ts"
+import { requestEnds, requestSteps } from "./RequestChecksStore.ts"
 import { steps } from "./StepChecksStore.ts"
 
 export interface Invariant {
@@ -41,7 +42,7 @@ const LIST: ReadonlyArray<Listed> = [
   ],
   [
     "A hold belongs to something alive",
-    "An open hold is that of a job that has not ended or of a chat younger than its limit, and each such job has one.",
+    "An open hold is that of a job or video that has not ended or of a request younger than its limit, and each such job and video has one.",
     { step: steps.holdIsAlive }
   ],
   [
@@ -57,7 +58,7 @@ const LIST: ReadonlyArray<Listed> = [
   ["One bill a job", "A job has one transaction, once it has ended and not before.", { step: steps.billedOnce }],
   [
     "Usage is what was charged",
-    "A usage row's cost is what its request was charged, and no request is charged without one.",
+    "A usage row's cost is what its request or video was charged, and none of them is charged without one.",
     { step: steps.usageIsCharged }
   ],
   [
@@ -90,7 +91,7 @@ const LIST: ReadonlyArray<Listed> = [
   ],
   [
     "What is due is done",
-    "No job and no machine is due for longer than that bound: no wake-up is lost.",
+    "No job, machine or video is due for longer than that bound: no wake-up is lost.",
     { step: steps.dueIsDone }
   ],
   [
@@ -164,13 +165,49 @@ const LIST: ReadonlyArray<Listed> = [
   ],
   [
     "Nothing is left",
-    "In the end no hold is open, no machine runs and no volume is attached.",
+    "In the end no hold is open, no machine runs, no video is being made or deleted and no volume is attached.",
     { end: ends.nothingIsLeft }
   ],
   [
     "Nothing secret is told",
     "No key and no value of a variable stands in the history, a log or the database in the clear.",
     { end: ends.nothingSecret }
+  ],
+  // Requests to models
+  [
+    "An ended video never changes",
+    "Nothing of a video changes after its end but that its caller deletes it, and no other one goes.",
+    { guards: guards.endedVideoIsFinal }
+  ],
+  [
+    "A video goes forward",
+    "A video never goes back to an earlier state; its terms and its name in the world are set once.",
+    { guards: guards.videoGoesForward }
+  ],
+  [
+    "A video is paid once",
+    "A completed video was charged its price once, and says so; a failed one nothing, and none before its end.",
+    { step: requestSteps.videoIsPaidOnce }
+  ],
+  [
+    "A video keeps its limit",
+    "No video is without an end for longer than its limit, and each that was accepted is there and ended in the end, unless its caller deleted it.",
+    { step: requestSteps.videoKeepsItsLimit, end: requestEnds.videosEnd }
+  ],
+  [
+    "What failed is free",
+    "A request that failed before anything of it was delivered was charged nothing.",
+    { end: requestEnds.failedIsFree }
+  ],
+  [
+    "An answer costs what it says",
+    "A request that was answered was charged once, and what its answer says.",
+    { end: requestEnds.answerCostsWhatItSays }
+  ],
+  [
+    "Streamed is buffered",
+    "A question that is asked streamed and buffered is answered the same and costs the same.",
+    { end: requestEnds.streamedIsBuffered }
   ]
 ]
 

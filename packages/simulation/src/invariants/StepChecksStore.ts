@@ -3,7 +3,7 @@
  * what to say of a row for which it does.
  *
  * Rows and parameters are those that `InvariantStore` joins: b book, t txn, a account, h hold, j job, m machine, s machine
- * of the world, v volume, u usage, e environment, c capacity.
+ * of the world, v volume or video, u usage, e environment, c capacity.
  */
 import { START_LIMIT_MS } from "@sluice/domain/jobs/JobLifecycle"
 import type { StepCheck } from "./InvariantStore.ts"
@@ -44,18 +44,23 @@ export const steps = {
   holdIsAlive: [
     check(
       "hold",
-      `h.expires_at is null and (j.id is null or j.status in ${ENDED})`,
-      `'hold ' || h.id || ' is open and its job is ' || coalesce(j.status, 'unknown')`
+      `h.expires_at is null and (j.id is null or j.status in ${ENDED}) and (v.id is null or v.ended_at is not null)`,
+      `'hold ' || h.id || ' is open and its job or video is ' || coalesce(j.status, v.status, 'unknown')`
     ),
     check(
       "hold",
       `h.expires_at < ${SWEPT}`,
-      `'hold ' || h.id || ' of a chat expired at ' || h.expires_at || ' and is open'`
+      `'hold ' || h.id || ' of a request expired at ' || h.expires_at || ' and is open'`
     ),
     check(
       "job",
       `j.status not in ${ENDED} and h.state is distinct from 'open'`,
       `'job ' || j.id || ' is ' || j.status || ' and nothing is held for it'`
+    ),
+    check(
+      "video",
+      `v.ended_at is null and (h.state is distinct from 'open' or h.amount <> v.price)`,
+      `'video ' || v.id || ' is ' || v.status || ' and its price is not held'`
     )
   ],
   endIsDated: [
@@ -229,6 +234,11 @@ export const steps = {
       "machine",
       `m.status not in ${GONE} and greatest(m.wake_at, m.lease_until) < ${NOW} - ${LATE}`,
       `'machine ' || m.id || ' is due since ' || m.wake_at`
+    ),
+    check(
+      "video",
+      `(v.ended_at is null or v.deleted_at is not null) and greatest(v.wake_at, v.lease_until) < ${NOW} - ${LATE}`,
+      `'video ' || v.id || ' is due since ' || v.wake_at`
     )
   ]
 } satisfies Record<string, ReadonlyArray<StepCheck>>

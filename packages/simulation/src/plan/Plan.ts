@@ -39,13 +39,46 @@ export const Chat = Schema.TaggedStruct("Chat", {
   maxTokens: Schema.Int,
   streamed: Schema.Boolean,
   /** After how long the user hangs up; null: reads to the end. */
-  hangUpAfterMs: Schema.NullOr(ms)
+  hangUpAfterMs: Schema.NullOr(ms),
+  // Plans that were written before these came have none of them.
+  /** Asked as POST /responses asks. */
+  asResponse: Schema.optionalKey(Schema.Boolean),
+  /** Offers tools, and answers the calls. */
+  tools: Schema.optionalKey(Schema.Boolean),
+  /** Asked once more, streamed where the first was not. */
+  twin: Schema.optionalKey(Schema.Boolean)
 })
 export type Chat = typeof Chat.Type
+
+/** What comes whole or not at all: vectors of `count` texts, `count` pictures, speech of the words, the words of a sound. */
+export const Ask = Schema.TaggedStruct("Ask", {
+  ...item,
+  workspace: id,
+  kind: Schema.Literals(["embeddings", "images", "speech", "transcriptions"]),
+  words: Schema.Int,
+  count: Schema.Int,
+  hangUpAfterMs: Schema.NullOr(ms)
+})
+export type Ask = typeof Ask.Type
+
+/** A video that is ordered, looked at until it has ended, downloaded, deleted. */
+export const Film = Schema.TaggedStruct("Film", {
+  ...item,
+  workspace: id,
+  seconds: Schema.Int,
+  /** Null: the user never looks again. */
+  lookEveryMs: Schema.NullOr(ms),
+  downloads: Schema.Int,
+  /** `early`: while it is being made, which is refused. */
+  deletes: Schema.Literals(["never", "early", "ended"])
+})
+export type Film = typeof Film.Type
 
 export const PlanItem = Schema.Union([
   Submit,
   Chat,
+  Ask,
+  Film,
   Schema.TaggedStruct("Credit", { ...item, workspace: id, usd }),
   Schema.TaggedStruct("Budget", { ...item, workspace: id, usd: Schema.NullOr(usd) }),
   Schema.TaggedStruct("RotateKey", { ...item, workspace: id }),

@@ -6,6 +6,7 @@ import { defaultWorld } from "@sluice/simulator/world/World"
 import { between, type Chance, chance } from "../driver/Chance.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 import type { Plan, PlanItem, Submit, Tenant } from "./Plan.ts"
+import { oneOf, requestsOf } from "./RequestsOf.ts"
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
@@ -22,19 +23,7 @@ export const planOf = (scenario: Scenario): Plan => {
   }
   const items: Array<PlanItem> = [
     ...named("job", scenario.jobsPerHour).map((id) => submitOf(id, at(id), scenario, draws, tenants)),
-    ...named("chat", scenario.chatsPerHour).map((id): PlanItem => ({
-      _tag: "Chat",
-      id,
-      at: at(id),
-      workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name,
-      promptWords: between(draws.draw(`${id}/words`), 1, 60),
-      maxTokens: between(draws.draw(`${id}/tokens`), 1, 200),
-      streamed: draws.draw(`${id}/streamed`) < 0.5,
-      hangUpAfterMs:
-        draws.draw(`${id}/hang-up`) < scenario.shares.hangUps
-          ? between(draws.draw(`${id}/hang-up-after`), 1, 3_000)
-          : null
-    })),
+    ...requestsOf(scenario, draws, named, at, tenants),
     ...named("key", scenario.workspaces / 24).map((id): PlanItem => ({
       _tag: "RotateKey",
       id,
@@ -142,8 +131,6 @@ const mishaps = (
     byMs: between(draws.draw(`${id}/by`), -120_000, 120_000)
   }))
 ]
-
-const oneOf = <A>(drawn: number, all: ReadonlyArray<A>): A => all[Math.floor(drawn * all.length)]!
 
 const round = (usd: number): number => Math.round(usd * 100) / 100
 

@@ -4,6 +4,7 @@ import { summaryOf } from "./Summary.ts"
 
 export const jsonReport = (outcome: Outcome) => {
   const summary = summaryOf(outcome)
+  const { abandoned, answered, failed } = outcome.requests.chats
   return {
     seed: outcome.scenario.seed,
     virtual_hours: outcome.virtualMs / 3_600_000,
@@ -11,7 +12,9 @@ export const jsonReport = (outcome: Outcome) => {
     speed: summary.speed,
     jobs: Object.fromEntries(summary.jobsByEnd),
     refused: Object.fromEntries(summary.refused),
-    chats: outcome.chats,
+    chats: { answered, failed, abandoned },
+    requests: outcome.requests,
+    twins: outcome.twins,
     machines: summary.machines,
     machine_hours: summary.machineHours,
     gpu_hours: summary.gpuHours,

@@ -1,5 +1,6 @@
 /** What a run gives: numbers for people, rows for the picture, the hash of the history, and what broke. Times: ms of virtual time from the start. */
 import type { Fault, Strike } from "../faults/Fault.ts"
+import type { RequestCount, RequestKind } from "../users/Tally.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 
 export interface JobBar {
@@ -51,7 +52,10 @@ export interface Outcome {
   readonly jobs: ReadonlyArray<JobBar>
   readonly machines: ReadonlyArray<MachineRow>
   readonly money: ReadonlyArray<MoneyPoint>
-  readonly chats: { readonly answered: number; readonly failed: number; readonly abandoned: number }
+  /** What was asked of models. */
+  readonly requests: Readonly<Record<RequestKind, RequestCount>>
+  /** Questions that were asked streamed and buffered, and compared. */
+  readonly twins: number
   readonly refused: Readonly<Record<string, number>>
   readonly strikes: ReadonlyArray<Strike>
   readonly struck: Readonly<Partial<Record<Fault, number>>>

@@ -1,5 +1,6 @@
 /** The numbers of a run, from its outcome: pure arithmetic. Times in milliseconds, money in dollars. */
 import type { Fault } from "../faults/Fault.ts"
+import { REQUEST_KINDS, type RequestCount } from "../users/Tally.ts"
 import type { Outcome } from "./Outcome.ts"
 
 const HOUR = 3_600_000
@@ -16,6 +17,10 @@ export interface Summary {
   readonly faults: ReadonlyArray<readonly [fault: Fault, count: number]>
   readonly faultCount: number
   readonly refused: ReadonlyArray<readonly [reason: string, count: number]>
+  /** `chats (2 failed, 1 left)`: what was asked of models, by kind. */
+  readonly requests: ReadonlyArray<readonly [kind: string, count: number]>
+  /** Why requests failed, of all kinds. */
+  readonly failures: ReadonlyArray<readonly [reason: string, count: number]>
   /** Virtual time over wall time. */
   readonly speed: number
 }
@@ -38,8 +43,23 @@ export const summaryOf = (outcome: Outcome): Summary => {
     faults,
     faultCount: faults.reduce((sum, [, count]) => sum + count, 0),
     refused: mostFirst(Object.entries(outcome.refused)),
+    requests: REQUEST_KINDS.map((kind) => requestsOf(kind, outcome.requests[kind])),
+    failures: mostFirst([...failuresOf(Object.values(outcome.requests))]),
     speed: outcome.virtualMs / Math.max(1, outcome.wallMs)
   }
+}
+
+const requestsOf = (kind: string, { abandoned, answered, failed }: RequestCount): readonly [string, number] => {
+  const parts = [...(failed === 0 ? [] : [`${failed} failed`]), ...(abandoned === 0 ? [] : [`${abandoned} left`])]
+  return [parts.length === 0 ? kind : `${kind} (${parts.join(", ")})`, answered + failed + abandoned]
+}
+
+const failuresOf = (counts: ReadonlyArray<RequestCount>): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const { reasons } of counts) {
+    for (const [reason, count] of Object.entries(reasons)) sums.set(reason, (sums.get(reason) ?? 0) + count)
+  }
+  return sums
 }
 
 export const endOf = (job: { readonly status: string; readonly reason: string | null }): string =>

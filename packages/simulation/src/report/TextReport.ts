@@ -16,18 +16,14 @@ const EVENTS = 25
 
 export const textReport = (outcome: Outcome, smaller?: Smaller): string => {
   const summary = summaryOf(outcome)
-  const { answered, abandoned, failed } = outcome.chats
   const money = outcome.money.at(-1)
   const lines = [
     `seed ${outcome.scenario.seed}: ${durationText(outcome.virtualMs)} in ${(outcome.wallMs / 1_000).toFixed(1)} s, ${count(Math.round(summary.speed))} times as fast`,
     "",
     ...table("jobs", [["all", outcome.jobs.length], ...summary.jobsByEnd]),
     ...(summary.refused.length === 0 ? [] : table("refused", summary.refused)),
-    ...table("chats", [
-      ["answered", answered],
-      ["failed", failed],
-      ["hung up", abandoned]
-    ]),
+    ...table("requests", summary.requests),
+    ...(summary.failures.length === 0 ? [] : table("failed", summary.failures)),
     row(
       "machines",
       `${count(summary.machines)} ran ${hours(summary.machineHours)}, ${hours(summary.gpuHours)} of GPUs`

@@ -2,6 +2,9 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import type { History } from "../driver/History.ts"
+import { VIDEO_LIMIT_POLLS } from "@sluice/domain/inference/VideoLifecycle"
+import { QUESTION_POLLS } from "@sluice/domain/inference/VideoReconciler"
+import type { Fault } from "../faults/Fault.ts"
 import type { LogFloods } from "../faults/LogFloods.ts"
 import { INVARIANTS, titleOf } from "../invariants/Invariants.ts"
 import { type Broken, makeInvariants } from "../invariants/Watch.ts"
@@ -21,6 +24,8 @@ export interface Inspected {
   readonly floods: LogFloods
   readonly scenario: Scenario
   readonly now: () => number
+  /** Whether this fault met this subject. */
+  readonly struck: (fault: Fault, subject: string) => boolean
 }
 
 /** A stop is heard, the machine is gone and the job ended in this time, when nothing goes wrong. */
@@ -78,6 +83,7 @@ export class Inspector {
         accepted,
         expected: (jobId) => this.written(jobId),
         secrets,
+        ...this.told(),
         texts: [{ name: "the history", text: history.last.join("\n") }]
       })
     )
@@ -91,7 +97,20 @@ export class Inspector {
     const pollMs = scenario.pollSeconds * 1_000
     const faulty = Object.values(scenario.faults).some((rate) => rate > 0)
     const late = fleet.downMs + fleet.jumpedMs + (faulty ? TROUBLE_MS : 0) + 2 * pollMs
-    return { now: now(), sweepMs: SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late }
+    const filmMs = (VIDEO_LIMIT_POLLS + 2 * QUESTION_POLLS) * pollMs + STOP_MS + late
+    return { now: now(), sweepMs: SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late, filmMs }
+  }
+
+  /** What callers were told of their requests to models. */
+  private told() {
+    const { tally } = this.given.users
+    return {
+      videos: [...tally.videos].filter(([, video]) => !video.deleted).map(([id]) => id),
+      answered: [...tally.costs].map(([id, cost]) => ({ id, cost })),
+      failed: tally.free,
+      // Of a model that talks nonsense once nobody knows what it says the next time.
+      twins: tally.twins.filter(({ id }) => !this.given.struck("model_malformed", id))
+    }
   }
 
   /** All that the job's command wrote; only of one that ended by itself that is certain. */

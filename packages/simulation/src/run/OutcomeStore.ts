@@ -70,11 +70,12 @@ export const moneyPoint = async (database: SharedDatabase, at: number): Promise<
   }
 }
 
-/** Jobs that have not ended, machines that are not gone, money that is held. */
+/** Jobs and videos that have not ended, machines that are not gone, money that is held, videos to be forgotten. */
 export const alive = async (database: SharedDatabase): Promise<number> => {
   const [row] = await database.rows<{ readonly n: bigint }>(
     `select (select count(*) from jobs where status not in ('succeeded', 'failed', 'cancelled', 'timed_out'))
        + (select count(*) from machines where status not in ('stopped', 'failed'))
+       + (select count(*) from videos where ended_at is null or deleted_at is not null)
        + (select count(*) from holds where state = 'open') as n`
   )
   return Number(row?.n ?? 0)

@@ -114,7 +114,8 @@ class Run {
       history: this.history,
       floods: this.around.floods,
       scenario,
-      now: () => EPOCH + Math.floor(driver.now)
+      now: () => EPOCH + Math.floor(driver.now),
+      struck: (fault, subject) => this.strikes.some((one) => one.fault === fault && one.subject === subject)
     })
   }
 
@@ -217,7 +218,6 @@ class Run {
     }
     const struck: Partial<Record<Fault, number>> = {}
     for (const { fault } of this.strikes) struck[fault] = (struck[fault] ?? 0) + 1
-    const { answered, failed, abandoned } = this.users.chats
     return {
       scenario: this.scenario,
       virtualMs: this.driver.now,
@@ -227,7 +227,8 @@ class Run {
       jobs,
       machines: await machineRows(this.database, EPOCH),
       money: [...this.money, await moneyPoint(this.database, this.driver.now)],
-      chats: { answered, failed, abandoned },
+      requests: this.users.tally.counts,
+      twins: this.users.tally.twins.length,
       refused: this.users.refused,
       strikes: this.strikes,
       struck,

@@ -1,5 +1,6 @@
 /** What surrounds the servers of a run: the simulated world and models behind their faults, and the gate of the database. */
-import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import type { VideoProvider } from "@sluice/domain/inference/MediaProvider"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
@@ -37,10 +38,11 @@ export interface Given {
   readonly planted: Planted | undefined
 }
 
-/** A bug that is put in by hand, in statements or in the provider of machines. */
+/** A bug that is put in by hand, in statements or in a provider. */
 export interface Planted {
   readonly rewrite?: Rewrite
   readonly machines?: (inner: MachineProviderService) => MachineProviderService
+  readonly models?: (inner: ModelProviderService) => ModelProviderService
   /** Before the run, on the empty database: what else would catch the bug is taken away. */
   readonly before?: string
   /** Afterwards, on the empty database. */
@@ -55,6 +57,7 @@ export interface World extends Surroundings {
 export const surroundings = (given: Given): World => {
   const { database, driver, history, noise, planted, scenario, struck } = given
   const plant = planted?.machines ?? ((inner: MachineProviderService) => inner)
+  const plantModels = planted?.models ?? ((inner: ModelProviderService) => inner)
   const world = worldOf(scenario)
   const names = new Map<string, string>()
   const strikes = new Strikes({
@@ -85,22 +88,32 @@ export const surroundings = (given: Given): World => {
       // The world's own time: it does not jump when a server's clock does.
       Layer.provide(Layer.succeed(Clock.Clock, process.trueClock))
     )
-  const models = Layer.effect(
-    ModelProvider,
-    Effect.map(ModelProvider, (inner) =>
-      faultyModels(inner, strikes, { subjectOf: (request) => request.messages[0]?.text.split(" ", 1)[0] })
+  const models = (process: Process) =>
+    Layer.effect(
+      ModelProvider,
+      Effect.map(ModelProvider, (inner) =>
+        named(
+          faultyModels(
+            plantModels(quiet(inner)),
+            strikes,
+            // A question begins with the name of its item.
+            { subjectOf: (text) => text.split(" ", 1)[0], filmOf: (key) => names.get(key) }
+          ),
+          process,
+          names
+        )
+      )
+    ).pipe(
+      Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))),
+      Layer.provide(QuietStudio.studio),
+      Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, QuietStudio.probe))
     )
-  ).pipe(
-    Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))),
-    Layer.provide(QuietStudio.studio),
-    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, QuietStudio.probe))
-  )
   return {
     driver,
     history,
     database,
     pollMs: scenario.pollSeconds * 1_000,
-    worlds: (process): Worlds => Layer.mergeAll(machines(process), models),
+    worlds: (process): Worlds => Layer.mergeAll(machines(process), models(process)),
     gate: (process) => {
       const faults = new DatabaseFaults({ strikes, latencyMs: scenario.databaseMs })
       const gate = faultyGate(driver, process, faults, () => statements++)
@@ -143,5 +156,28 @@ const seen = (
     list: onTrueTime(inner.list),
     gpuTypes: onTrueTime(inner.gpuTypes),
     release: (key) => onTrueTime(inner.release(key))
+  }
+}
+
+/** Nothing is compressed in real time. */
+const quiet = (inner: ModelProviderService): ModelProviderService =>
+  inner.images === undefined ? inner : { ...inner, images: QuietStudio.pictures(inner.images) }
+
+/** Films by the names of their items, on the clock of the world: a camera does not jump with a server's clock. */
+const named = (inner: ModelProviderService, process: Process, names: Map<string, string>): ModelProviderService => {
+  const { videos } = inner
+  if (videos === undefined) return inner
+  const onTrueTime = Effect.provideService(Clock.Clock, process.trueClock)
+  const submit: VideoProvider["submit"] = (model, task) =>
+    Effect.suspend(() => {
+      const name = task.prompt.split(" ", 1)[0]!
+      names.set(task.id, name)
+      return Effect.tap(onTrueTime(videos.submit(model, task)), (reference) =>
+        Effect.sync(() => void names.set(reference, name))
+      )
+    })
+  return {
+    ...inner,
+    videos: { ...videos, submit, look: (model, reference) => onTrueTime(videos.look(model, reference)) }
   }
 }

@@ -19,7 +19,11 @@ export const Shares = Schema.Struct({
   withCeiling: share.annotate(about("Jobs with max_cost_usd.")),
   withBudget: share.annotate(about("Workspaces with a monthly budget that is too small.")),
   poor: share.annotate(about("Workspaces whose credit runs out.")),
-  hangUps: share.annotate(about("Chats whose caller goes away in the middle."))
+  hangUps: share.annotate(about("Requests to models whose caller goes away in the middle.")),
+  withTools: share.annotate(about("Chats that offer tools.")),
+  responses: share.annotate(about("Chats that are asked as responses.")),
+  twins: share.annotate(about("Chats that are asked twice, streamed and not.")),
+  forgotten: share.annotate(about("Videos that nobody looks at after the order."))
 })
 
 export const Faults = Schema.Struct({
@@ -42,6 +46,11 @@ export const Scenario = Schema.Struct({
   workspaces: whole(1, 1_000),
   jobsPerHour: number(0, 100_000),
   chatsPerHour: number(0, 1_000_000),
+  embeddingsPerHour: number(0, 1_000_000),
+  imagesPerHour: number(0, 1_000_000),
+  speechPerHour: number(0, 1_000_000),
+  transcriptionsPerHour: number(0, 1_000_000),
+  videosPerHour: number(0, 100_000),
   jobMinutes: Schema.Tuple([number(0.01, 1_440), number(0.01, 1_440)]).annotate(
     about("How long jobs work: from, to, evenly on a logarithmic scale.")
   ),

@@ -30,7 +30,11 @@ const shares = {
   withCeiling: 0.1,
   withBudget: 0.2,
   poor: 0.2,
-  hangUps: 0.2
+  hangUps: 0.2,
+  withTools: 0.2,
+  responses: 0.2,
+  twins: 0.2,
+  forgotten: 0.25
 }
 
 /** Hundreds of machines for days, every fault at a rate that an operator might see in a bad month. */
@@ -41,6 +45,11 @@ export const defaultScenario = (seed: number): Scenario => ({
   workspaces: 8,
   jobsPerHour: 60,
   chatsPerHour: 30,
+  embeddingsPerHour: 3,
+  imagesPerHour: 3,
+  speechPerHour: 3,
+  transcriptionsPerHour: 3,
+  videosPerHour: 3,
   jobMinutes: [5, 600],
   shares,
   databaseMs: [0, 0],
@@ -64,6 +73,11 @@ export const quickScenario = (seed: number): Scenario => ({
   workspaces: 3,
   jobsPerHour: 200,
   chatsPerHour: 60,
+  embeddingsPerHour: 15,
+  imagesPerHour: 15,
+  speechPerHour: 15,
+  transcriptionsPerHour: 15,
+  videosPerHour: 40,
   jobMinutes: [0.1, 8],
   shares: { ...shares, cancelled: 0.3, withVolume: 0.3, withBudget: 0.4, poor: 0.4 },
   databaseMs: [1, 20],

@@ -45,7 +45,12 @@ export const shrink = async (failing: Planned, { budget, fails, progress }: Shri
   const tenants = best.plan.tenants.filter((tenant) => used.has(tenant.name))
   if (tenants.length < best.plan.tenants.length) await attempt({ ...best, plan: { ...best.plan, tenants } })
   for (let i = 0; i < best.plan.items.length; i++) {
-    for (const smaller of halved(best.plan.items[i]!)) await attempt(withItems(best.plan.items.with(i, smaller)))
+    // Each from what the one before left.
+    for (const lessen of LESSER) {
+      const item = best.plan.items[i]!
+      const smaller = lessen(item)
+      if (JSON.stringify(smaller) !== JSON.stringify(item)) await attempt(withItems(best.plan.items.with(i, smaller)))
+    }
   }
   return { scenario: best, runs }
 }
@@ -72,17 +77,20 @@ const fewest = async (
   }
 }
 
-/** The item with one of its numbers halved. */
-const halved = (item: PlanItem): ReadonlyArray<PlanItem> => {
-  if (item._tag === "Submit") {
-    return [
-      { ...item, at: item.at >> 1 },
-      { ...item, runMs: item.runMs >> 1 },
-      { ...item, volume: null },
-      { ...item, secret: false },
-      { ...item, maxCostUsd: null },
-      { ...item, cancelAfterMs: null }
-    ].filter((smaller) => JSON.stringify(smaller) !== JSON.stringify(item))
-  }
-  return item.at === 0 ? [] : [{ ...item, at: item.at >> 1 }]
-}
+/** Ways to make an item smaller: a number halved, something left out. */
+const LESSER: ReadonlyArray<(item: PlanItem) => PlanItem> = [
+  (item) => ({ ...item, at: item.at >> 1 }),
+  (item) => (item._tag === "Submit" ? { ...item, runMs: item.runMs >> 1 } : item),
+  (item) => (item._tag === "Submit" ? { ...item, volume: null } : item),
+  (item) => (item._tag === "Submit" ? { ...item, secret: false } : item),
+  (item) => (item._tag === "Submit" ? { ...item, maxCostUsd: null } : item),
+  (item) => (item._tag === "Submit" ? { ...item, cancelAfterMs: null } : item),
+  (item) => (item._tag === "Chat" || item._tag === "Ask" ? { ...item, hangUpAfterMs: null } : item),
+  (item) => (item._tag === "Chat" ? { ...item, tools: false } : item),
+  (item) => (item._tag === "Chat" ? { ...item, asResponse: false } : item),
+  (item) => (item._tag === "Chat" ? { ...item, twin: false } : item),
+  (item) => (item._tag === "Ask" ? { ...item, words: 1, count: 1 } : item),
+  (item) => (item._tag === "Film" ? { ...item, deletes: "never" } : item),
+  (item) => (item._tag === "Film" ? { ...item, downloads: 0 } : item),
+  (item) => (item._tag === "Film" ? { ...item, lookEveryMs: null } : item)
+]

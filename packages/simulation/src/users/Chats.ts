@@ -1,68 +1,137 @@
-/** One chat of a user: read to its end, or hung up in the middle. It is not asked again when the connection is lost. */
-import { decodeChat } from "@sluice/domain/inference/Chat"
-import { Inference } from "@sluice/domain/inference/Inference"
+/**
+ * A chat of a user, asked as a chat or as a response: with tools, whose calls it answers, or twice, streamed and buffered,
+ * so that both can be compared.
+ */
+import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
+import { type Answer, Inference } from "@sluice/domain/inference/Inference"
+import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
+import { decodeResponse } from "@sluice/domain/inference/ResponseRequest"
 import { Effect, Result } from "effect"
-import type { History } from "../driver/History.ts"
 import type { Chat } from "../plan/Plan.ts"
+import { request } from "./Requests.ts"
+import type { Said } from "./Tally.ts"
 import type { Users } from "./Users.ts"
-
-export interface ChatTally {
-  answered: number
-  failed: number
-  abandoned: number
-  /** What the answers said that they cost, nano-USD. */
-  cost: bigint
-  readonly reasons: Record<string, number>
-}
-
-export const noChats = (): ChatTally => ({ answered: 0, failed: 0, abandoned: 0, cost: 0n, reasons: {} })
 
 const WORDS = ["fleet", "ledger", "machine", "queue", "second", "token", "volume", "world"]
 const MODEL = "sluice-small"
 
-export const chat = (users: Users, item: Chat, history: History): Effect.Effect<void, unknown> =>
+export const chat = (users: Users, item: Chat): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const asked = users.ask(
-      item.id,
-      Effect.gen(function* () {
-        const principal = yield* users.principal(item.workspace)
-        const inference = yield* Inference
-        const request = Result.getOrThrow(decodeChat(bodyOf(item)))
-        const emit = item.streamed ? () => Effect.void : undefined
-        return yield* inference.chat(principal, item.id, request, emit)
-      })
-    )
-    const heard = item.hangUpAfterMs === null ? Effect.asSome(asked) : Effect.timeoutOption(asked, item.hangUpAfterMs)
-    const end = yield* Effect.match(heard, {
-      onSuccess: (answer) => {
-        if (answer._tag === "None") {
-          users.chats.abandoned++
-          return "hung up"
-        }
-        users.chats.answered++
-        users.chats.cost += answer.value.usage.cost
-        return `answered, ${answer.value.usage.completionTokens} tokens`
-      },
-      onFailure: (failure) => {
-        users.chats.failed++
-        const reason = typeof failure === "object" && failure !== null && "_tag" in failure ? failure._tag : "Fault"
-        users.chats.reasons[reason] = (users.chats.reasons[reason] ?? 0) + 1
-        return `failed: ${reason}`
-      }
-    })
-    history.record(`${item.id} ${end}`)
+    const first = yield* ask(users, item, item.id, item.streamed, [])
+    if (item.tools === true && first.answer !== undefined) {
+      const calls = first.answer.choices[0]?.calls ?? []
+      if (calls.length > 0) yield* ask(users, item, `${item.id}-called`, item.streamed, calls)
+    }
+    if (item.twin !== true) return
+    const second = yield* ask(users, item, `${item.id}-twin`, !item.streamed, [])
+    if (first.said === undefined || second.said === undefined) return
+    const [streamed, buffered] = item.streamed ? [first.said, second.said] : [second.said, first.said]
+    users.tally.twins.push({ id: item.id, streamed, buffered })
   })
 
-const bodyOf = (item: Chat) => ({
+type Calls = Answer["choices"][number]["calls"]
+
+const ask = (users: Users, item: Chat, id: string, streamed: boolean, calls: Calls) =>
+  Effect.suspend(() => {
+    const heard: Array<ChatEvent> = []
+    let answer: Answer | undefined
+    const emit = (_: unknown, events: ReadonlyArray<ChatEvent>) => Effect.sync(() => void heard.push(...events))
+    const said = request(users, {
+      kind: item.tools === true ? "tools" : item.asResponse === true ? "responses" : "chats",
+      id,
+      hangUpAfterMs: item.hangUpAfterMs,
+      delivered: () => heard.length > 0,
+      answer: Effect.gen(function* () {
+        const principal = yield* users.principal(item.workspace)
+        const inference = yield* Inference
+        const asked = chatOf(item, streamed, calls)
+        answer = yield* inference.chat(principal, id, asked, streamed ? emit : undefined)
+        return { text: streamed ? textOfEvents(heard) : textOf(answer), cost: answer.usage.cost } satisfies Said
+      })
+    })
+    return Effect.map(said, (one) => ({ said: one, answer: one === undefined ? undefined : answer }))
+  })
+
+const chatOf = (item: Chat, streamed: boolean, calls: Calls): ChatRequest =>
+  item.asResponse === true
+    ? Result.getOrThrow(decodeResponse(responseBody(item, streamed, calls))).chat
+    : Result.getOrThrow(decodeChat(chatBody(item, streamed, calls)))
+
+/** It begins with its own name: by that the world tells questions apart. */
+const questionOf = (item: Chat): string =>
+  [item.id, ...Array.from({ length: item.promptWords }, (_, i) => WORDS[(i * 7) % WORDS.length])].join(" ")
+
+const PARAMETERS = {
+  type: "object",
+  properties: { name: { type: "string" }, count: { type: "integer" } },
+  required: ["name"]
+}
+/** Questions speak of both. */
+const TOOLS = ["fleet_size", "find_ledger"].map((name) => ({ name, description: name, parameters: PARAMETERS }))
+
+const chatBody = (item: Chat, streamed: boolean, calls: Calls) => ({
   model: MODEL,
   messages: [
-    {
-      role: "user",
-      // It begins with its own name: by that the world tells questions apart.
-      content: [item.id, ...Array.from({ length: item.promptWords }, (_, i) => WORDS[(i * 7) % WORDS.length])].join(" ")
-    }
+    { role: "user", content: questionOf(item) },
+    ...(calls.length === 0
+      ? []
+      : [
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: calls.map((call) => ({
+              id: call.id,
+              type: "function",
+              function: { name: call.name, arguments: call.arguments }
+            }))
+          },
+          ...calls.map((call) => ({ role: "tool", tool_call_id: call.id, content: "24" }))
+        ])
   ],
   max_tokens: item.maxTokens,
-  stream: item.streamed,
-  seed: 1
+  stream: streamed,
+  ...(item.tools === true
+    ? { tools: TOOLS.map((tool) => ({ type: "function", function: tool })), tool_choice: choiceOf(calls) }
+    : {})
 })
+
+const responseBody = (item: Chat, streamed: boolean, calls: Calls) => ({
+  model: MODEL,
+  input: [
+    { role: "user", content: questionOf(item) },
+    ...calls.map((call) => ({
+      type: "function_call",
+      call_id: call.id,
+      name: call.name,
+      arguments: call.arguments
+    })),
+    ...calls.map((call) => ({ type: "function_call_output", call_id: call.id, output: "24" }))
+  ],
+  max_output_tokens: item.maxTokens,
+  stream: streamed,
+  ...(item.tools === true
+    ? { tools: TOOLS.map((tool) => ({ type: "function", ...tool })), tool_choice: choiceOf(calls) }
+    : {})
+})
+
+/** The first question wants a call; after its answer, words will do. */
+const choiceOf = (calls: Calls) => (calls.length === 0 ? "required" : "auto")
+
+const textOf = ({ choices }: Answer): string =>
+  JSON.stringify(
+    choices.map(({ calls, reason, text }) => [text, calls.map((call) => [call.id, call.name, call.arguments]), reason])
+  )
+
+/** What a reader of the stream puts together from its pieces. */
+const textOfEvents = (events: ReadonlyArray<ChatEvent>): string => {
+  let text = ""
+  let reason = ""
+  const calls: Array<[id: string, name: string, args: string]> = []
+  for (const event of events) {
+    if (event._tag === "Text") text += event.text
+    if (event._tag === "Finish") reason = event.reason
+    if (event._tag === "ToolCall") calls.push([event.id, event.name, ""])
+    if (event._tag === "ToolArguments") calls[event.call]![2] += event.text
+  }
+  return JSON.stringify([[text, calls, reason]])
+}

@@ -14,7 +14,11 @@ import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Exit, Redacted } from "effect"
 import type { PlanItem, Submit, Tenant } from "../plan/Plan.ts"
 import type { ConnectionLost, Services } from "../server/SimulatedServer.ts"
-import { chat, type ChatTally, noChats } from "./Chats.ts"
+import type { History } from "../driver/History.ts"
+import { ask } from "./Asks.ts"
+import { chat } from "./Chats.ts"
+import { film } from "./Films.ts"
+import { Tally } from "./Tally.ts"
 import { type Asking, causeText, isLost, type Tenancy } from "./Asking.ts"
 import { submission, type Submitted } from "./Submissions.ts"
 
@@ -29,7 +33,8 @@ export class Users {
   readonly volumes = new Map<string, string>()
   /** All keys there ever were. */
   readonly keys: Array<Redacted.Redacted> = []
-  readonly chats: ChatTally = noChats()
+  /** What was asked of models. */
+  readonly tally = new Tally()
   /** Items whose user never got an answer. */
   readonly unanswered: Array<string> = []
   busy = 0
@@ -37,6 +42,10 @@ export class Users {
 
   constructor(asking: Asking) {
     this.asking = asking
+  }
+
+  get history(): History {
+    return this.asking.history
   }
 
   /** Asks one server once. Defects are faults of the service, as a 500 is. */
@@ -122,7 +131,11 @@ export class Users {
       case "Submit":
         return this.submit(item)
       case "Chat":
-        return chat(this, item, this.asking.history)
+        return chat(this, item)
+      case "Ask":
+        return ask(this, item)
+      case "Film":
+        return film(this, item)
       case "Credit":
         return this.credit(item.id, this.tenancies.get(item.workspace)!.workspaceId, item.usd)
       case "Budget":

@@ -8,9 +8,13 @@ import { INVARIANTS, titleOf } from "../../src/invariants/Invariants.ts"
 import { makeInvariants } from "../../src/invariants/Watch.ts"
 import { fleet } from "./support/HealthyFleet.ts"
 import { BREAKS, JOB, NOW, rows } from "./support/Breaks.ts"
+import { VIDEO_BREAKS, videoRows } from "./support/VideoBreaks.ts"
 
-const LOOK = { now: NOW, sweepMs: 61_000, stopMs: 5_000 }
-const END = { now: NOW, accepted: [JOB.done], expected: () => "out\n", secrets: ["canary-1"], texts: [] }
+const LOOK = { now: NOW, sweepMs: 61_000, stopMs: 5_000, filmMs: 3_600_000 }
+const TOLD = { videos: [], answered: [], failed: [], twins: [] }
+const END = { now: NOW, accepted: [JOB.done], expected: () => "out\n", secrets: ["canary-1"], texts: [], ...TOLD }
+const ROWS = [...rows, ...videoRows]
+const ALL = [...BREAKS, ...VIDEO_BREAKS]
 
 class RolledBack extends Schema.TaggedError<RolledBack>()("RolledBack", { numbers: Schema.Array(Schema.Int) }) {}
 
@@ -21,12 +25,12 @@ onPglite("An invariant that is broken", (it) => {
       const sql = yield* PgClient.PgClient
       const invariants = makeInvariants(sql)
       yield* invariants.install
-      for (const statement of rows) yield* sql.unsafe(statement)
+      for (const statement of ROWS) yield* sql.unsafe(statement)
       assert.deepStrictEqual(yield* invariants.check(LOOK), [])
       const named = new Map(INVARIANTS.map((invariant) => [titleOf(invariant), invariant.number]))
 
       /** What is found with the change in place; then it never was. */
-      const foundWith = ({ change, end }: (typeof BREAKS)[number]) =>
+      const foundWith = ({ change, end }: (typeof ALL)[number]) =>
         Effect.gen(function* () {
           for (const statement of change) yield* sql.unsafe(statement)
           const broken = [
@@ -40,13 +44,13 @@ onPglite("An invariant that is broken", (it) => {
         )
 
       const wrong: Array<unknown> = []
-      for (const one of BREAKS) {
+      for (const one of ALL) {
         const numbers = yield* foundWith(one)
         if (numbers.length !== 1 || numbers[0] !== one.number) wrong.push({ ...one, numbers })
       }
       assert.deepStrictEqual(wrong, [])
       assert.deepStrictEqual(
-        [...new Set(BREAKS.map(({ number }) => number))].sort((a, b) => a - b),
+        [...new Set(ALL.map(({ number }) => number))].sort((a, b) => a - b),
         INVARIANTS.map(({ number }) => number)
       )
     }).pipe(Effect.provide(fleet))
@@ -58,7 +62,7 @@ onPglite("An invariant that is broken", (it) => {
       const sql = yield* PgClient.PgClient
       const invariants = makeInvariants(sql)
       yield* invariants.install
-      for (const statement of rows) yield* sql.unsafe(statement)
+      for (const statement of ROWS) yield* sql.unsafe(statement)
       yield* sql.unsafe(`update environments set monthly_budget = 700000`)
       assert.deepStrictEqual(yield* invariants.check(LOOK), [])
       assert.deepStrictEqual(yield* invariants.check({ ...LOOK, now: NOW + 4_000 }), [])

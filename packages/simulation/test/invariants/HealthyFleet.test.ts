@@ -8,7 +8,9 @@ import { onPglite } from "../../../../test/support/Databases.ts"
 import { makeInvariants } from "../../src/invariants/Watch.ts"
 import { fleet, play, submitAll, T0 } from "./support/HealthyFleet.ts"
 
-const LOOK = { sweepMs: 61_000, stopMs: 5_000 }
+const LOOK = { sweepMs: 61_000, stopMs: 5_000, filmMs: 3_600_000 }
+
+const TOLD = { videos: [], answered: [], failed: [], twins: [] }
 
 onPglite("A healthy fleet", (it) => {
   it.effect("breaks nothing at any step", () =>
@@ -28,7 +30,7 @@ onPglite("A healthy fleet", (it) => {
       })
       yield* play(Reconcilers.tick, look)
       const now = yield* Clock.currentTimeMillis
-      const context = { now, accepted, expected: () => undefined, secrets: ["canary-of-a-secret"], texts: [] }
+      const context = { now, accepted, expected: () => undefined, secrets: ["canary-of-a-secret"], texts: [], ...TOLD }
       assert.deepStrictEqual(yield* invariants.checkEnd(context), [])
       assert.isAbove(walls.length, 50)
       const sorted = walls.toSorted((a, b) => a - b)

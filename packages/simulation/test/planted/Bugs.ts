@@ -1,8 +1,10 @@
 /**
  * Bugs of the kinds that took down systems like this one, each put in by hand: in a statement on its way to the database,
- * or in the provider of machines. The sources have none of them.
+ * or in a provider. The sources have none of them.
  */
+import type { ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import type { MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
+import type { Scenario } from "../../src/scenario/Scenario.ts"
 import type { Replacement } from "../../src/database/Rewrite.ts"
 import { Clock, Effect } from "effect"
 
@@ -10,9 +12,12 @@ export interface Bug {
   readonly name: string
   readonly statements?: ReadonlyArray<Replacement>
   readonly machines?: (inner: MachineProviderService) => MachineProviderService
+  readonly models?: (inner: ModelProviderService) => ModelProviderService
   /** What else would catch it is taken away before, and put back afterwards. */
   readonly before?: string
   readonly after?: string
+  /** What of the quick scenario is otherwise. */
+  readonly scenario?: Partial<Scenario>
   /** Found in so many runs at most. */
   readonly within: number
 }

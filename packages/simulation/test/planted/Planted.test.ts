@@ -7,13 +7,14 @@ import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 import { type Bug, BUGS } from "./Bugs.ts"
+import { REQUEST_BUGS } from "./RequestBugs.ts"
 
 let database: SharedDatabase
 beforeAll(async () => {
   database = await Effect.runPromise(openDatabase)
 }, 60_000)
 
-const planted = ({ after, before, machines, statements }: Bug) => {
+const planted = ({ after, before, machines, models, statements }: Bug) => {
   const rewrite = statements === undefined ? undefined : new Rewrite(statements)
   return {
     rewrite,
@@ -21,6 +22,7 @@ const planted = ({ after, before, machines, statements }: Bug) => {
       planted: {
         ...(rewrite === undefined ? {} : { rewrite }),
         ...(machines === undefined ? {} : { machines }),
+        ...(models === undefined ? {} : { models }),
         ...(before === undefined ? {} : { before }),
         ...(after === undefined ? {} : { after })
       }
@@ -31,7 +33,7 @@ const planted = ({ after, before, machines, statements }: Bug) => {
 const firstFailure = async (bug: Bug) => {
   for (let seed = 1; seed <= bug.within; seed++) {
     const { options, rewrite } = planted(bug)
-    const outcome = await simulate(database, { ...quickScenario(seed), lookSeconds: 1 }, options)
+    const outcome = await simulate(database, { ...quickScenario(seed), lookSeconds: 1, ...bug.scenario }, options)
     // A statement that was not found plants nothing: the bug's text is out of date.
     if (rewrite !== undefined) assert.strictEqual(rewrite.made.size, bug.statements!.length)
     if (outcome.violation !== null) return outcome
@@ -40,7 +42,7 @@ const firstFailure = async (bug: Bug) => {
 }
 
 describe("The simulation finds", () => {
-  for (const bug of BUGS) {
+  for (const bug of [...BUGS, ...REQUEST_BUGS]) {
     it(bug.name, { timeout: 180_000 }, async () => {
       const { scenario, violation } = await firstFailure(bug)
       process.stderr.write(`seed ${scenario.seed}: ${violation!.invariant}: ${bug.name}\n`)

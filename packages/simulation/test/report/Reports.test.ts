@@ -5,6 +5,8 @@ import { packed } from "../../src/report/Lanes.ts"
 import type { MachineRow, Outcome } from "../../src/report/Outcome.ts"
 import { quantile, summaryOf } from "../../src/report/Summary.ts"
 import { durationText, textReport } from "../../src/report/TextReport.ts"
+import { jsonReport } from "../../src/report/JsonReport.ts"
+import { Tally } from "../../src/users/Tally.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import fc from "fast-check"
 
@@ -44,7 +46,8 @@ const outcome = (rows: ReadonlyArray<MachineRow>, name = "job-0"): Outcome => ({
   })),
   machines: rows.map((row, i) => (i === 0 ? { ...row, jobId: name } : row)),
   money: [{ at: 0, balanceUsd: 10, heldUsd: 1, revenueUsd: 2 }],
-  chats: { answered: 1, failed: 2, abandoned: 3 },
+  requests: { ...new Tally().counts, videos: { answered: 4, failed: 2, abandoned: 1, reasons: { UpstreamFailed: 2 } } },
+  twins: 1,
   refused: { CreditInsufficient: 2 },
   strikes: [{ at: 3, fault: "machine_lost", subject: name }],
   struck: { machine_lost: 1 },
@@ -113,6 +116,16 @@ describe("Reports", () => {
     for (const part of ["BROKEN: I1", "they do not", "seed 4", "step 12", "main.1 starts", "--scenario small.json"]) {
       assert.include(text, part)
     }
+  })
+
+  it("count what was asked of models by kind, with its failures", () => {
+    const run = outcome(machines([{ from: 1, ms: 5, ran: true }]))
+    for (const report of [textReport(run), htmlReport(run)]) {
+      assert.include(report, "7 videos (2 failed, 1 left)")
+      assert.match(report, /^failed +2 UpstreamFailed$/m)
+    }
+    assert.strictEqual(jsonReport(run).requests.videos.answered, 4)
+    assert.deepStrictEqual(jsonReport(run).chats, { answered: 0, failed: 0, abandoned: 0 })
   })
 
   it("escape names and ask nothing of the network", () => {

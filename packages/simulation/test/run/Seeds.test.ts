@@ -9,6 +9,7 @@ import { simulate } from "../../src/run/Simulation.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { textReport } from "../../src/report/TextReport.ts"
 import { CALL_FAULTS, PLANNED_FAULTS } from "../../src/faults/Fault.ts"
+import { REQUEST_KINDS } from "../../src/users/Tally.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 
@@ -36,12 +37,19 @@ const parts = (first: number, count: number) =>
 
 describe("Seeded runs", () => {
   const struck = new Set<string>()
+  const ended = new Set<string>()
+  let twins = 0
   for (const { from, to } of [...parts(1, KNOWN), ...parts(FIRST_FRESH, FRESH)]) {
     it(`break no invariant: seeds ${from} to ${to}`, { timeout: 600_000 }, async () => {
       for (let seed = from; seed <= to; seed++) {
         const outcome = await run(seed)
         assert.isNull(outcome.violation, textReport(outcome))
         for (const fault of Object.keys(outcome.struck)) struck.add(fault)
+        for (const kind of REQUEST_KINDS) {
+          if (outcome.requests[kind].answered > 0) ended.add(`${kind} answered`)
+          if (outcome.requests[kind].failed > 0) ended.add(`${kind} failed`)
+        }
+        twins += outcome.twins
       }
     })
   }
@@ -49,6 +57,14 @@ describe("Seeded runs", () => {
   it("struck with every kind of fault", () => {
     const never = [...CALL_FAULTS, ...PLANNED_FAULTS].filter((fault) => !struck.has(fault))
     if (RUNS >= USUAL) assert.deepStrictEqual(never, [])
+  })
+
+  it("asked for all that models give, with answers and with failures, and compared what came twice", () => {
+    const never = REQUEST_KINDS.flatMap((kind) => [`${kind} answered`, `${kind} failed`]).filter(
+      (end) => !ended.has(end)
+    )
+    if (RUNS >= USUAL) assert.deepStrictEqual(never, [])
+    if (RUNS >= USUAL) assert.isAbove(twins, 20)
   })
 
   it("look at every invariant after every change", { timeout: 120_000 }, async () => {

@@ -25,6 +25,25 @@ describe("Scenario", () => {
     })
   )
 
+  it.effect("takes one that was written before there were tools, videos and the rest", () =>
+    Effect.gen(function* () {
+      const at = { at: 5, workspace: "workspace-1" }
+      const chat = {
+        _tag: "Chat" as const,
+        id: "chat-1",
+        ...at,
+        promptWords: 3,
+        maxTokens: 5,
+        streamed: true,
+        hangUpAfterMs: null
+      }
+      const tenants = [{ name: "workspace-1", creditUsd: 5, monthlyBudgetUsd: null }]
+      const scenario = yield* decodeScenario({ shares: { hangUps: 0.5 }, plan: { tenants, items: [chat] } })
+      assert.deepStrictEqual(scenario.plan?.items, [chat])
+      assert.strictEqual(scenario.shares.twins, defaultScenario(0).shares.twins)
+    })
+  )
+
   it.effect("names everything that is wrong", () =>
     Effect.gen(function* () {
       const wrong = { seed: -1, gpus: "many", speed: 3, faults: { machine_lost: 2, gremlins: 1 } }

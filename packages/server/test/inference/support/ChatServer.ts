@@ -12,6 +12,7 @@ import { Wakeups } from "@sluice/domain/database/Wakeups"
 import { Replica } from "@sluice/domain/database/Replica"
 import { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
+import { ImageLinks } from "@sluice/domain/inference/ImageLinks"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
@@ -22,6 +23,8 @@ import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
+import { nodeKeyHash } from "@sluice/server/access/NodeKeyHash"
+import { imageLink, imageLinkRoute } from "@sluice/server/site/ImageLinkRoute"
 import { edge } from "@sluice/server/http/Edge"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
@@ -61,10 +64,15 @@ const films = VideoReconciler.loop.pipe(
 /** The surface over a world; gives `HttpServer` with its address. */
 export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never, never>) => {
   const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
-  const everywhere = edge({ isOurHost: hostRule([]), routes: routesOf(InferenceApi) })
-  return HttpRouter.serve(Layer.mergeAll(routes, everywhere), { disableLogger: true, disableListenLog: true }).pipe(
+  const everywhere = edge({ isOurHost: hostRule([]), routes: [...routesOf(InferenceApi), imageLinkRoute] })
+  return HttpRouter.serve(Layer.mergeAll(routes, imageLink, everywhere), {
+    disableLogger: true,
+    disableListenLog: true
+  }).pipe(
     Layer.provide(
       Layer.mergeAll(Inference.layer, Embeddings.layer, Images.layer, Speech.layer, Transcriptions.layer).pipe(
+        Layer.provideMerge(ImageLinks.layer),
+        Layer.provide(nodeKeyHash),
         Layer.provide(NodeSoundProbe.layer)
       )
     ),

@@ -5,16 +5,16 @@
 import type { EndContext } from "../../../src/invariants/EndChecksStore.ts"
 
 export const NOW = Date.UTC(2027, 2, 15, 12)
-const at = (minutes: number) => `'${new Date(NOW + minutes * 60_000).toISOString()}'::timestamptz`
-const id = (n: number) => `00000000-0000-7000-9000-${String(n).padStart(12, "0")}`
-const q = (n: number) => `'${id(n)}'::uuid`
+export const at = (minutes: number) => `'${new Date(NOW + minutes * 60_000).toISOString()}'::timestamptz`
+export const id = (n: number) => `00000000-0000-7000-9000-${String(n).padStart(12, "0")}`
+export const q = (n: number) => `'${id(n)}'::uuid`
 
-const [REVENUE, FUNDING] = [
+export const [REVENUE, FUNDING] = [
   `'00000000-0000-7000-8000-000000000001'::uuid`,
   `'00000000-0000-7000-8000-000000000002'::uuid`
 ]
 /** A workspace, its environment, a volume, a request; jobs 10 and up, each with the machine 100 above it. */
-const [W, E, V, CHAT] = [q(1), q(2), q(3), q(4)]
+export const [W, E, V, CHAT] = [q(1), q(2), q(3), q(4)]
 export const JOB = { done: id(10), refused: id(11), runs: id(12), waits: id(13) }
 const [DONE, REFUSED, RUNS, WAITS] = [q(10), q(11), q(12), q(13)]
 const [DONE_M, REFUSED_M, RUNS_M, WAITS_M] = [q(110), q(111), q(112), q(113)]
@@ -97,12 +97,13 @@ export interface Break {
   readonly end?: Partial<EndContext>
 }
 
-const breaks = (number: number, ...change: ReadonlyArray<string>): Break => ({ number, change })
+export const breaks = (number: number, ...change: ReadonlyArray<string>): Break => ({ number, change })
 /** The run ended well: what still goes on is taken away. */
 const OVER = [
   `set local session_replication_role = replica`,
   `update holds set state = 'released' where state = 'open'`,
   `update accounts set held = 0`,
+  `delete from videos where ended_at is null`,
   `update volumes set attached_to = null`,
   `update jobs set status = 'failed', ended_at = ${at(-1)} where id = ${WAITS}`,
   `update machines set status = 'failed', stopped_at = ${at(-1)} where id = ${WAITS_M}`,
@@ -112,7 +113,7 @@ const OVER = [
   `delete from sim_machines where key = '${id(112)}'`,
   `update sim_capacity set used = 0 where gpu_type = 'A100' and region = 'eu-north'`
 ]
-const ended = (number: number, end: Partial<EndContext>, ...change: ReadonlyArray<string>): Break => ({
+export const ended = (number: number, end: Partial<EndContext>, ...change: ReadonlyArray<string>): Break => ({
   number,
   change: [
     ...OVER,
@@ -131,7 +132,7 @@ export const BREAKS: ReadonlyArray<Break> = [
     4,
     `alter table accounts drop constraint sufficient_funds`,
     `update accounts set balance = 1`,
-    `update accounts set balance = 99399000`
+    `update accounts set balance = (select sum(amount)::int8 from entries where account_id = ${W})`
   ),
   breaks(5, `update entries set balance_after = 1 where txn_id = ${DONE}`),
   breaks(5, `update txns set description = 'other' where id = ${DONE}`),

@@ -1,0 +1,14 @@
+/** Images that are fetched by a link of their own for a while. The link's secret is kept as its fingerprint. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+const statements: ReadonlyArray<string> = [
+  `create table image_links (
+    id uuid primary key, hash text not null unique, workspace_id uuid not null, bytes bytea not null, expires_at timestamptz not null)`,
+  `create index image_links_expiring on image_links (expires_at)`
+]
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const statement of statements) yield* sql.unsafe(statement)
+})

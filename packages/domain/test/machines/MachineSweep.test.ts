@@ -1,0 +1,80 @@
+/** What a sweep does with each machine that a listing shows: it stops what should not run, and nothing else. */
+import { describe, expect, it } from "@effect/vitest"
+import { MachineListStore } from "@sluice/domain/machines/MachineListStore"
+import {
+  MachineProvider,
+  type MachineProviderService,
+  type MachineState
+} from "@sluice/domain/machines/MachineProvider"
+import { MachineSweep } from "@sluice/domain/machines/MachineSweep"
+import { Effect, Layer } from "effect"
+import fc from "fast-check"
+import { replica } from "../inference/support/Workspace.ts"
+
+const STATES: ReadonlyArray<MachineState> = [
+  { _tag: "Absent" },
+  { _tag: "Launching" },
+  { _tag: "Running", since: 0, command: { _tag: "Pending" } },
+  { _tag: "Lost", since: 0, lostAt: 1, reason: "gone" }
+]
+const keyOf = (n: number) => `00000000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`
+
+/** `row`: what is recorded of it. */
+interface Machine {
+  readonly state: MachineState
+  readonly row: "none" | "alive" | "gone"
+}
+
+const swept = (machines: ReadonlyArray<Machine>) => {
+  const done = { stopped: new Set<string>(), released: new Set<string>() }
+  const provider = {
+    list: Effect.succeed(machines.map(({ state }, n) => ({ key: keyOf(n), state }))),
+    stop: (key: string) => Effect.sync(() => void done.stopped.add(key)),
+    release: (key: string) => Effect.sync(() => void done.released.add(key))
+  } as unknown as MachineProviderService
+  const store = {
+    known: (keys: ReadonlyArray<string>) =>
+      Effect.succeed(
+        new Map(
+          machines.flatMap(({ row }, n) =>
+            row === "none" || !keys.includes(keyOf(n)) ? [] : [[keyOf(n), { gone: row === "gone" }] as const]
+          )
+        )
+      )
+  } as unknown as MachineListStore["Service"]
+  const layer = MachineSweep.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(Layer.succeed(MachineProvider, provider), Layer.succeed(MachineListStore, store), replica)
+    )
+  )
+  return Effect.runPromise(
+    Effect.flatMap(MachineSweep, ({ sweep }) => Effect.map(sweep, (counts) => ({ ...counts, done }))).pipe(
+      Effect.provide(layer)
+    )
+  )
+}
+
+describe("MachineSweep", () => {
+  it("stops what no row knows and what runs although its row says gone, and leaves the living alone", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            state: fc.constantFrom(...STATES),
+            row: fc.constantFrom("none" as const, "alive" as const, "gone" as const)
+          }),
+          { maxLength: 8 }
+        ),
+        async (machines) => {
+          const { done, released, stopped } = await swept(machines)
+          for (const [n, { row, state }] of machines.entries()) {
+            const runs = state._tag === "Launching" || state._tag === "Running"
+            expect(done.stopped.has(keyOf(n))).toBe(row === "none" || (row === "gone" && runs))
+            expect(done.released.has(keyOf(n))).toBe(row !== "alive")
+          }
+          expect(stopped).toBe(done.stopped.size)
+          expect(stopped + released).toBe(done.released.size)
+        }
+      )
+    ))
+})

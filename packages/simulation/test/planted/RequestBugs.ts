@@ -1,0 +1,76 @@
+/**
+ * Bugs of requests to models, of the kinds that were met elsewhere: streams that are counted otherwise, a film that failed is
+ * charged, its money is never given back, and two claims that both think that a film is theirs.
+ */
+import { quickScenario } from "../../src/scenario/Scenarios.ts"
+import { Effect } from "effect"
+import type { Bug } from "./Bugs.ts"
+
+const quick = quickScenario(0)
+/** Many films and few jobs, money for all of them, and a camera that often fails. */
+const FILMS = {
+  videosPerHour: 120,
+  jobsPerHour: 20,
+  shares: { ...quick.shares, poor: 0, withBudget: 0 },
+  faults: { ...quick.faults, model_cut: 0.3 }
+}
+
+export const REQUEST_BUGS: ReadonlyArray<Bug> = [
+  {
+    name: "a streamed answer is counted otherwise than a buffered one",
+    models: (inner) => ({
+      ...inner,
+      chat: (model, request, hear) =>
+        request.stream
+          ? Effect.andThen(
+              inner.chat(model, request, hear),
+              hear([{ _tag: "Usage", promptTokens: 1, completionTokens: 1 }])
+            )
+          : inner.chat(model, request, hear)
+    }),
+    scenario: { chatsPerHour: 200, jobsPerHour: 20, shares: { ...quick.shares, twins: 1, poor: 0 } },
+    within: 5
+  },
+  {
+    name: "a video that failed is charged all the same",
+    statements: [
+      ["set state = case when $13::int8 > 0 then 'settled' else 'released' end from", "set state = 'settled' from"],
+      ["w.model, 0, 0, $13::int8,", "w.model, 0, 0, hold.amount,"],
+      ["where w.status = 'completed'", "where true"],
+      ["from written w join hold on true where $13::int8 > 0", "from written w join hold on true"],
+      [
+        "-$13::int8, acc.balance - $13::int8 from hold join acc on true where $13::int8 > 0",
+        "-hold.amount, acc.balance - hold.amount from hold join acc on true"
+      ],
+      ["$13::int8, null from hold where $13::int8 > 0", "hold.amount, null from hold"],
+      ["balance = acc.balance - $13::int8, held", "balance = acc.balance - hold.amount, held"],
+      ["else env.month_spent end + $13::int8,", "else env.month_spent end + (select amount from hold),"],
+      ["env.id = w.environment_id and $13::int8 > 0", "env.id = w.environment_id and exists (select from hold)"]
+    ],
+    scenario: FILMS,
+    within: 10
+  },
+  {
+    name: "what was held for a video that failed is never given back",
+    statements: [["h.id = $1 and w.ended_at is not null and", "h.id = $1 and w.status = 'completed' and"]],
+    scenario: FILMS,
+    within: 10
+  },
+  {
+    name: "a video is claimed while another has it, and committed without a fence",
+    statements: [
+      [
+        "fence = fence + 1, wake_at = $2\n  where id = any(array(select id from videos",
+        "fence = fence + 1\n  where id = any(array(select id from videos"
+      ],
+      ["wake_at <= $3\n    and (lease_until is null or lease_until <= $3)", "wake_at <= $3"],
+      ["v.lease_by = $2 and v.fence = $3 and v.ended_at is null", "$2::text is not null and $3::int8 is not null"]
+    ],
+    before: "drop trigger videos_ended on videos",
+    after: `create trigger videos_ended before update on videos for each row
+      when (old.ended_at is not null and (new.status, new.cost, new.ended_at) is distinct from (old.status, old.cost, old.ended_at))
+      execute function ended_video_is_final()`,
+    scenario: FILMS,
+    within: 10
+  }
+]

@@ -1,0 +1,37 @@
+/** What is not needed for a failure goes: items of every kind, and of those that stay what they can do without. */
+import { assert, describe, it } from "@effect/vitest"
+import { planOf } from "../../src/plan/PlanOf.ts"
+import type { PlanItem } from "../../src/plan/Plan.ts"
+import { quickScenario } from "../../src/scenario/Scenarios.ts"
+import { type Planned, shrink } from "../../src/shrink/Shrink.ts"
+
+const scenario = (seed: number): Planned => {
+  const quick = { ...quickScenario(seed), videosPerHour: 100, chatsPerHour: 100, embeddingsPerHour: 100 }
+  return { ...quick, plan: planOf(quick) }
+}
+
+/** Fails for as long as an item of this kind is there. */
+const shrunkTo = (kind: PlanItem["_tag"]) =>
+  shrink(scenario(1), {
+    budget: 500,
+    fails: (one) => Promise.resolve(one.plan.items.some((item) => item._tag === kind))
+  })
+
+describe("Shrinking", () => {
+  for (const [kind, plain] of [
+    ["Film", { lookEveryMs: null, downloads: 0, deletes: "never" }],
+    ["Ask", { hangUpAfterMs: null, words: 1, count: 1 }],
+    ["Chat", { hangUpAfterMs: null, twin: false, tools: false, asResponse: false }]
+  ] as const) {
+    it(`leaves one plain ${kind} where that is enough`, async () => {
+      const { scenario: small } = await shrunkTo(kind)
+      const whole = scenario(1).plan.items.find(({ id }) => id === small.plan.items[0]?.id)
+      assert.deepStrictEqual(
+        small.plan.items.map((item) => item._tag),
+        [kind]
+      )
+      assert.strictEqual(small.plan.tenants.length, 1)
+      assert.deepInclude(small.plan.items[0], { ...plain, at: whole!.at >> 1 })
+    })
+  }
+})

@@ -1,0 +1,180 @@
+/**
+ * Which client can do what with this server: the one list that the suites are made from and `docs/compatibility.md` is
+ * rendered from. A feature that a client has no way to ask for is not in its list; one that does not work, or works only
+ * in some way, is a limitation in words. Each entry has a test of its own: the types of the suites want it.
+ */
+
+export const FEATURES = {
+  text: "An answer",
+  stream: "An answer, streamed",
+  usage: "Tokens and cost of an answer, streamed too",
+  cut: "An answer cut at its greatest length",
+  choices: "Several answers at once",
+  turns: "A second turn",
+  picture: "A picture in the prompt",
+  tools: "Tools in a loop",
+  toolsStreamed: "Tools in a loop, streamed",
+  object: "Output that satisfies a schema",
+  objectStreamed: "Output that satisfies a schema, streamed",
+  abort: "Aborting a stream",
+  broken: "A model that breaks off in mid-stream",
+  retried: "Trying again where a model fails, charged once",
+  completions: "Completions of the old kind",
+  embeddings: "Embeddings",
+  images: "Images",
+  imageEdits: "Editing images",
+  speech: "Speech",
+  speechStreamed: "Speech, in events",
+  transcription: "Transcription",
+  transcriptionStreamed: "Transcription, streamed",
+  videos: "Videos: order, wait, download, delete",
+  models: "The list of models",
+  others: "Files, batches, fine-tuning, moderations",
+  wrong: "400: a field is wrong",
+  unknownKey: "401: the key is unknown",
+  noMoney: "402: the balance is too low",
+  unknownModel: "404: the model is unknown",
+  tooMany: "429: too many requests"
+} as const
+export type Feature = keyof typeof FEATURES
+
+/** It works; or what is to be known, in a sentence. */
+export type Support = true | string
+
+const errors = { wrong: true, unknownKey: true, noMoney: true, unknownModel: true, tooMany: true } as const
+const chat = {
+  text: true,
+  stream: true,
+  usage: true,
+  cut: true,
+  turns: true,
+  picture: true,
+  tools: true,
+  toolsStreamed: true,
+  object: true,
+  objectStreamed: true,
+  abort: true,
+  broken: true,
+  retried: true,
+  ...errors
+} as const
+const noCost = "Tokens. The client leaves the cost out."
+const noEdits = "Refused with 404: there is no `/images/edits`."
+const noCompletions = "Refused with 404: there is no `/completions`; ask for a chat."
+
+export const CLIENTS = {
+  openai: {
+    title: "openai",
+    asks: "`/chat/completions`, and what the other rows name",
+    packages: ["openai"],
+    features: {
+      ...chat,
+      choices: true,
+      completions: noCompletions,
+      embeddings: true,
+      images: "PNG, as `b64_json` or `url`. Other formats and streams are refused with 400 by name.",
+      imageEdits: noEdits,
+      speech: "`mp3`, `wav` and `pcm`. `opus`, `aac` and `flac` are refused with 400 by name.",
+      speechStreamed: "The client gives the events as a text that its caller reads.",
+      transcription: true,
+      transcriptionStreamed: true,
+      videos: true,
+      models: true,
+      others: "Refused with 404: there are none."
+    }
+  },
+  openaiResponses: { title: "openai `responses`", asks: "`/responses`", packages: ["openai"], features: chat },
+  aiCompatible: {
+    title: "AI SDK, compatible",
+    asks: "`/chat/completions`",
+    packages: ["ai", "@ai-sdk/openai-compatible"],
+    features: {
+      ...chat,
+      usage: "A stream has its usage with `includeUsage: true` of the provider only.",
+      object: "With `supportsStructuredOutputs: true` of the provider. Without it the client does not send the schema.",
+      completions: noCompletions,
+      embeddings: true,
+      images: true,
+      imageEdits: noEdits
+    }
+  },
+  aiChat: {
+    title: "AI SDK, OpenAI `.chat()`",
+    asks: "`/chat/completions`",
+    packages: ["ai", "@ai-sdk/openai"],
+    features: {
+      ...chat,
+      usage:
+        "Tokens. `usage` leaves the cost out; a buffered answer has it in `response.body` with `include: { responseBody: true }`."
+    }
+  },
+  aiOpenai: {
+    title: "AI SDK, OpenAI",
+    asks: "`/responses`",
+    packages: ["ai", "@ai-sdk/openai"],
+    features: {
+      ...chat,
+      turns:
+        "With `providerOptions: { openai: { store: false } }`. Without it the client refers to stored answers: 400.",
+      completions: noCompletions,
+      embeddings: true,
+      images: true,
+      imageEdits: noEdits,
+      speech: true,
+      transcription: true
+    }
+  },
+  langchain: {
+    title: "LangChain",
+    asks: "`/chat/completions`",
+    packages: ["@langchain/openai", "@langchain/core"],
+    features: {
+      ...chat,
+      usage: noCost,
+      choices: true,
+      completions: noCompletions,
+      embeddings: true,
+      images: true
+    }
+  },
+  langchainResponses: {
+    title: "LangChain `useResponsesApi`",
+    asks: "`/responses`",
+    packages: ["@langchain/openai", "@langchain/core"],
+    features: {
+      ...chat,
+      usage: noCost
+    }
+  },
+  agents: {
+    title: "Agents, chat",
+    asks: '`/chat/completions`, after `setOpenAIAPI("chat_completions")`',
+    packages: ["@openai/agents"],
+    features: { ...chat, usage: noCost }
+  },
+  agentsResponses: {
+    title: "Agents",
+    asks: "`/responses`",
+    packages: ["@openai/agents"],
+    features: {
+      ...chat,
+      usage: noCost,
+      cut: "Raised as `ModelBehaviorError`: for this client an answer that is `response.incomplete` is none."
+    }
+  }
+} as const satisfies Readonly<
+  Record<
+    string,
+    {
+      readonly title: string
+      /** Where its chats go. */
+      readonly asks: string
+      readonly packages: ReadonlyArray<string>
+      readonly features: { readonly [F in Feature]?: Support }
+    }
+  >
+>
+export type ClientName = keyof typeof CLIENTS
+
+/** The features of a client that a suite must show. */
+export type FeatureOf<C extends ClientName> = keyof (typeof CLIENTS)[C]["features"] & Feature

@@ -1,0 +1,107 @@
+/**
+ * The one server that all suites of clients ask: the whole of it, on a port of its own, over models that answer at once.
+ * Three models are added: one that speaks slowly, so that a caller can go in the middle, and two that fail.
+ */
+import { Workspaces } from "@sluice/domain/access/Workspaces"
+import { Billing } from "@sluice/domain/billing/Billing"
+import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { application } from "@sluice/server/Application"
+import { parse } from "@sluice/server/Config"
+import { defaultWorlds, server } from "@sluice/server/Server"
+import { instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
+import { Effect, Layer, Logger, ManagedRuntime, Redacted, Result } from "effect"
+import * as HttpServer from "effect/http/HttpServer"
+import { temporaryDirectory } from "../../support/ServerProcess.ts"
+import { Customer } from "./Customer.ts"
+
+/** Chats. */
+export const MODEL = "sluice-small"
+/** Chats, and looks at pictures. */
+export const SEEING = "sluice-vision"
+/** Says a hundred words, one each 20 ms. */
+export const SLOW = "sluice-slow"
+/** Says a few words and breaks off. */
+export const BREAKS = "sluice-breaks"
+/** Fails where it hears a conversation for the first time, before its first word. */
+export const FLAKY = "sluice-flaky"
+
+/** Of the words of `BREAKS`. */
+const EVENTS_BEFORE_THE_BREAK = 4
+
+const world = (seed: number): ModelWorld => {
+  const known = instant(seed)
+  const [small] = known.models
+  return {
+    ...known,
+    models: [
+      ...known.models,
+      { ...small!, id: SLOW, words: [100, 100] },
+      { ...small!, id: BREAKS },
+      { ...small!, id: FLAKY }
+    ]
+  }
+}
+
+const withMore = (inner: ModelProviderService): ModelProviderService => {
+  const heard = new Set<string>()
+  return {
+    ...inner,
+    chat: (model, request, hear) => {
+      if (model.id === FLAKY) {
+        const conversation = request.messages.map(({ text }) => text).join("\n")
+        if (heard.has(conversation)) return inner.chat(model, request, hear)
+        heard.add(conversation)
+        return new UpstreamFailed({ reason: "broken" })
+      }
+      if (model.id === SLOW) {
+        return inner.chat(model, request, (events) =>
+          Effect.forEach(events, (event) => Effect.andThen(Effect.sleep("20 millis"), hear([event])), { discard: true })
+        )
+      }
+      if (model.id !== BREAKS) return inner.chat(model, request, hear)
+      return inner.chat(model, request, (events) =>
+        Effect.andThen(hear(events.slice(0, EVENTS_BEFORE_THE_BREAK)), new UpstreamFailed({ reason: "broken" }))
+      )
+    }
+  }
+}
+
+export interface Host {
+  /** The base URL of the inference surface. */
+  readonly baseURL: string
+  /** A customer with a workspace of their own and so many USD. */
+  readonly customer: (usd?: number) => Promise<Customer>
+  readonly close: () => Promise<void>
+}
+
+export const startHost = async (): Promise<Host> => {
+  const directory = temporaryDirectory()
+  const config = Result.getOrThrow(parse({ port: "0", data: directory.path, seed: "7" }))
+  const models = Layer.effect(ModelProvider, Effect.map(ModelProvider, withMore))
+  const layer = server(
+    config,
+    { ...defaultWorlds(config.seed), models: world(config.seed) },
+    application.pipe(Layer.provide(models))
+  )
+  // It would log the answers that broke off on purpose.
+  const runtime = ManagedRuntime.make(layer.pipe(Layer.provide(Logger.layer([]))))
+  const { address } = await runtime.runPromise(HttpServer.HttpServer)
+  const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
+  let count = 0
+  const open = Effect.fnUntraced(function* (usd: number) {
+    const name = `customer ${++count}`
+    const workspaces = yield* Workspaces
+    const workspaceId = yield* workspaces.create(name)
+    const credit = BigInt(Math.round(usd * 1e9))
+    if (credit > 0n) yield* (yield* Billing).credit(workspaceId, credit, name)
+    return new Customer(origin, Redacted.value(yield* workspaces.createKey(workspaceId, name)), usd)
+  })
+  return {
+    baseURL: `${origin}/v1`,
+    customer: (usd = 10) => runtime.runPromise(open(usd)),
+    close: async () => {
+      await runtime.dispose()
+      directory.remove()
+    }
+  }
+}
