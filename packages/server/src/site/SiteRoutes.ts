@@ -24,7 +24,7 @@ const READY_WITHIN = Duration.seconds(2)
 
 const about = `Sluice: GPU machines and models behind one API key.
 
-  Inference       /v1            chat completions and models, for OpenAI-compatible clients
+  Inference       /v1            chat, responses, embeddings, images, speech, videos, for OpenAI-compatible clients
   Infrastructure  /api/v1        jobs, instances, storage, environments, API keys, billing
   Document        /openapi.json  OpenAPI 3.1 of both
 
