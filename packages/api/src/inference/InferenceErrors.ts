@@ -12,6 +12,7 @@ import type {
   RangeUnsatisfiable,
   VideoNotEnded,
   VideoNotFound,
+  VideoOrderDiffers,
   VideoWithoutBytes
 } from "@sluice/domain/inference/Video"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
@@ -62,6 +63,7 @@ export type InferenceFailure =
   | UpstreamFailed
   | VideoNotEnded
   | VideoNotFound
+  | VideoOrderDiffers
   | VideoWithoutBytes
 
 export interface InferenceWireError {
@@ -175,6 +177,14 @@ const table: {
     headers: { "content-range": `bytes */${size}` }
   }),
   VideoNotFound: () => invalidRequest(404, "video_not_found", "There is no such video. GET /v1/videos lists yours."),
+  VideoOrderDiffers: () => ({
+    ...invalidRequest(
+      409,
+      "idempotency_mismatch",
+      "This Idempotency-Key was used for another video. Send a new key with a new order."
+    ),
+    headers: { "x-should-retry": "false" }
+  }),
   VideoNotEnded: () => ({
     ...invalidRequest(
       409,

@@ -31,14 +31,15 @@ const Form = Schema.Struct({
 export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
   payload: [VideoBody, Form],
   success: VideoWire,
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge]
+  error: [...always, InvalidRequest, NotEnded, QuotaSpent, TooLarge]
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createVideo",
     summary: "Order a video",
     description:
       "The video is made in the background: poll it until its status is `completed` or `failed`, then download it. Its " +
-      "price is held now and charged when it is completed; a failed video costs nothing."
+      "price is held now and charged when it is completed; a failed video costs nothing. With an `Idempotency-Key` the same " +
+      "order, said again, is one order."
   })
 )
 

@@ -166,10 +166,9 @@ export class Inference extends Context.Service<
                 }
                 // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
                 const owed = production.delivered || (production.started && Exit.hasInterrupts(exit))
-                return Effect.andThen(
-                  owed ? settle(charge, task, production) : release(charge, task),
-                  Effect.failCause(exit.cause)
-                )
+                const resolved = owed ? settle(charge, task, production) : release(charge, task)
+                // Where many go away at once, all their models are let go before the first answer is counted.
+                return Effect.andThen(Effect.andThen(Effect.yieldNow, resolved), Effect.failCause(exit.cause))
               })
             }
           )

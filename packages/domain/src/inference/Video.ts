@@ -33,6 +33,9 @@ export class VideoWithoutBytes extends Schema.TaggedError<VideoWithoutBytes>()("
 /** It is still being made: what is ordered is paid for. */
 export class VideoNotEnded extends Schema.TaggedError<VideoNotEnded>()("VideoNotEnded", {}) {}
 
+/** The key of this order was used for another one. */
+export class VideoOrderDiffers extends Schema.TaggedError<VideoOrderDiffers>()("VideoOrderDiffers", {}) {}
+
 /** The film ends before the bytes that were asked for begin. */
 export class RangeUnsatisfiable extends Schema.TaggedError<RangeUnsatisfiable>()("RangeUnsatisfiable", {
   size: Schema.Int

@@ -16,6 +16,7 @@ export type SeenVideo = Omit<VideoRow, "picture" | "picture_type" | "fence" | "e
 const COLUMNS =
   "id, workspace_id, environment_id, model, prompt, size, seconds, price, status, percent, failure, reference, cost, created_at, ended_at, deleted_at"
 const ONE = `select ${COLUMNS} from videos where id = $1 and environment_id = $2 and deleted_at is null`
+const ORDERED = `select ${COLUMNS} from videos where idempotency_key = $1 and environment_id = $2 and deleted_at is null`
 const PAGE = {
   asc: `select ${COLUMNS} from videos where environment_id = $1 and deleted_at is null and ($2::uuid is null or id > $2) order by id limit $3`,
   desc: `select ${COLUMNS} from videos where environment_id = $1 and deleted_at is null and ($2::uuid is null or id < $2) order by id desc limit $3`
@@ -27,6 +28,8 @@ export class VideoListStore extends Context.Service<
   VideoListStore,
   {
     readonly find: (id: string, environmentId: string) => Effect.Effect<SeenVideo | undefined>
+    /** The one that was ordered under this key. */
+    readonly ordered: (idempotencyKey: string, environmentId: string) => Effect.Effect<SeenVideo | undefined>
     /** One more than the limit, if there is more. */
     readonly page: (environmentId: string, page: VideoPage) => Effect.Effect<ReadonlyArray<SeenVideo>>
     /** Whether there was an ended one to delete. */
@@ -40,6 +43,8 @@ export class VideoListStore extends Context.Service<
       return VideoListStore.of({
         find: (id, environmentId) =>
           Effect.map(Effect.orDie(sql.unsafe<SeenVideo>(ONE, [id, environmentId])), (rows) => rows[0]),
+        ordered: (idempotencyKey, environmentId) =>
+          Effect.map(Effect.orDie(sql.unsafe<SeenVideo>(ORDERED, [idempotencyKey, environmentId])), (rows) => rows[0]),
         page: (environmentId, { after, limit, order }) =>
           Effect.orDie(sql.unsafe<SeenVideo>(PAGE[order], [environmentId, after ?? null, limit + 1])),
         remove: (id, environmentId) =>

@@ -25,7 +25,11 @@ export interface VideoRequest {
   readonly size: string | undefined
   readonly seconds: number | undefined
   readonly picture: Picture | undefined
+  /** The caller's name for this order: said twice, it is one order. */
+  readonly idempotencyKey?: string | undefined
 }
+
+const MAX_KEY = 255
 
 const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
@@ -47,18 +51,26 @@ export const VideoBody = Schema.Struct({
 const decode = bodyDecoder(VideoBody)
 
 /** `picture`: the file `input_reference` of a form. */
-export const decodeVideo = (body: unknown, picture?: Picture): Result.Result<VideoRequest, ChatInvalid> =>
-  Result.flatMap(decode(body), (given) =>
+export const decodeVideo = (
+  body: unknown,
+  { idempotencyKey, picture }: { readonly idempotencyKey?: string | undefined; readonly picture?: Picture } = {}
+): Result.Result<VideoRequest, ChatInvalid> => {
+  if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY)) {
+    return invalid("Idempotency-Key", `Invalid value for 'Idempotency-Key': from 1 to ${MAX_KEY} characters`)
+  }
+  return Result.flatMap(decode(body), (given) =>
     Result.flatMap(pictureOf(given.input_reference?.image_url, picture), (found) =>
       Result.succeed({
         model: given.model,
         prompt: given.prompt,
         size: given.size ?? undefined,
         seconds: given.seconds === undefined || given.seconds === null ? undefined : Number(given.seconds),
-        picture: found
+        picture: found,
+        idempotencyKey
       })
     )
   )
+}
 
 const pictureOf = (
   url: string | undefined,

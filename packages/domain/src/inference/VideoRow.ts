@@ -16,6 +16,8 @@ export interface NewVideo {
   readonly seconds: number
   readonly price: NanoUsd
   readonly picture: Picture | undefined
+  /** The caller's name for this order: the same one twice is one order. */
+  readonly idempotencyKey?: string | undefined
 }
 
 export interface VideoRow {

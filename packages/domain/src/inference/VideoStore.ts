@@ -5,6 +5,7 @@
  * Lock order as everywhere: the film, its hold, the account, the environment.
  */
 import { Clock, Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
 import { monthOf, REVENUE_ACCOUNT } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
@@ -23,13 +24,14 @@ with acc as materialized (select id, balance - held as available from accounts w
 ), env as materialized (
   select budget_reached(environments, $5::date) as reached from environments where id = $3 and (select count(*) from acc) >= 0 for no key update
 ), judged as materialized (
-  select case when exists (select from videos where id = $1) then 'done' when env.reached then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
+  select case when exists (select from videos where id = $1 or (environment_id = $3 and idempotency_key = $14 and deleted_at is null)) then 'done'
+      when env.reached then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
     coalesce(acc.available, 0) as available from env left join acc on true
 ), h as (insert into holds (id, account_id, amount) select $1, $2, $4::int8 from judged where refused is null
 ), u as (update accounts set held = held + $4::int8 where id = $2 and (select refused is null from judged)
 ), v as (
-  insert into videos (id, workspace_id, environment_id, price, key_id, model, prompt, size, seconds, picture, picture_type, status, created_at, wake_at)
-  select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
+  insert into videos (id, workspace_id, environment_id, price, key_id, model, prompt, size, seconds, picture, picture_type, idempotency_key, status, created_at, wake_at)
+  select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, $14, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
 select nullif(refused, 'done') as refused, available from judged`
 
 const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
@@ -78,6 +80,10 @@ const FORGET =
   "delete from videos where id = $1 and lease_by = $2 and fence = $3 and deleted_at is not null returning id"
 const LATER = `update videos set lease_by = null, lease_until = null, wake_at = $4 where id = $1 and lease_by = $2 and fence = $3`
 
+/** Two orders of one key at the same moment: the later one sees the earlier one when it is said again. */
+const onceMore = <A>(admitted: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(Effect.retry(admitted, { times: 1, while: (error) => error.reason._tag === "UniqueViolation" }))
+
 const GONE: Admission = { refused: "insufficient_credits", available: 0n }
 
 export class VideoStore extends Context.Service<
@@ -119,11 +125,12 @@ export class VideoStore extends Context.Service<
           video.seconds,
           video.picture?.bytes ?? null,
           video.picture?.contentType ?? null,
-          new Date(at)
+          new Date(at),
+          video.idempotencyKey ?? null
         ])
         // No row: the environment was deleted between the key and here.
         return rows[0] ?? GONE
-      }, Effect.orDie)
+      }, onceMore)
 
       const claim = (limit: number) =>
         Effect.suspend(() => {

@@ -10,7 +10,14 @@ import { Wakeups } from "../database/Wakeups.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
-import { RangeUnsatisfiable, type Video, VideoNotEnded, VideoNotFound, VideoWithoutBytes } from "./Video.ts"
+import {
+  RangeUnsatisfiable,
+  type Video,
+  VideoNotEnded,
+  VideoNotFound,
+  VideoOrderDiffers,
+  VideoWithoutBytes
+} from "./Video.ts"
 import { VideoListStore, type VideoPage } from "./VideoListStore.ts"
 import { VIDEOS_TOPIC } from "./VideoReconciler.ts"
 import type { VideoRequest } from "./VideoRequest.ts"
@@ -26,13 +33,18 @@ export type VideoError =
   | UpstreamFailed
   | VideoNotEnded
   | VideoNotFound
+  | VideoOrderDiffers
   | VideoWithoutBytes
 
 export class Videos extends Context.Service<
   Videos,
   {
     readonly models: ReadonlyArray<VideoModel>
-    readonly submit: (principal: Principal, request: VideoRequest) => Effect.Effect<Video, VideoError>
+    /** `replayed`: this order was given before, under the same key, and is the same. */
+    readonly submit: (
+      principal: Principal,
+      request: VideoRequest
+    ) => Effect.Effect<{ readonly video: Video; readonly replayed: boolean }, VideoError>
     readonly show: (principal: Principal, id: string) => Effect.Effect<Video, VideoNotFound>
     readonly list: (
       principal: Principal,
@@ -76,7 +88,7 @@ export class Videos extends Context.Service<
           const price = model.secondPrice * BigInt(seconds)
           const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const { environmentId, environmentName, keyId, workspaceId } = principal
-          const { picture, prompt } = request
+          const { idempotencyKey, picture, prompt } = request
           const admitted = yield* store.admit({
             id,
             workspaceId,
@@ -87,14 +99,19 @@ export class Videos extends Context.Service<
             size,
             seconds,
             price,
-            picture
+            picture,
+            idempotencyKey
           })
           if (admitted.refused === "budget_reached") return yield* new BudgetReached({ environmentName })
           if (admitted.refused !== null) {
             return yield* new CreditInsufficient({ required: price, available: admitted.available })
           }
           signals.emit(VIDEOS_TOPIC)
-          return videoOf(yield* Effect.orDie(find(principal, id)))
+          const found = idempotencyKey === undefined ? undefined : yield* lists.ordered(idempotencyKey, environmentId)
+          const video = videoOf(found ?? (yield* Effect.orDie(find(principal, id))))
+          const same =
+            video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds
+          return same ? { video, replayed: video.id !== id } : yield* new VideoOrderDiffers()
         }),
         show: (principal, id) => Effect.map(find(principal, id), videoOf),
         list: (principal, page) =>

@@ -7,7 +7,8 @@ import type { VideoModel, VideoProgress, VideoProvider } from "@sluice/domain/in
 import { ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
-import { Videos } from "@sluice/domain/inference/Videos"
+import type { Video } from "@sluice/domain/inference/Video"
+import { type VideoError, Videos } from "@sluice/domain/inference/Videos"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -61,7 +62,10 @@ const setUp = Effect.fn(function* (balance: bigint) {
   script.asked.length = 0
   const principal = yield* openWorkspace(++workspaces, balance)
   const { tick } = yield* VideoReconciler
-  return { principal, all: yield* Videos, turn: Effect.andThen(TestClock.adjust("1 minute"), tick) }
+  const videos = yield* Videos
+  const submit: (...order: Parameters<typeof videos.submit>) => Effect.Effect<Video, VideoError> = (...order) =>
+    Effect.map(videos.submit(...order), ({ video }) => video)
+  return { principal, all: { ...videos, submit }, videos, turn: Effect.andThen(TestClock.adjust("1 minute"), tick) }
 })
 
 onEveryDatabase("Videos", (it) => {
@@ -108,6 +112,30 @@ onEveryDatabase("Videos", (it) => {
         expect(yield* store.admit(order)).toMatchObject({ refused: null })
         expect(yield* money(principal)).toMatchObject({ balance: 50n, held: 40n, openHolds: 40n })
       }).pipe(Effect.provide(NodeCrypto.layer))
+    )
+
+    it.effect("takes an order once, however often and however fast it is said under one key", () =>
+      Effect.gen(function* () {
+        const { principal, turn, videos } = yield* setUp(100n)
+        const said = { ...REQUEST, idempotencyKey: "k" }
+        const all = yield* Effect.all(
+          Array.from({ length: 8 }, () => videos.submit(principal, said)),
+          { concurrency: "unbounded" }
+        )
+        expect(new Set(all.map(({ video }) => video.id)).size).toBe(1)
+        expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1)
+        expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 40n, openHolds: 40n })
+        const other = yield* Effect.flip(videos.submit(principal, { ...said, prompt: "fog" }))
+        expect(other._tag).toBe("VideoOrderDiffers")
+        script.look = Effect.succeed({ _tag: "Completed" })
+        yield* turn
+        yield* turn
+        expect(yield* videos.submit(principal, said)).toMatchObject({ replayed: true, video: { status: "completed" } })
+        expect(yield* money(principal)).toMatchObject({ balance: 60n, held: 0n, usage: 1n })
+        // Another environment knows nothing of it.
+        const stranger = yield* openWorkspace(++workspaces, 100n)
+        expect((yield* videos.submit(stranger, said)).replayed).toBe(false)
+      })
     )
 
     it.effect("gives everything back where the film fails, is refused, or never ends", () =>

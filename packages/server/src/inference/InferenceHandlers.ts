@@ -180,8 +180,10 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
       .handleRaw("createVideo", ({ request }) =>
         isForm(NodeHttpServerRequest.toIncomingMessage(request))
-          ? uploading(request, { file: "input_reference", maxBytes: MAX_PICTURE_BYTES }, film.fromForm)
-          : asking(request, film.fromJson)
+          ? uploading(request, { file: "input_reference", maxBytes: MAX_PICTURE_BYTES }, (caller, form) =>
+              film.fromForm(caller, form, request.headers["idempotency-key"])
+            )
+          : asking(request, (caller, body) => film.fromJson(caller, body, request.headers["idempotency-key"]))
       )
       .handleRaw("listVideos", ({ query, request }) =>
         answering(request, "inference:read", (caller) => film.list(caller, query))

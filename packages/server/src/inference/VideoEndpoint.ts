@@ -21,20 +21,31 @@ type Answer = Effect.Effect<Reply, InferenceFailure>
 export const makeVideos = Effect.map(Videos, (videos) => {
   const order = (caller: Caller, request: ReturnType<typeof decodeVideo>): Answer =>
     Effect.flatMap(Effect.fromResult(request), (checked) =>
-      Effect.map(videos.submit(caller.principal, checked), (video) =>
-        json(200, JSON.stringify(videoToWire(video)), caller.headers)
+      Effect.map(videos.submit(caller.principal, checked), ({ replayed, video }) =>
+        json(200, JSON.stringify(videoToWire(video)), {
+          ...caller.headers,
+          ...(replayed ? { "idempotent-replayed": "true" } : {})
+        })
       )
     )
 
   return {
-    fromJson: (caller: Caller, body: unknown): Answer => order(caller, decodeVideo(body)),
+    fromJson: (caller: Caller, body: unknown, idempotencyKey: string | undefined): Answer =>
+      order(caller, decodeVideo(body, { idempotencyKey })),
 
-    fromForm: (caller: Caller, { fields, files }: UploadedForm): Answer => {
+    fromForm: (caller: Caller, { fields, files }: UploadedForm, idempotencyKey: string | undefined): Answer => {
       const file = files.get("input_reference")?.content
-      if (file === undefined) return order(caller, decodeVideo(fields))
+      if (file === undefined) return order(caller, decodeVideo(fields, { idempotencyKey }))
       return Effect.flatMap(
         Effect.promise(() => file.arrayBuffer()),
-        (buffer) => order(caller, decodeVideo(fields, { bytes: new Uint8Array(buffer), contentType: file.type }))
+        (buffer) =>
+          order(
+            caller,
+            decodeVideo(fields, {
+              idempotencyKey,
+              picture: { bytes: new Uint8Array(buffer), contentType: file.type }
+            })
+          )
       )
     },
 

@@ -13,6 +13,8 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const PRICE_OF_FOUR_SECONDS = 400_000_000n
 const ORDER = { model: "sluice-film", prompt: "a harbour at dawn", seconds: "4", size: "640x368" } as never
 
+const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } })
+
 type Customer = Effect.Success<ReturnType<typeof customer>>
 
 const show = ({ client }: Customer, id: string) => Effect.promise(() => client.videos.retrieve(id))
@@ -84,6 +86,26 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
         deleted: true
       })
       expect(yield* failure(() => who.client.videos.retrieve(ordered.id))).toMatchObject({ code: "video_not_found" })
+    })
+  )
+
+  it.effect("are ordered once under one Idempotency-Key", () =>
+    Effect.gen(function* () {
+      const who = yield* customer(NANO)
+      const order = (idempotencyKey: string, change: object = {}) =>
+        Effect.promise(() =>
+          who.client.videos.create({ ...(ORDER as object), ...change } as never, keyed(idempotencyKey)).withResponse()
+        )
+      const first = yield* order("one")
+      const again = yield* order("one")
+      expect(again.data.id).toBe(first.data.id)
+      expect([first, again].map(({ response }) => response.headers.get("idempotent-replayed"))).toEqual([null, "true"])
+      const failed = (key: string, change: object) =>
+        failure(() => who.client.videos.create({ ...(ORDER as object), ...change } as never, keyed(key)))
+      expect(yield* failed("one", { prompt: "fog" })).toMatchObject({ status: 409, code: "idempotency_mismatch" })
+      expect(yield* failed("k".repeat(256), {})).toMatchObject({ status: 400, param: "Idempotency-Key" })
+      yield* ended(who, first.data.id)
+      expect((yield* money(who.principal)).balance).toBe(NANO - PRICE_OF_FOUR_SECONDS)
     })
   )
 

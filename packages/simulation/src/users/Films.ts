@@ -49,7 +49,8 @@ const order = (users: Users, item: Film) =>
   Effect.gen(function* () {
     const principal = yield* users.principal(item.workspace)
     const body = { model: "sluice-film", prompt: `${item.id} goes by`, seconds: item.seconds }
-    return yield* (yield* Videos).submit(principal, Result.getOrThrow(decodeVideo(body)))
+    const asked = Result.getOrThrow(decodeVideo(body, { idempotencyKey: item.id }))
+    return (yield* (yield* Videos).submit(principal, asked)).video
   })
 
 /** Looks until it has ended: its last state, or why there is none. */
