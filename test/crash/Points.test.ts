@@ -22,16 +22,16 @@ import { audit, check, type Expected, others, settled, submitter } from "./suppo
 /** The longer a downtime is on the clock of the world, the more has happened in it: lives outrun what was held for them. */
 const SPEED = 120
 /** How long a server that is ready may run until it comes to the point where it is to die, at each try. */
-const PATIENCE_MS = [8_000, 4_000, 4_000]
+const PATIENCE_MS = [8_000, 4_000]
 /**
- * Before a third try the server stays down so long: some points come only where a life outran what was held for it, its
+ * Before a later try the server stays down so long: some points come only where a life outran what was held for it, its
  * minute and a quarter of an hour of set-up, 16 minutes of the world's clock.
  */
 const DOWN_MS = 9_000
 /** When each point has had its tries or this time is up, only the stores at which no server died are tried on. */
-const ALL_MS = 240_000
+const ALL_MS = 150_000
 /** Then that is given up too. */
-const STORES_MS = 420_000
+const STORES_MS = 270_000
 const RECORD_MS = 8_000
 const TWICE_MS = 8_000
 const YEAR_MS = 31_536_000_000

@@ -85,6 +85,9 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
   return ids
 }
 
+/** Between two videos: they are made in no time, and must not eat up the money of the jobs. */
+const FILM_PAUSE_MS = 3_000
+
 /** Videos are ordered, made and deleted, one after the other; the last one, which no death cuts short, is downloaded. */
 const films = async (server: ServerProcess, going: () => boolean): Promise<void> => {
   for (let i = 0; going(); i++) {
@@ -106,6 +109,7 @@ const films = async (server: ServerProcess, going: () => boolean): Promise<void>
     const removed = await server.persist("DELETE", path)
     // 404: it was heard before, and the answer was lost.
     assert.include([200, 404], removed.status, removed.text)
+    await sleep(FILM_PAUSE_MS)
   }
 }
 
