@@ -13,9 +13,9 @@ import { REQUEST_KINDS } from "../../src/users/Tally.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 
-const USUAL = 100
+const USUAL = 80
 const RUNS = Number(process.env["SLUICE_TEST_RUNS"] ?? USUAL)
-const KNOWN = Math.min(RUNS, 80)
+const KNOWN = Math.min(RUNS, 60)
 const FRESH = RUNS - KNOWN
 const DAY = Math.floor(performance.timeOrigin / 86_400_000)
 const FIRST_FRESH = Number(process.env["SLUICE_TEST_SEED"] ?? DAY * 1_000)
