@@ -32,6 +32,8 @@ const DOWN_MS = 9_000
 const ALL_MS = 150_000
 /** Then that is given up too. */
 const STORES_MS = 270_000
+/** The server only lives, so that points come that were not seen before. */
+const NO_POINT = "-"
 const RECORD_MS = 8_000
 const TWICE_MS = 8_000
 const YEAR_MS = 31_536_000_000
@@ -69,11 +71,12 @@ const play = async (server: ServerProcess) => {
     const fresh = elapsed < ALL_MS ? alive.find((point) => tries(point) < PATIENCE_MS.length) : undefined
     if (fresh !== undefined || elapsed > STORES_MS) return fresh
     const missing = PLACES.filter((place) => ![...died].some(place.has))
-    return alive.find((point) => missing.some((place) => place.has(point)))
+    const known = alive.find((point) => missing.some((place) => place.has(point)))
+    return known ?? (missing.length > 0 ? NO_POINT : undefined)
   }
   for (let point = next(); point !== undefined; point = next()) {
     const patience = PATIENCE_MS[tries(point)] ?? PATIENCE_MS[0]!
-    if (tries(point) > 1) await sleep(DOWN_MS)
+    if (tries(point) > 1 || point === NO_POINT) await sleep(DOWN_MS)
     tried.set(point, tries(point) + 1)
     server.output = ""
     if (await dies(server, point, patience)) died.add(point)

@@ -13,7 +13,7 @@ import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, refusalOf } from "./ChatTask.ts"
 import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
-import { Metering } from "./Metering.ts"
+import { Metering, type Reservation } from "./Metering.ts"
 import {
   type ChatEvent,
   type FinishReason,
@@ -156,17 +156,18 @@ export class Inference extends Context.Service<
         Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             metering.reserve(charge, tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices)),
-            () => {
+            (reservation) => {
+              const charging = { ...reservation, requestId: charge.requestId }
               const production = new Production(task.request.choices, task.allowed)
               return Effect.flatMap(Effect.exit(restore(produce(head, task, production, emit))), (exit) => {
                 if (Exit.isSuccess(exit)) {
-                  return Effect.map(settle(charge, task, production), (usage) =>
+                  return Effect.map(settle(charging, task, production), (usage) =>
                     answerOf(head, task, production, usage)
                   )
                 }
                 // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
                 const owed = production.delivered || (production.started && Exit.hasInterrupts(exit))
-                const resolved = owed ? settle(charge, task, production) : release(charge, task)
+                const resolved = owed ? settle(charging, task, production) : release(charging, task)
                 // Where many go away at once, all their models are let go before the first answer is counted.
                 return Effect.andThen(Effect.andThen(Effect.yieldNow, resolved), Effect.failCause(exit.cause))
               })
@@ -200,9 +201,7 @@ export class Inference extends Context.Service<
 /** An answer that is cut short, or does not end where it must. */
 const BROKEN = new UpstreamFailed({ reason: "broken" })
 
-interface Charging {
-  readonly id: string
-  readonly principal: Principal
+interface Charging extends Reservation {
   readonly requestId: string
 }
 

@@ -3,14 +3,18 @@
  * (decisions: Inference surface, Money).
  *
  * Reservations and settlements of all callers share one queue and one statement, so that a hot account is locked once a
- * flush. Both are safe to repeat: the hold of the request's id is the guard.
+ * flush. Both are safe to repeat: the hold of the request's id is the guard. Where many requests come at once they reserve
+ * from a block of credit (CreditBlocks.ts), and their usage rows are the guard.
  */
 import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import type { Share } from "./CreditBlock.ts"
+import { makeCreditBlocks } from "./CreditBlocks.ts"
+import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
 import { MeteringStore, type MeterOutcome, type MeterRow } from "./MeteringStore.ts"
 
 /** When a hold whose request never ended is released, in polls of the replica: 30 minutes, longer than any answer takes. */
@@ -28,8 +32,13 @@ export interface Charge {
   readonly principal: Principal
 }
 
-/** What a request came to. `tokens` null: nothing was delivered, the hold is released and nothing is counted. */
-export interface Settlement extends Charge {
+/** What is set aside for a request, to be settled once: part of a block, or (undefined) a hold of its own. */
+export interface Reservation extends Charge {
+  readonly share?: Share | undefined
+}
+
+/** What a request came to. `tokens` null: nothing was delivered, what was reserved is let go and nothing is counted. */
+export interface Settlement extends Reservation {
   readonly model: string
   /** What the bill calls it; left out: a chat. */
   readonly description?: string
@@ -42,9 +51,12 @@ export interface Settlement extends Charge {
 export class Metering extends Context.Service<
   Metering,
   {
-    /** Holds `amount`; the environment's budget is checked first. */
-    readonly reserve: (charge: Charge, amount: NanoUsd) => Effect.Effect<void, BudgetReached | CreditInsufficient>
-    /** Returns when the charge is durable. What passes the hold and the balance is borne by the operator. */
+    /** Sets `amount` aside; the environment's budget is checked first. */
+    readonly reserve: (
+      charge: Charge,
+      amount: NanoUsd
+    ) => Effect.Effect<Reservation, BudgetReached | CreditInsufficient>
+    /** Returns when the charge is durable. What passes the reservation and the balance is borne by the operator. */
     readonly settle: (settlement: Settlement) => Effect.Effect<void>
   }
 >()("@sluice/domain/inference/Metering") {
@@ -65,48 +77,46 @@ export class Metering extends Context.Service<
         { maxRows: MAX_ROWS, key: (row) => row.accountId, alone: (row) => row.id },
         flush
       )
+      const blocks = yield* makeCreditBlocks(queue.submit)
 
-      const reserve = ({ id, principal }: Charge, amount: NanoUsd) =>
-        Effect.flatMap(queue.submit(reserveRow(id, principal, amount)), (outcome) =>
-          outcome.refused === null ? Effect.void : Effect.fail(refusal(outcome, principal, amount))
-        )
-      const settle = (settlement: Settlement) => Effect.asVoid(queue.submit(settleRow(settlement)))
+      const reserve = (
+        charge: Charge,
+        amount: NanoUsd
+      ): Effect.Effect<Reservation, BudgetReached | CreditInsufficient> =>
+        Effect.suspend(() => {
+          const purse = blocks.purseOf(charge.principal)
+          const share = blocks.take(purse, amount)
+          if (share !== undefined) return Effect.succeed({ ...charge, share })
+          const ask = blocks.submit(reserveRow(charge.id, purse, amount), purse)
+          const told = (outcome: MeterOutcome) =>
+            outcome.refused === null
+              ? Effect.succeed(charge)
+              : Effect.fail(refusalOf(outcome, charge.principal, amount))
+          return Effect.flatMap(ask, (outcome) => {
+            if (outcome.refused !== "insufficient_credits" || purse.current?.underWay !== 0) return told(outcome)
+            // What is set aside for nobody in particular must not be what is missing.
+            return Effect.andThen(blocks.giveBack(purse), Effect.flatMap(ask, told))
+          })
+        })
+
+      const settle = (settlement: Settlement) =>
+        Effect.suspend(() => {
+          const purse = blocks.purseOf(settlement.principal)
+          const { cost, share, tokens } = settlement
+          if (share === undefined) return Effect.asVoid(blocks.submit(settleRow(settlement), purse))
+          if (tokens === null) return Effect.sync(() => blocks.settled(purse, share, 0n))
+          return Effect.matchCauseEffect(blocks.submit(settleRow(settlement), purse), {
+            onSuccess: () => Effect.sync(() => blocks.settled(purse, share, cost < share.amount ? cost : share.amount)),
+            onFailure: (cause) => {
+              blocks.lost(purse, share.block)
+              return Effect.failCause(cause)
+            }
+          })
+        })
+
       return { reserve, settle }
     })
   )
 
   static readonly layer = Metering.layerNoDeps.pipe(Layer.provide(MeteringStore.layer))
 }
-
-const refusal = (outcome: MeterOutcome, principal: Principal, required: NanoUsd) =>
-  outcome.refused === "budget_reached"
-    ? new BudgetReached({ environmentName: principal.environmentName })
-    : new CreditInsufficient({ required, available: outcome.available })
-
-const reserveRow = (id: string, principal: Principal, amount: NanoUsd): MeterRow => ({
-  settle: false,
-  id,
-  accountId: principal.workspaceId,
-  environmentId: principal.environmentId,
-  keyId: principal.keyId,
-  amount,
-  model: "",
-  description: "",
-  requestId: "",
-  tokensIn: null,
-  tokensOut: null
-})
-
-const settleRow = (settlement: Settlement): MeterRow => ({
-  settle: true,
-  id: settlement.id,
-  accountId: settlement.principal.workspaceId,
-  environmentId: settlement.principal.environmentId,
-  keyId: settlement.principal.keyId,
-  amount: settlement.cost,
-  model: settlement.model,
-  description: settlement.description ?? `Chat with ${settlement.model}`,
-  requestId: settlement.requestId,
-  tokensIn: settlement.tokens?.prompt ?? null,
-  tokensOut: settlement.tokens?.completion ?? null
-})

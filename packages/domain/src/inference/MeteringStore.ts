@@ -16,9 +16,12 @@ export interface MeterRow {
   readonly id: string
   readonly accountId: string
   readonly environmentId: string
-  readonly keyId: string
+  /** Null on reservations, and where nothing is counted. */
+  readonly keyId: string | null
   /** To hold, or the cost to settle. */
   readonly amount: NanoUsd
+  /** The hold that pays, and how much of it at most; undefined: the row's own hold, whole. */
+  readonly block: { readonly id: string; readonly reserved: NanoUsd } | undefined
   readonly model: string
   readonly requestId: string
   /** What the bill calls it. */
@@ -32,6 +35,8 @@ export interface MeterOutcome {
   readonly refused: "budget_reached" | "insufficient_credits" | null
   /** What the account could still hold when this row's turn came. */
   readonly available: NanoUsd
+  /** Whether the environment's budget was reached before. */
+  readonly budgetReached: boolean
 }
 
 export class MeteringStore extends Context.Service<
@@ -77,12 +82,14 @@ export class MeteringStore extends Context.Service<
 interface OutcomeRow {
   readonly refused: string | null
   readonly available: bigint | null
+  readonly reached: boolean
 }
 
 const outcomesOf = (rows: ReadonlyArray<OutcomeRow>): ReadonlyArray<MeterOutcome> =>
-  rows.map(({ refused, available }) => ({
+  rows.map(({ available, reached, refused }) => ({
     refused: refused === "budget_reached" || refused === "insufficient_credits" ? refused : null,
-    available: available ?? 0n
+    available: available ?? 0n,
+    budgetReached: reached
   }))
 
 /** Only what the row's kind needs: what is left out is null in the statement. */
@@ -98,6 +105,8 @@ const wireRow = (row: MeterRow, index: number) => {
   if (!row.settle) return common
   return {
     ...common,
+    block: row.block?.id,
+    reserved: row.block?.reserved.toString(),
     key_id: row.keyId,
     model: row.model,
     description: row.description,
@@ -110,8 +119,8 @@ const wireRow = (row: MeterRow, index: number) => {
 /** $1 rows as JSON, $2 now, $3 first day of the month, $4 when new holds expire. */
 const METER = `
 with input as materialized (
-  select * from json_to_recordset($1::json) as r(ord int4, settle boolean, id uuid, account_id uuid, environment_id uuid,
-    key_id uuid, amount int8, model text, description text, request_id text, tokens_in int4, tokens_out int4)
+  select * from json_to_recordset($1::json) as r(ord int4, settle boolean, id uuid, block uuid, reserved int8, account_id uuid,
+    environment_id uuid, key_id uuid, amount int8, model text, description text, request_id text, tokens_in int4, tokens_out int4)
 ), acc as materialized (
   select id, balance, held, balance - held as available from accounts
   where id = any(array(select account_id from input)) order by id for no key update
@@ -120,15 +129,17 @@ with input as materialized (
   where id = any(array(select environment_id from input)) and (select count(*) from acc) >= 0 order by id for no key update
 ), known as materialized (
   select id, amount, state from holds
-  where id = any(array(select id from input)) and (select count(*) from env) >= 0 order by id for no key update
+  where id = any(array(select coalesce(block, id) from input)) and (select count(*) from env) >= 0 order by id for no key update
 ), judged as materialized (
-  select i.*, acc.balance, coalesce(acc.available, 0) as available, known.amount as hold,
-    case when i.settle then greatest(i.amount - known.amount, 0) else i.amount end as need,
+  select i.*, acc.balance, coalesce(acc.available, 0) as available, coalesce(env.reached, false) as reached,
+    case when i.block is null then known.amount else i.reserved end as hold,
+    case when i.block is not null then 0 when i.settle then greatest(i.amount - known.amount, 0) else i.amount end as need,
     case when i.settle and known.state is distinct from 'open' then 'done'
+      when i.block is not null and (select u.id from usage u where u.id = i.id) is not null then 'done'
       when not i.settle and known.id is not null then 'done'
       when not i.settle and env.reached then 'budget_reached'
       when acc.id is null then 'insufficient_credits' end as refused
-  from input i left join acc on acc.id = i.account_id left join env on env.id = i.environment_id left join known on known.id = i.id
+  from input i left join acc on acc.id = i.account_id left join env on env.id = i.environment_id left join known on known.id = coalesce(i.block, i.id)
 ), summed as materialized (
   select j.*, admit(case when refused is null then need end, available)
     over (partition by account_id order by ord rows unbounded preceding) as spent from judged j
@@ -138,11 +149,15 @@ with input as materialized (
   select d.*, refused is null and (need = 0 or spent > before) as fits from decided d
 ), settled as materialized (
   select s.*, sum(charge) over (partition by account_id order by ord rows unbounded preceding)::int8 as running from (
-    select a.*, case when fits then amount else hold end as charge from admitted a where settle and refused is null) s
+    select a.*, case when fits and block is null then amount else least(amount, hold) end as charge from admitted a where settle and refused is null) s
 ), h as (
   insert into holds (id, account_id, amount, expires_at) select id, account_id, amount, $4::timestamptz from admitted where not settle and fits
 ), g as (
-  update holds set state = 'settled' from settled s where holds.id = s.id and holds.id = any(array(select id from input))
+  update holds set state = 'settled' from settled s where s.block is null and holds.id = s.id and holds.id = any(array(select id from input))
+), k as (
+  update holds set amount = holds.amount - s.charge
+  from (select block, sum(charge)::int8 as charge from settled where block is not null group by block) s
+  where holds.id = s.block and holds.id = any(array(select block from input))
 ), u as (
   insert into usage (id, workspace_id, environment_id, key_id, model, tokens_in, tokens_out, cost, at)
   select id, account_id, environment_id, key_id, model, tokens_in, tokens_out, charge, $2::timestamptz from settled where tokens_in is not null
@@ -167,11 +182,11 @@ with input as materialized (
   update accounts a set balance = acc.balance - x.charge, held = acc.held + x.held
   from acc join (select account_id, sum(charge)::int8 as charge, sum(held)::int8 as held from (
     select account_id, 0::int8 as charge, amount as held from admitted where not settle and fits
-    union all select account_id, charge, -hold from settled) both_kinds group by account_id) x on x.account_id = acc.id
+    union all select account_id, charge, case when block is null then -hold else -charge end from settled) both_kinds group by account_id) x on x.account_id = acc.id
   where a.id = acc.id and a.id = any(array(select account_id from input))
 )
 select case when not settle and refused is null and not fits then 'insufficient_credits' else refused end as refused,
-  available - before as available from admitted order by ord`
+  available - before as available, reached from admitted order by ord`
 
 /** $1 now, $2 limit. Accounts are locked before holds, as everywhere. */
 const RELEASE_EXPIRED = `

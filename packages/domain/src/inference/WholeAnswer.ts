@@ -32,15 +32,16 @@ export const wholeAnswer = <A, E>(
   tokensOf: (answer: A) => TokenCounts = () => order.tokens
 ) =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(metering.reserve(order, order.cost), () => {
+    Effect.flatMap(metering.reserve(order, order.cost), ({ share }) => {
+      const owed = { ...order, share }
       const limited = Effect.timeoutOrElse(produce, {
         duration: limitMs,
         orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
       })
       return Effect.flatMap(Effect.exit(restore(limited)), (exit) =>
         Exit.isSuccess(exit)
-          ? Effect.as(metering.settle({ ...order, tokens: tokensOf(exit.value) }), exit.value)
-          : Effect.andThen(metering.settle({ ...order, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
+          ? Effect.as(metering.settle({ ...owed, tokens: tokensOf(exit.value) }), exit.value)
+          : Effect.andThen(metering.settle({ ...owed, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
       )
     })
   )

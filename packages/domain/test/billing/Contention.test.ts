@@ -36,6 +36,7 @@ onPostgres(
             environmentId: tenant.environmentId!,
             keyId: tenant.keyId,
             amount,
+            block: undefined,
             model: "m",
             description: "",
             requestId: id,

@@ -39,7 +39,11 @@ const inference = (books: Books, chat: Stream.Stream<ChatEvent>) =>
   Inference.layerNoDeps.pipe(
     Layer.provide(
       Layer.succeed(Metering, {
-        reserve: (_, amount) => Effect.sync(() => void books.reserved.push(amount)),
+        reserve: (charge, amount) =>
+          Effect.sync(() => {
+            books.reserved.push(amount)
+            return charge
+          }),
         settle: (settlement) => Effect.sync(() => void books.settled.push(settlement))
       })
     ),

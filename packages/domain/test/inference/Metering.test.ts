@@ -1,4 +1,5 @@
 /** The money of inference on both stores: one statement decides like one request after the other would. */
+import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { REVENUE_ACCOUNT } from "@sluice/domain/billing/Ledger"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
@@ -9,7 +10,9 @@ import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { idOf, money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
 
-const layer = Layer.merge(Metering.layer, MeteringReconciler.layer).pipe(Layer.provide(replica))
+const layer = Layer.merge(Metering.layer, MeteringReconciler.layer).pipe(
+  Layer.provide(Layer.merge(replica, NodeCrypto.layer))
+)
 
 onEveryDatabase("Metering", (it) => {
   const settlement = (

@@ -1,4 +1,5 @@
 /** The batch statement against a sequential model: random batches of reservations and settlements, over shared accounts. */
+import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Metering } from "@sluice/domain/inference/Metering"
 import { type MeterRow, MeteringStore } from "@sluice/domain/inference/MeteringStore"
@@ -8,12 +9,14 @@ import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.
 import { idOf, money, openWorkspace, replica as replicaLayer, setBudget } from "./support/Workspace.ts"
 
 const step = Schema.Struct({
-  settle: Schema.Boolean,
+  kind: Schema.Literals(["reserve", "settle", "settleFromBlock"]),
   workspace: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 })),
   request: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 })),
-  amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+  amount: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),
+  block: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
 })
-const batches = Schema.Array(Schema.Array(step).check(Schema.isMaxLength(8))).check(Schema.isMaxLength(6))
+const MAX_BATCH = 8
+const batches = Schema.Array(Schema.Array(step).check(Schema.isMaxLength(MAX_BATCH))).check(Schema.isMaxLength(6))
 
 interface Account {
   balance: bigint
@@ -24,12 +27,26 @@ interface Account {
 
 /** One row after the other; what a batch sees as free is what was free before it, less what it took itself. */
 const makeModel = (accounts: ReadonlyArray<Account>) => {
-  const holds = new Map<string, { readonly amount: bigint; open: boolean }>()
-  return (rows: ReadonlyArray<MeterRow & { readonly account: number }>) => {
+  const holds = new Map<string, { amount: bigint; open: boolean }>()
+  const charged = new Set<string>()
+  /** What of a block each row of a batch may take, so that they can't take more than there is. */
+  const share = (block: string) => (holds.get(block)?.amount ?? 0n) / BigInt(MAX_BATCH)
+  const run = (rows: ReadonlyArray<MeterRow & { readonly account: number }>) => {
     const free = accounts.map(({ balance, held }) => balance - held)
     const spentBefore = accounts.map(({ spent }) => spent)
     return rows.map((row) => {
       const account = accounts[row.account]!
+      if (row.block !== undefined) {
+        const block = holds.get(row.block.id)
+        if (block?.open !== true || charged.has(row.id)) return null
+        charged.add(row.id)
+        const charge = row.amount < row.block.reserved ? row.amount : row.block.reserved
+        block.amount -= charge
+        account.balance -= charge
+        account.spent += charge
+        account.held -= charge
+        return null
+      }
       const hold = holds.get(row.id)
       if (row.settle) {
         if (hold?.open !== true) return null
@@ -38,6 +55,7 @@ const makeModel = (accounts: ReadonlyArray<Account>) => {
         const charge = fits ? row.amount : hold.amount
         if (fits) free[row.account]! -= extra
         hold.open = false
+        charged.add(row.id)
         account.balance -= charge
         account.spent += charge
         account.held -= hold.amount
@@ -52,6 +70,7 @@ const makeModel = (accounts: ReadonlyArray<Account>) => {
       return null
     })
   }
+  return { run, share }
 }
 
 onEveryDatabase("MeteringStore", (it) => {
@@ -70,12 +89,17 @@ onEveryDatabase("MeteringStore", (it) => {
           const model = makeModel(accounts)
           for (const batch of given) {
             const seen = new Set<string>()
-            const rows = batch.flatMap(({ settle, workspace, request, amount }) => {
+            const blocks = new Set<string>()
+            const rows = batch.flatMap(({ amount, block, kind, request, workspace }) => {
               const principal = principals[workspace]!
-              const id = idOf.request(workspace * 100 + request)
-              // One request is never twice in a batch: the queue keeps them apart.
-              if (seen.has(id)) return []
+              const settle = kind !== "reserve"
+              const shared = kind === "settleFromBlock" ? idOf.request(workspace * 100 + block) : undefined
+              const id = idOf.request(workspace * 100 + request + (shared === undefined ? 0 : 50))
+              // One request is never twice in a batch: the queue keeps them apart. A block is given back after its requests.
+              if (seen.has(id) || (shared !== undefined && seen.has(shared))) return []
+              if (shared === undefined && blocks.has(id)) return []
               seen.add(id)
+              if (shared !== undefined) blocks.add(shared)
               return [
                 {
                   settle,
@@ -85,6 +109,7 @@ onEveryDatabase("MeteringStore", (it) => {
                   environmentId: principal.environmentId,
                   keyId: principal.keyId,
                   amount: BigInt(amount),
+                  block: shared === undefined ? undefined : { id: shared, reserved: model.share(shared) },
                   model: "m",
                   description: "",
                   requestId: "r",
@@ -93,7 +118,7 @@ onEveryDatabase("MeteringStore", (it) => {
                 }
               ]
             })
-            const expected = model(rows)
+            const expected = model.run(rows)
             const outcomes = yield* store.flush(rows, 0, 1_000)
             expect(outcomes.map(({ refused }) => refused)).toEqual(expected)
             const again = yield* store.flush(
@@ -124,7 +149,7 @@ onPostgres(
     it.effect("200 requests over both on a balance for 3 admit 3, settled once each", () =>
       Effect.gen(function* () {
         const replica = Effect.map(
-          Layer.build(Layer.fresh(Metering.layer.pipe(Layer.provide(replicaLayer)))),
+          Layer.build(Layer.fresh(Metering.layer.pipe(Layer.provide(Layer.merge(replicaLayer, NodeCrypto.layer))))),
           (context) => Metering.pipe(Effect.provide(context))
         )
         const one = yield* yield* replica

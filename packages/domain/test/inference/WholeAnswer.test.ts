@@ -22,8 +22,10 @@ const order = {
 const books = (balance: bigint) => {
   const settled: Array<Settlement> = []
   const metering: Metering["Service"] = {
-    reserve: (_, amount) =>
-      amount <= balance ? Effect.void : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
+    reserve: (charge, amount) =>
+      amount <= balance
+        ? Effect.succeed(charge)
+        : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
     settle: (settlement) => Effect.sync(() => void settled.push(settlement))
   }
   return { settled, metering }

@@ -42,12 +42,12 @@ const LIST: ReadonlyArray<Listed> = [
   ],
   [
     "A hold belongs to something alive",
-    "An open hold is that of a job or video that has not ended or of a request younger than its limit, and each such job and video has one.",
+    "An open hold is that of a job or video that has not ended, or of a request or a block of them younger than its limit; each such job and video has one.",
     { step: steps.holdIsAlive }
   ],
   [
     "A hold is resolved once",
-    "A hold is settled or released once, and never changes or goes before or after.",
+    "A hold is settled or released once, never changes after that, and never goes before.",
     { guards: guards.holdResolvedOnce }
   ],
   [

@@ -46,7 +46,9 @@ export const Chat = Schema.TaggedStruct("Chat", {
   /** Offers tools, and answers the calls. */
   tools: Schema.optionalKey(Schema.Boolean),
   /** Asked once more, streamed where the first was not. */
-  twin: Schema.optionalKey(Schema.Boolean)
+  twin: Schema.optionalKey(Schema.Boolean),
+  /** So many more ask the like right after it. */
+  crowd: Schema.optionalKey(Schema.Int)
 })
 export type Chat = typeof Chat.Type
 

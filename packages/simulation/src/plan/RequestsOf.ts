@@ -8,6 +8,8 @@ import type { Ask, Chat, Film, PlanItem, Tenant } from "./Plan.ts"
 
 /** Lengths that the simulated camera makes. */
 const FILM_SECONDS = [4, 8, 12] as const
+/** Enough at once for what only a busy service does. */
+const CROWD = 20
 
 export const requestsOf = (
   scenario: Scenario,
@@ -33,7 +35,8 @@ export const requestsOf = (
       hangUpAfterMs: twin ? null : hangUp(id),
       asResponse: draws.draw(`${id}/response`) < shares.responses,
       tools: draws.draw(`${id}/tools`) < shares.withTools,
-      twin
+      twin,
+      crowd: draws.draw(`${id}/crowd`) < shares.crowds ? CROWD : 0
     }
   }
   const ask =

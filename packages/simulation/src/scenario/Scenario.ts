@@ -23,6 +23,7 @@ export const Shares = Schema.Struct({
   withTools: share.annotate(about("Chats that offer tools.")),
   responses: share.annotate(about("Chats that are asked as responses.")),
   twins: share.annotate(about("Chats that are asked twice, streamed and not.")),
+  crowds: share.annotate(about("Chats that many ask at once.")),
   forgotten: share.annotate(about("Videos that nobody looks at after the order."))
 })
 

@@ -34,6 +34,7 @@ const shares = {
   withTools: 0.2,
   responses: 0.2,
   twins: 0.2,
+  crowds: 0.03,
   forgotten: 0.25
 }
 

@@ -89,6 +89,7 @@ const LESSER: ReadonlyArray<(item: PlanItem) => PlanItem> = [
   (item) => (item._tag === "Chat" ? { ...item, tools: false } : item),
   (item) => (item._tag === "Chat" ? { ...item, asResponse: false } : item),
   (item) => (item._tag === "Chat" ? { ...item, twin: false } : item),
+  (item) => (item._tag === "Chat" ? { ...item, crowd: 0 } : item),
   (item) => (item._tag === "Ask" ? { ...item, words: 1, count: 1 } : item),
   (item) => (item._tag === "Film" ? { ...item, deletes: "never" } : item),
   (item) => (item._tag === "Film" ? { ...item, downloads: 0 } : item),

@@ -15,7 +15,19 @@ import type { Users } from "./Users.ts"
 const WORDS = ["fleet", "ledger", "machine", "queue", "second", "token", "volume", "world"]
 const MODEL = "sluice-small"
 
+/** How far apart those of a crowd come (ms). */
+const CROWD_MS = 10
+
 export const chat = (users: Users, item: Chat): Effect.Effect<void> =>
+  Effect.forEach(
+    Array.from({ length: 1 + (item.crowd ?? 0) }, (_, n) =>
+      n === 0 ? item : { ...item, id: `${item.id}-crowd-${n}` }
+    ),
+    (one, n) => (n === 0 ? alone(users, one) : Effect.delay(alone(users, one), n * CROWD_MS)),
+    { concurrency: "unbounded", discard: true }
+  )
+
+const alone = (users: Users, item: Chat): Effect.Effect<void> =>
   Effect.gen(function* () {
     const first = yield* ask(users, item, item.id, item.streamed, [])
     if (item.tools === true && first.answer !== undefined) {

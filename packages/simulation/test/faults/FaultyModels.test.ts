@@ -152,7 +152,11 @@ const ask = (models: ModelProviderService, streamed: boolean) =>
     const layer = Inference.layerNoDeps.pipe(
       Layer.provide(
         Layer.succeed(Metering, {
-          reserve: (_, amount) => Effect.sync(() => void (reserved += amount)),
+          reserve: (charge, amount) =>
+            Effect.sync(() => {
+              reserved += amount
+              return charge
+            }),
           settle: (settlement) => Effect.sync(() => void settled.push(settlement))
         })
       ),

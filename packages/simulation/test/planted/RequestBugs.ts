@@ -32,6 +32,14 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
     within: 5
   },
   {
+    name: "what the requests of a block of credit were charged stays held",
+    statements: [
+      ["case when block is null then -hold else -charge end", "case when block is null then -hold else 0 end"]
+    ],
+    scenario: { chatsPerHour: 100, jobsPerHour: 10, shares: { ...quick.shares, crowds: 0.5, poor: 0, withBudget: 0 } },
+    within: 5
+  },
+  {
     name: "a video that failed is charged all the same",
     statements: [
       ["set state = case when $13::int8 > 0 then 'settled' else 'released' end from", "set state = 'settled' from"],

@@ -21,7 +21,7 @@ describe("Shrinking", () => {
   for (const [kind, plain] of [
     ["Film", { lookEveryMs: null, downloads: 0, deletes: "never" }],
     ["Ask", { hangUpAfterMs: null, words: 1, count: 1 }],
-    ["Chat", { hangUpAfterMs: null, twin: false, tools: false, asResponse: false }]
+    ["Chat", { hangUpAfterMs: null, twin: false, crowd: 0, tools: false, asResponse: false }]
   ] as const) {
     it(`leaves one plain ${kind} where that is enough`, async () => {
       const { scenario: small } = await shrunkTo(kind)

@@ -1,0 +1,114 @@
+/**
+ * The blocks of credit of one replica: opened where requests come by many, replaced before they are used up, given back when
+ * their requests pause. Nobody waits for a block: who finds no room in one reserves with a statement of its own.
+ *
+ * A replica that dies leaves its blocks open, and the sweep of expired holds gives back what was left of them.
+ */
+import { Clock, Crypto, Duration, Effect, Fiber } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { CreditBlock, IDLE_MS, Purse, type Share } from "./CreditBlock.ts"
+import { releaseRow, reserveRow } from "./MeterRows.ts"
+import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
+
+/** Environments remembered at most. */
+const MAX_PURSES = 10_000
+const IDLE = Duration.millis(IDLE_MS)
+
+/** `send`: a row to the books. What is open is given back when the scope closes, so rows must still go then. */
+export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRow) => Effect.Effect<MeterOutcome>) {
+  const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
+  const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const purses = new Map<string, Purse>()
+  const now = () => clock.currentTimeMillisUnsafe()
+  const background = (work: Effect.Effect<void>): void => {
+    Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
+  }
+
+  const purseOf = ({ environmentId, workspaceId }: Principal): Purse => {
+    const known = purses.get(environmentId)
+    if (known !== undefined) return known
+    if (purses.size >= MAX_PURSES) for (const [id, { empty }] of purses) if (empty) purses.delete(id)
+    const purse = new Purse(workspaceId, environmentId)
+    purses.set(environmentId, purse)
+    return purse
+  }
+
+  /** Sends a row; what the books answer of its environment is remembered on the way. */
+  const submit = (row: MeterRow, purse: Purse): Effect.Effect<MeterOutcome> => {
+    const askedMs = now()
+    return Effect.map(send(row), (outcome) => {
+      purse.learn(outcome.available, outcome.budgetReached, askedMs)
+      return outcome
+    })
+  }
+
+  /** Gives back the retired blocks whose requests are through. */
+  const close = (purse: Purse): Effect.Effect<void> =>
+    Effect.forEach(purse.through(), ({ id }) => submit(releaseRow(id, purse), purse), { discard: true })
+
+  /** Gives back what is set aside for nobody in particular. */
+  const giveBack = (purse: Purse): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      purse.retire()
+      return close(purse)
+    })
+
+  const open = (purse: Purse, size: NanoUsd) =>
+    Effect.flatMap(newId, (id) =>
+      Effect.flatMap(submit(reserveRow(id, purse, size), purse), ({ refused }) => {
+        if (refused !== null) return Effect.void
+        purse.open(new CreditBlock(id, size, now()))
+        watch(purse)
+        return close(purse)
+      })
+    ).pipe(Effect.ensuring(Effect.sync(() => (purse.asking = false))))
+
+  const untilIdle = (purse: Purse): Effect.Effect<void> =>
+    Effect.flatMap(clock.sleep(IDLE), () => {
+      const { current } = purse
+      if (current?.underWay === 0 && now() - current.usedMs < IDLE_MS) return untilIdle(purse)
+      purse.watched = false
+      return current?.underWay === 0 ? Effect.uninterruptible(giveBack(purse)) : Effect.void
+    })
+
+  /** Whenever nobody uses the current block, somebody waits to give it back. */
+  const watch = (purse: Purse): void => {
+    if (purse.watched) return
+    purse.watched = true
+    background(untilIdle(purse))
+  }
+
+  /** Reserves from a block; undefined: there is no room in one. */
+  const take = (purse: Purse, amount: NanoUsd): Share | undefined => {
+    const share = purse.take(amount, now())
+    const size = purse.wants(amount)
+    if (size !== undefined) {
+      purse.asking = true
+      background(Effect.uninterruptible(open(purse, size)))
+    }
+    return share
+  }
+
+  /** A request was charged `charged` of its share, and that is durable. */
+  const settled = (purse: Purse, share: Share, charged: NanoUsd): void => {
+    const { block } = share
+    block.settle(share, charged)
+    if (block.underWay > 0) return
+    if (block === purse.current) watch(purse)
+    else background(Effect.uninterruptible(close(purse)))
+  }
+
+  /** Whether its charge is in the books is not known. */
+  const lost = (purse: Purse, block: CreditBlock): void => {
+    if (block === purse.current) purse.retire()
+    purse.retired.delete(block)
+  }
+
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach(purses.values(), (purse) => Effect.ignoreCause(giveBack(purse)), { discard: true })
+  )
+  return { purseOf, submit, take, settled, lost, giveBack }
+})

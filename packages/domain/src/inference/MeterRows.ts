@@ -1,0 +1,49 @@
+/** What the queue of Metering.ts carries: reservations, settlements, and what blocks of credit need. */
+import type { Principal } from "../access/Principal.ts"
+import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import type { Purse } from "./CreditBlock.ts"
+import type { Settlement } from "./Metering.ts"
+import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
+
+const NOTHING = {
+  block: undefined,
+  keyId: null,
+  model: "",
+  description: "",
+  requestId: "",
+  tokensIn: null,
+  tokensOut: null
+}
+
+export const reserveRow = (id: string, purse: Purse, amount: NanoUsd): MeterRow => ({
+  ...NOTHING,
+  settle: false,
+  id,
+  accountId: purse.accountId,
+  environmentId: purse.environmentId,
+  amount
+})
+
+/** Gives back all that is left of a hold. */
+export const releaseRow = (id: string, purse: Purse): MeterRow => ({ ...reserveRow(id, purse, 0n), settle: true })
+
+export const settleRow = ({ cost, description, model, share, tokens, ...rest }: Settlement): MeterRow => ({
+  settle: true,
+  id: rest.id,
+  accountId: rest.principal.workspaceId,
+  environmentId: rest.principal.environmentId,
+  keyId: rest.principal.keyId,
+  amount: cost,
+  block: share === undefined ? undefined : { id: share.block.id, reserved: share.amount },
+  model,
+  description: description ?? `Chat with ${model}`,
+  requestId: rest.requestId,
+  tokensIn: tokens?.prompt ?? null,
+  tokensOut: tokens?.completion ?? null
+})
+
+export const refusalOf = ({ available, refused }: MeterOutcome, { environmentName }: Principal, required: NanoUsd) =>
+  refused === "budget_reached"
+    ? new BudgetReached({ environmentName })
+    : new CreditInsufficient({ required, available })

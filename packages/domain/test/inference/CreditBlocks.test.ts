@@ -1,0 +1,147 @@
+/** Blocks of credit over both stores: what many requests share is on the books like what one has for itself. */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect } from "@effect/vitest"
+import type { Principal } from "@sluice/domain/access/Principal"
+import { BLOCK_REQUESTS, BUSY_REQUESTS, IDLE_MS } from "@sluice/domain/inference/CreditBlock"
+import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { HOLD_EXPIRES_POLLS, Metering, type Reservation } from "@sluice/domain/inference/Metering"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { idOf, money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
+
+const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+
+/** Background work runs in real time, beside the test's clock. */
+const eventually = Effect.fnUntraced(function* <A, E, R>(look: Effect.Effect<A, E, R>, holds: (seen: A) => boolean) {
+  for (let n = 0; n < 1_000 && !holds(yield* look); n++) yield* turn
+})
+
+const layer = Layer.merge(Metering.layer, MeteringReconciler.layer).pipe(
+  Layer.provide(Layer.merge(replica, NodeCrypto.layer))
+)
+
+onEveryDatabase("Blocks of credit", (it) => {
+  const settlement = (reservation: Reservation, cost: bigint) => ({
+    ...reservation,
+    model: "m",
+    requestId: `req-${reservation.id}`,
+    tokens: { prompt: 3, completion: 4 },
+    cost
+  })
+
+  it.layer(layer)("in money", (it) => {
+    /** Reserves one after the other at one moment, so that a block is asked for. */
+    const busy = Effect.fn(function* (principal: Principal, first: number, amount: bigint) {
+      const metering = yield* Metering
+      const reservations: Array<Reservation> = []
+      for (let n = 0; n < 2 * BUSY_REQUESTS; n++) {
+        reservations.push(yield* metering.reserve({ id: idOf.request(first + n), principal }, amount))
+        // A block is opened beside the requests.
+        for (let n = 0; n < 20; n++) yield* turn
+      }
+      return reservations
+    })
+    const settled = (reservations: ReadonlyArray<Reservation>, cost: bigint) =>
+      Effect.flatMap(Metering, ({ settle }) =>
+        Effect.forEach(reservations, (reservation) => settle(settlement(reservation, cost)), {
+          concurrency: "unbounded"
+        })
+      )
+    const inBlocks = (reservations: ReadonlyArray<Reservation>) =>
+      reservations.filter(({ share }) => share !== undefined)
+
+    it.effect("many at once reserve from a block, are charged each, and the rest is given back when they pause", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(7, 1_000_000n)
+        const reservations = yield* busy(principal, 0, 100n)
+        expect(inBlocks(reservations).length).toBeGreaterThan(0)
+        expect(inBlocks(reservations).length).toBeLessThan(reservations.length)
+        const alone = BigInt(reservations.length - inBlocks(reservations).length)
+        const block = 100n * BLOCK_REQUESTS
+        expect(yield* money(principal)).toMatchObject({
+          balance: 1_000_000n,
+          held: alone * 100n + block,
+          openHolds: alone * 100n + block
+        })
+        yield* settled(reservations, 70n)
+        const spent = 70n * BigInt(reservations.length)
+        const left = block - 70n * BigInt(inBlocks(reservations).length)
+        expect(yield* money(principal)).toMatchObject({
+          balance: 1_000_000n - spent,
+          spent,
+          held: left,
+          openHolds: left,
+          usage: BigInt(reservations.length),
+          entries: 0n
+        })
+        // A charge that is said again is one charge.
+        yield* settled([inBlocks(reservations)[0]!], 70n)
+        yield* TestClock.adjust(2 * IDLE_MS)
+        yield* eventually(money(principal), ({ held }) => held === 0n)
+        expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n - spent, spent, held: 0n, openHolds: 0n })
+      })
+    )
+
+    it.effect("what was reserved from a block and not delivered costs nothing", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(8, 1_000_000n)
+        const reservations = yield* busy(principal, 0, 100n)
+        yield* Effect.forEach(reservations, (reservation) =>
+          metering.settle({ ...settlement(reservation, 0n), tokens: null })
+        )
+        yield* TestClock.adjust(2 * IDLE_MS)
+        yield* eventually(money(principal), ({ held }) => held === 0n)
+        expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, spent: 0n, usage: 0n, openHolds: 0n })
+      })
+    )
+
+    it.effect("a block never pays more than was reserved from it", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(9, 1_000_000n)
+        const reservations = inBlocks(yield* busy(principal, 0, 100n))
+        yield* settled(reservations, 130n)
+        expect(yield* money(principal)).toMatchObject({ spent: 100n * BigInt(reservations.length), entries: 0n })
+      })
+    )
+
+    it.effect("a request that needs nearly all there is gets what an idle block holds", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(10, 1_000_000n)
+        yield* settled(yield* busy(principal, 0, 100n), 0n)
+        expect(yield* money(principal)).toMatchObject({ held: 100n * BLOCK_REQUESTS })
+        yield* metering.reserve({ id: idOf.request(99), principal }, 1_000_000n)
+        expect(yield* money(principal)).toMatchObject({ held: 1_000_000n })
+      })
+    )
+
+    it.effect("a reached budget stops those who reserve from a block too", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(11, 1_000_000n)
+        yield* setBudget(principal, 1_000n)
+        const reservations = yield* busy(principal, 0, 100n)
+        yield* settled(reservations.slice(0, -1), 70n)
+        // Its own charge is the last that fits; the books say so with the next one.
+        yield* settled(reservations.slice(-1), 70n)
+        const refused = yield* Effect.flip(metering.reserve({ id: idOf.request(99), principal }, 100n))
+        expect(refused._tag).toBe("BudgetReached")
+      })
+    )
+
+    it.effect("what a dead server's block held is released, and its late charges with it", () =>
+      Effect.gen(function* () {
+        const { tick } = yield* MeteringReconciler
+        const principal = yield* openWorkspace(12, 1_000_000n)
+        const reservations = yield* busy(principal, 0, 100n)
+        yield* TestClock.adjust(HOLD_EXPIRES_POLLS * 1_000)
+        yield* tick
+        expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, held: 0n, openHolds: 0n })
+        yield* settled(reservations, 70n)
+        expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, held: 0n, usage: 0n })
+      })
+    )
+  })
+})
