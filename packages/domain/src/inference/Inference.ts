@@ -4,7 +4,7 @@
  * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
  * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
  */
-import { Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Crypto, Duration, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -22,6 +22,7 @@ import {
   type SaidToken,
   UpstreamFailed
 } from "./ModelProvider.ts"
+import { onward, ready } from "./Onward.ts"
 import { Production, type ToolCall } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
@@ -80,8 +81,9 @@ export class Inference extends Context.Service<
       const provider = yield* ModelProvider
       const metering = yield* Metering
       const tokens = yield* Tokens
-      const crypto = yield* Crypto.Crypto
-      const answerLimitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+      const clock = yield* Clock.Clock
+      const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
+      const answerLimit = Duration.millis((yield* Replica).pollMs * ANSWER_LIMIT_POLLS)
       const catalog = new Map(provider.models.map((model) => [model.id, model]))
 
       const model = (id: string): Effect.Effect<Model, ModelNotFound> => {
@@ -91,35 +93,34 @@ export class Inference extends Context.Service<
 
       /** The request as this model can serve it, with its prompt counted. */
       const admit = (request: ChatRequest) =>
-        Effect.flatMap(model(request.model), (found) => {
+        onward(model(request.model), (found) => {
           const refusal = refusalOf(found, request) ?? provider.refuses?.(found, request)
           if (refusal !== undefined) return Effect.fail(new ChatInvalid({ ...refusal, code: null }))
-          return Effect.flatMap(tokens.count(promptText(request)), (counted) => fit(found, request, counted))
+          return onward(tokens.count(promptText(request)), (counted) => fit(found, request, counted))
         })
 
       /** The billed usage of what was produced. */
       const usageOf = (task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
         const { reported } = production
+        const counted = (prompt: number, completion: number) =>
+          Effect.succeed({
+            promptTokens: prompt,
+            completionTokens: completion,
+            cost: tokenCost(task.model, prompt, completion)
+          })
         // An upstream's count is believed (zero too), within what was reserved.
-        const counts =
-          reported !== undefined
-            ? Effect.succeed({
-                prompt: Math.min(reported.prompt, task.promptTokens),
-                completion: Math.min(reported.completion, task.allowed * task.request.choices)
-              })
-            : Effect.map(countAll(tokens.count, production.texts, task.allowed), (completion) => ({
-                prompt: task.promptTokens,
-                completion
-              }))
-        return Effect.map(counts, ({ prompt, completion }) => ({
-          promptTokens: prompt,
-          completionTokens: completion,
-          cost: tokenCost(task.model, prompt, completion)
-        }))
+        return reported !== undefined
+          ? counted(
+              Math.min(reported.prompt, task.promptTokens),
+              Math.min(reported.completion, task.allowed * task.request.choices)
+            )
+          : onward(countAll(tokens.count, production.texts, task.allowed), (completion) =>
+              counted(task.promptTokens, completion)
+            )
       }
 
       const settle = (charge: Charging, task: ChatTask, production: Production) =>
-        Effect.flatMap(usageOf(task, production), (usage) =>
+        onward(usageOf(task, production), (usage) =>
           Effect.as(
             metering.settle({
               ...charge,
@@ -137,20 +138,21 @@ export class Inference extends Context.Service<
       const produce = <E>(head: AnswerHead, task: ChatTask, production: Production, emit: Emit<E> | undefined) =>
         Effect.suspend(() => {
           production.started = true
-          return provider.chat(task.model, task.request, (events): Effect.Effect<void, E | UpstreamFailed> => {
+          const chat = provider.chat(task.model, task.request, (events): Effect.Effect<void, E | UpstreamFailed> => {
             const kept = production.add(events)
             if (production.excessive) return Effect.fail(BROKEN)
             if (emit === undefined) return Effect.void
             production.delivered = true
             return emit(head, kept)
           })
-        }).pipe(
-          Effect.flatMap(() => (production.complete ? Effect.void : Effect.fail(BROKEN))),
-          Effect.timeoutOrElse({
-            duration: answerLimitMs,
+          const whole = onward(chat, () => (production.complete ? Effect.void : Effect.fail(BROKEN)))
+          // What is there already needs no limit.
+          if (ready(whole) !== undefined) return whole
+          return Effect.timeoutOrElse(whole, {
+            duration: answerLimit,
             orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
           })
-        )
+        })
 
       const run = <E>(charge: Charging, task: ChatTask, head: AnswerHead, emit: Emit<E> | undefined) =>
         Effect.uninterruptibleMask((restore) =>
@@ -181,14 +183,11 @@ export class Inference extends Context.Service<
         request: ChatRequest,
         emit?: Emit<E> | undefined
       ) =>
-        Effect.flatMap(admit(request), (task) =>
-          Effect.flatMap(Effect.orDie(crypto.randomUUIDv7()), (id) =>
-            Clock.clockWith((clock) => {
-              const created = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
-              const head = { id, created, model: task.model.id }
-              return run({ id, principal, requestId }, task, head, emit)
-            })
-          )
+        onward(admit(request), (task) =>
+          Effect.flatMap(newId, (id) => {
+            const head = { id, created: Math.floor(clock.currentTimeMillisUnsafe() / 1000), model: task.model.id }
+            return run({ id, principal, requestId }, task, head, emit)
+          })
         )
 
       return { models: provider.models, chat }
@@ -208,7 +207,7 @@ interface Charging extends Reservation {
 /** A choice is never billed above what it was allowed: a text cut within a word can count a token more than it was. */
 const countAll = (count: (text: string) => Effect.Effect<number>, texts: ReadonlyArray<string>, allowed: number) =>
   texts.length === 1
-    ? Effect.map(count(texts[0]!), (tokens) => Math.min(tokens, allowed))
+    ? onward(count(texts[0]!), (tokens) => Effect.succeed(Math.min(tokens, allowed)))
     : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))
 
 const answerOf = (head: AnswerHead, task: ChatTask, production: Production, usage: AnswerUsage): Answer => ({

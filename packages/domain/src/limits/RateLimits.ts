@@ -15,12 +15,15 @@ export class RateLimits extends Context.Service<
     readonly sharing: Effect.Effect<Sharing>
   }
 >()("@sluice/domain/limits/RateLimits") {
-  static readonly layer = Layer.sync(RateLimits, () => {
-    const windows = new Windows()
-    return {
-      consume: (key: string, limit: number) =>
-        Clock.clockWith((clock) => Effect.succeed(windows.consume(key, limit, clock.currentTimeMillisUnsafe()))),
-      sharing: Effect.succeed("own" as const)
-    }
-  })
+  static readonly layer = Layer.effect(
+    RateLimits,
+    Clock.clockWith((clock) => {
+      const windows = new Windows()
+      return Effect.succeed({
+        consume: (key: string, limit: number) =>
+          Effect.sync(() => windows.consume(key, limit, clock.currentTimeMillisUnsafe())),
+        sharing: Effect.succeed("own" as const)
+      })
+    })
+  )
 }

@@ -8,14 +8,9 @@ import { HOLD_EXPIRES_POLLS, Metering, type Reservation } from "@sluice/domain/i
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { idOf, money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
+import { idOf, money, moneyAtRest, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
 
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-
-/** Background work runs in real time, beside the test's clock. */
-const eventually = Effect.fnUntraced(function* <A, E, R>(look: Effect.Effect<A, E, R>, holds: (seen: A) => boolean) {
-  for (let n = 0; n < 1_000 && !holds(yield* look); n++) yield* turn
-})
 
 const layer = Layer.merge(Metering.layer, MeteringReconciler.layer).pipe(
   Layer.provide(Layer.merge(replica, NodeCrypto.layer))
@@ -78,8 +73,12 @@ onEveryDatabase("Blocks of credit", (it) => {
         // A charge that is said again is one charge.
         yield* settled([inBlocks(reservations)[0]!], 70n)
         yield* TestClock.adjust(2 * IDLE_MS)
-        yield* eventually(money(principal), ({ held }) => held === 0n)
-        expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n - spent, spent, held: 0n, openHolds: 0n })
+        expect(yield* moneyAtRest(principal)).toMatchObject({
+          balance: 1_000_000n - spent,
+          spent,
+          held: 0n,
+          openHolds: 0n
+        })
       })
     )
 
@@ -92,8 +91,12 @@ onEveryDatabase("Blocks of credit", (it) => {
           metering.settle({ ...settlement(reservation, 0n), tokens: null })
         )
         yield* TestClock.adjust(2 * IDLE_MS)
-        yield* eventually(money(principal), ({ held }) => held === 0n)
-        expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, spent: 0n, usage: 0n, openHolds: 0n })
+        expect(yield* moneyAtRest(principal)).toMatchObject({
+          balance: 1_000_000n,
+          spent: 0n,
+          usage: 0n,
+          openHolds: 0n
+        })
       })
     )
 

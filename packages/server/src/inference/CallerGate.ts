@@ -8,8 +8,9 @@ import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
+import { ready } from "@sluice/domain/inference/Onward"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
-import { Cause, Effect, Option } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { bearerOf } from "../http/Bearer.ts"
 import { SqlError } from "effect/sql"
@@ -46,13 +47,18 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   const admit = (principal: Principal, headers: Record<string, string>) =>
     Effect.flatMap(limits.consume(principal.keyId, principal.rateLimitRpm), (admission) => {
       writeHeaders(headers, admission)
-      return admission.admitted ? Effect.void : Effect.fail({ _tag: "RateExceeded" as const, ...admission })
+      return admission.admitted
+        ? Effect.succeed(principal)
+        : Effect.fail({ _tag: "RateExceeded" as const, ...admission })
     })
 
   const identify = (source: IncomingMessage, headers: Record<string, string>) => {
     const bearer = bearerOf(source)
-    return Effect.matchEffect(access.authenticate(bearer, environmentOf(source)), {
-      onSuccess: (principal) => Effect.as(admit(principal, headers), principal),
+    const known = access.authenticate(bearer, environmentOf(source))
+    const found = ready(known)
+    if (found !== undefined && Exit.isSuccess(found)) return admit(found.value, headers)
+    return Effect.matchEffect(known, {
+      onSuccess: (principal) => admit(principal, headers),
       // The key is known even if the environment is not: its rate counts, and its answer says so.
       onFailure: (error): Effect.Effect<Principal, InferenceFailure> =>
         error._tag === "KeyInvalid"

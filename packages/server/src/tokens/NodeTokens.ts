@@ -7,7 +7,7 @@
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
-import { countText } from "./Tokenizer.ts"
+import { makeCounter } from "./Tokenizer.ts"
 
 /** Longest text that is counted on the event loop. */
 export const INLINE_LENGTH = 32_768
@@ -16,9 +16,10 @@ export const layer = Layer.effect(
   Tokens,
   Effect.gen(function* () {
     const thread = new Thread()
+    const countText = makeCounter()
     yield* Effect.addFinalizer(() => Effect.promise(() => thread.end()))
     return {
-      count: (text: string) => (text.length <= INLINE_LENGTH ? Effect.sync(() => countText(text)) : thread.count(text))
+      count: (text: string) => (text.length <= INLINE_LENGTH ? Effect.succeed(countText(text)) : thread.count(text))
     }
   })
 )

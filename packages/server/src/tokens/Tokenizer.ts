@@ -1,12 +1,35 @@
 /**
  * The tokenizer: o200k, by the slices of the domain's rule. Synchronous; also what the worker runs.
  * A user's `<|endoftext|>` is text like any other.
+ *
+ * A text's count is the sum of the counts of its words, as the encoding divides it. Most words of most texts were seen before,
+ * so the counts of words are remembered: three to four times as fast as counting texts whole, and the same numbers.
  */
 import { countSliced } from "@sluice/domain/inference/Tokens"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants"
 
 const PLAIN = { disallowedSpecial: new Set<string>() }
+/** Words that are remembered at most, and how long they may be: some megabytes. */
+const MAX_WORDS = 50_000
+const MAX_LENGTH = 32
 
-const countSlice = (slice: string): number => countTokens(slice, PLAIN)
-
-export const countText = (text: string): number => countSliced(text, countSlice)
+export const makeCounter = (): ((text: string) => number) => {
+  const known = new Map<string, number>()
+  const countWord = (word: string): number => {
+    const before = known.get(word)
+    if (before !== undefined) return before
+    const count = countTokens(word, PLAIN)
+    if (word.length > MAX_LENGTH) return count
+    if (known.size >= MAX_WORDS) known.clear()
+    // A word of its own: a part of a text would keep the whole text alive.
+    known.set(Buffer.from(word).toString(), count)
+    return count
+  }
+  const countSlice = (slice: string): number => {
+    let count = 0
+    for (const word of slice.match(O200K_TOKEN_SPLIT_REGEX) ?? []) count += countWord(word)
+    return count
+  }
+  return (text) => countSliced(text, countSlice)
+}

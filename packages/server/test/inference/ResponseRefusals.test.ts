@@ -6,7 +6,7 @@ import fc from "fast-check"
 import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, PermissionDeniedError } from "openai"
 import { ownPglite } from "../../../../test/support/Databases.ts"
 import { functionNames, turns } from "../../../domain/test/inference/support/Conversations.ts"
-import { money, setBudget } from "../../../domain/test/inference/support/Workspace.ts"
+import { money, moneyAtRest, setBudget } from "../../../domain/test/inference/support/Workspace.ts"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, failure, functionTool, keys, NANO } from "./support/Customer.ts"
 
@@ -110,7 +110,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals o
       )
       yield* Effect.promise(() => fc.assert(property, { numRuns: 60 }))
       expect(calls).toBeGreaterThan(0)
-      expect(yield* money(principal)).toMatchObject({ held: 0n, entries: 0n, openHolds: 0n })
+      expect(yield* moneyAtRest(principal)).toMatchObject({ held: 0n, entries: 0n, openHolds: 0n })
     })
   )
 })

@@ -44,11 +44,11 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
           if (calls.length > 0) return called(request, calls)
           const text = cutAtStop(said(model, request, key), request.stop)
           return Effect.map(shorten(tokens.count, text, request.maxTokens), (kept) => ({
-            steps: inPieces(request, kept).map((piece, n) => ({
-              _tag: "Text",
-              text: piece,
-              ...(request.logprobs ? { tokens: [saidToken(piece, request.topLogprobs, key, n)] } : {})
-            })),
+            steps: inPieces(request, kept).map((piece, n) =>
+              request.logprobs
+                ? { _tag: "Text", text: piece, tokens: [saidToken(piece, request.topLogprobs, key, n)] }
+                : { _tag: "Text", text: piece }
+            ),
             reason: kept.length < text.length ? "length" : "stop"
           }))
         })
@@ -157,13 +157,20 @@ const shorten = (count: (text: string) => Effect.Effect<number>, text: string, l
   limit === undefined || mostTokens(text) <= limit
     ? Effect.succeed(text)
     : Effect.gen(function* () {
-        if ((yield* count(text)) <= limit) return text
+        const tokens = yield* count(text)
+        if (tokens <= limit) return text
         let [fits, tooLong] = [0, text.length]
-        while (tooLong - fits > 1) {
-          const middle = (fits + tooLong) >> 1
-          if ((yield* count(whole(text, middle))) <= limit) fits = middle
-          else tooLong = middle
+        const look = (at: number) =>
+          Effect.map(count(whole(text, at)), (tokens) => {
+            if (tokens <= limit) fits = at
+            else tooLong = at
+          })
+        // Tokens are spread evenly enough to look near where the limit should be, and further off by and by.
+        const near = Math.trunc((text.length * limit) / tokens)
+        for (let step = 4; tooLong - fits > 2 * step; step *= 4) {
+          for (const at of [near - step, near + step]) if (fits < at && at < tooLong) yield* look(at)
         }
+        while (tooLong - fits > 1) yield* look((fits + tooLong) >> 1)
         return whole(text, fits)
       })
 

@@ -63,3 +63,15 @@ export const money = Effect.fn(function* (principal: Principal) {
   if (row === undefined || booked?.sum !== row.balance) throw new Error("The balance is not the sum of its entries")
   return row
 })
+
+const wait = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
+
+/** The same once requests have paused and blocks of credit are given back, which happens beside the test. */
+export const moneyAtRest = Effect.fn(function* (principal: Principal) {
+  for (let n = 0; n < 1_000; n++) {
+    const found = yield* money(principal)
+    if (found.held === 0n) return found
+    yield* wait
+  }
+  return yield* money(principal)
+})
