@@ -4,6 +4,7 @@
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, Hear } from "@sluice/domain/inference/ModelProvider"
+import { onward } from "@sluice/domain/inference/Onward"
 import { Effect } from "effect"
 import { callFailed, CallFailed } from "./CallFailed.ts"
 import { chatBody } from "./ChatBody.ts"
@@ -62,22 +63,18 @@ const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: H
     if (event === "error") reader.fail("broken")
     else reader.read(chunk, events)
   })
-  return Effect.whileLoop({
-    while: () => !ended,
-    body: () =>
-      Effect.flatMap(exchange.read, (bytes): Effect.Effect<void, CallFailed | E> => {
-        ending = bytes === undefined
-        const sound = bytes === undefined ? sse.end() : sse.feed(bytes)
-        if (!sound) reader.fail("broken")
-        if (bytes === undefined && !ended) {
-          ended = true
-          reader.finish(false, events)
-        }
-        const some = events
-        events = []
-        return heard(lease, reader, some, hear)
-      }),
-    step: () => {}
+  return exchange.each((bytes): Effect.Effect<boolean, CallFailed | E> => {
+    ending = bytes === undefined
+    const sound = bytes === undefined ? sse.end() : sse.feed(bytes)
+    if (!sound) reader.fail("broken")
+    if (ending && !ended) {
+      ended = true
+      reader.finish(false, events)
+    }
+    const some = events
+    events = []
+    const more = !ended
+    return onward(heard(lease, reader, some, hear), () => Effect.succeed(more))
   })
 }
 

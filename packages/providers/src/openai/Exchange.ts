@@ -3,8 +3,9 @@
  * bytes; while nobody reads, at most HELD_BYTES are kept and the upstream waits. It ends when the answer has, when it is
  * aborted, when the upstream is silent for too long, or when the answer is larger than was allowed.
  */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import type { Dispatcher } from "undici"
+import { onward, ready } from "@sluice/domain/inference/Onward"
 import { callFailed, type CallFailed } from "./CallFailed.ts"
 
 /** Bytes that wait for their reader before the upstream does. */
@@ -32,6 +33,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private paused = false
   private unwanted: "no" | "rest" | "all" = "no"
   private wake: (() => void) | undefined
+  /** Who takes what comes where it comes in. */
+  private tap: ((bytes: Buffer) => void) | undefined
 
   /** `settled` is called once, when the connection is free again or gone. */
   constructor(mostBytes: number, settled: () => void) {
@@ -52,21 +55,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.over ? Effect.undefined : Effect.flatMap(this.next, () => this.read)
   })
 
+  /**
+   * Hands each piece of the answer on as it comes, and undefined at its end, until `take` is through. While what `take` gave
+   * is not done nothing is handed on; where it is done at once, no fiber turns for the piece.
+   */
+  each<E>(take: Take<E>): Effect.Effect<void, CallFailed | E> {
+    return Effect.suspend(() => {
+      while (this.parts.length > 0) {
+        const taken = take(this.take())
+        const done = ready(taken)
+        if (done === undefined || Exit.isFailure(done)) return this.after(taken, take)
+        if (!done.value) return Effect.void
+      }
+      if (this.failure !== undefined) return Effect.fail(this.failure)
+      return this.over
+        ? Effect.asVoid(take(undefined))
+        : Effect.flatMap(this.pieces(take), (taken) => this.after(taken, take))
+    })
+  }
+
   /** All of the answer. */
   readonly whole: Effect.Effect<Buffer, CallFailed> = Effect.suspend(() => {
     const all: Array<Buffer> = []
-    let more = true
-    return Effect.as(
-      Effect.whileLoop({
-        while: () => more,
-        body: () => this.read,
-        step: (bytes) => {
-          if (bytes === undefined) more = false
-          else all.push(bytes)
-        }
-      }),
-      all
-    )
+    const gathered = this.each((bytes) => {
+      if (bytes !== undefined) all.push(bytes)
+      return GO_ON
+    })
+    return Effect.as(gathered, all)
   }).pipe(Effect.map((all) => (all.length === 1 ? all[0]! : Buffer.concat(all))))
 
   header(name: string): string | undefined {
@@ -116,6 +131,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.notify()
       return
     }
+    if (this.tap !== undefined) return this.tap(chunk)
     this.parts.push(chunk)
     this.held += chunk.length
     this.notify()
@@ -132,6 +148,31 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
     this.end(callFailed(faultOf(error, this.controller !== undefined, this.status !== 0)))
+  }
+
+  private after<E>(taken: Effect.Effect<boolean, E>, take: Take<E>): Effect.Effect<void, CallFailed | E> {
+    return onward(taken, (more) => (more ? this.each(take) : Effect.void))
+  }
+
+  /** Hands pieces on where they come in, until one of them is not done at once, or there are no more. */
+  private pieces<E>(take: Take<E>): Effect.Effect<Effect.Effect<boolean, E>> {
+    return Effect.callback((resume) => {
+      this.tap = (bytes) => {
+        const taken = attempt(take, bytes)
+        const done = ready(taken)
+        if (done !== undefined && Exit.isSuccess(done) && done.value) return
+        this.tap = undefined
+        resume(Effect.succeed(taken))
+      }
+      this.wake = () => {
+        this.tap = undefined
+        resume(Effect.succeed(GO_ON))
+      }
+      return Effect.sync(() => {
+        this.tap = undefined
+        this.wake = undefined
+      })
+    })
   }
 
   private readonly next: Effect.Effect<void> = Effect.callback((resume) => {
@@ -168,6 +209,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.paused) return
     this.paused = false
     queueMicrotask(() => this.controller?.resume())
+  }
+}
+
+/** False: through, it wants no more. */
+export type Take<E> = (bytes: Buffer | undefined) => Effect.Effect<boolean, E>
+
+const GO_ON = Effect.succeed(true)
+
+/** What is thrown must not reach the parser that calls us. */
+const attempt = <E>(take: Take<E>, bytes: Buffer): Effect.Effect<boolean, E> => {
+  try {
+    return take(bytes)
+  } catch (defect) {
+    return Effect.die(defect)
   }
 }
 

@@ -159,19 +159,19 @@ const shorten = (count: (text: string) => Effect.Effect<number>, text: string, l
     : Effect.gen(function* () {
         const tokens = yield* count(text)
         if (tokens <= limit) return text
-        let [fits, tooLong] = [0, text.length]
+        const cut = { fits: 0, tooLong: text.length }
         const look = (at: number) =>
           Effect.map(count(whole(text, at)), (tokens) => {
-            if (tokens <= limit) fits = at
-            else tooLong = at
+            if (tokens <= limit) cut.fits = at
+            else cut.tooLong = at
           })
         // Tokens are spread evenly enough to look near where the limit should be, and further off by and by.
         const near = Math.trunc((text.length * limit) / tokens)
-        for (let step = 4; tooLong - fits > 2 * step; step *= 4) {
-          for (const at of [near - step, near + step]) if (fits < at && at < tooLong) yield* look(at)
+        for (let step = 4; cut.tooLong - cut.fits > 2 * step; step *= 4) {
+          for (const at of [near - step, near + step]) if (cut.fits < at && at < cut.tooLong) yield* look(at)
         }
-        while (tooLong - fits > 1) yield* look((fits + tooLong) >> 1)
-        return whole(text, fits)
+        while (cut.tooLong - cut.fits > 1) yield* look((cut.fits + cut.tooLong) >> 1)
+        return whole(text, cut.fits)
       })
 
 /** The first `length` characters without half a surrogate pair at the end. */
