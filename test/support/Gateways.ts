@@ -28,9 +28,18 @@ export const chatEntry = (id: string, upstream: object) => ({
   upstreams: [upstream]
 })
 
-/** `upstream`: the first server; `down`: an address where nobody is. */
+export interface Places {
+  /** The first server, as an upstream of a catalog. */
+  readonly upstream: object
+  /** Where nobody is. */
+  readonly down: object
+  readonly backPort: number
+}
+
+/** `variables`: more of the second server's environment. */
 export const startGateways = async (
-  models: (servers: { readonly upstream: object; readonly down: object }) => ReadonlyArray<object>
+  models: (places: Places) => ReadonlyArray<object> | Promise<ReadonlyArray<object>>,
+  variables: Readonly<Record<string, string>> = {}
 ): Promise<Gateways> => {
   const directory = temporaryDirectory()
   const back = new ServerProcess({
@@ -42,7 +51,7 @@ export const startGateways = async (
   const upstream = { base_url: `${back.origin}/v1`, api_key_env: "BACK_KEY", timeout_seconds: 30 }
   const down = { base_url: `http://127.0.0.1:${await freePort()}/v1` }
   const file = join(directory.path, "models.json")
-  writeFileSync(file, JSON.stringify({ models: models({ upstream, down }) }))
+  writeFileSync(file, JSON.stringify({ models: await models({ upstream, down, backPort: back.options.port }) }))
   const flags = ["--models", file]
   const front = new ServerProcess({
     port: await freePort(),
@@ -55,7 +64,7 @@ export const startGateways = async (
     directory.remove()
   }
   await back.start()
-  if (!(await front.ready(front.spawn({ BACK_KEY: TEST_KEY, WRONG_KEY: `${TEST_KEY}x` })))) {
+  if (!(await front.ready(front.spawn({ ...variables, BACK_KEY: TEST_KEY, WRONG_KEY: `${TEST_KEY}x` })))) {
     await end()
     throw new Error(`The gateway did not start:\n${front.output}`)
   }

@@ -33,11 +33,14 @@ kill -KILL $server`
 export class RedisProcess {
   readonly port: number
   readonly password: string | undefined
+  /** Where it speaks TLS too, and with what: a PEM file with key and certificate. */
+  readonly tls: { readonly port: number; readonly pem: string } | undefined
   private child: ChildProcess | undefined
 
-  constructor(port: number, password?: string) {
+  constructor(port: number, password?: string, tls?: RedisProcess["tls"]) {
     this.port = port
     this.password = password
+    this.tls = tls
   }
 
   static async started(password?: string): Promise<RedisProcess> {
@@ -55,7 +58,7 @@ export class RedisProcess {
     if (program === undefined) throw new Error(describeRedis())
     const settings = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     const secret = this.password === undefined ? [] : ["--requirepass", this.password]
-    const child = spawn("sh", ["-c", WATCH, "sh", program, ...settings, ...secret], {
+    const child = spawn("sh", ["-c", WATCH, "sh", program, ...settings, ...secret, ...this.tlsSettings], {
       cwd: "/",
       stdio: ["pipe", "ignore", "ignore"],
       detached: true
@@ -67,6 +70,13 @@ export class RedisProcess {
       await pause(25)
     }
     throw new Error("The test Redis did not start")
+  }
+
+  private get tlsSettings(): ReadonlyArray<string> {
+    if (this.tls === undefined) return []
+    const { pem, port } = this.tls
+    const files = ["--tls-cert-file", pem, "--tls-key-file", pem, "--tls-ca-cert-file", pem]
+    return ["--tls-port", String(port), ...files, "--tls-auth-clients", "no"]
   }
 
   /** Ends it at once. */
