@@ -94,7 +94,7 @@ export class Purse {
     const size = amount * BLOCK_REQUESTS
     const roomy = this.current !== undefined && this.current.left * 2n >= size
     if (this.asking || roomy || this.counted < BUSY_REQUESTS) return undefined
-    return size > 0n && size * BLOCK_SHARE <= this.available ? size : undefined
+    return size * BLOCK_SHARE <= this.available ? size : undefined
   }
 
   /** What the database said: money that is free, and whether the month's budget is reached. `askedMs`: before it was asked. */

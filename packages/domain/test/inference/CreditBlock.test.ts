@@ -77,8 +77,8 @@ describe("A block of credit", () => {
     expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).wants(1n)).toBeUndefined()
     const purse = busy(BUSY_REQUESTS, RICH)
     expect(purse.wants(1n)).toBe(BLOCK_REQUESTS)
-    // What costs nothing needs no money.
-    expect(purse.wants(0n)).toBeUndefined()
+    // What costs nothing needs no money, and no statement before the model is asked either.
+    expect(busy(BUSY_REQUESTS, 0n, 0n).wants(0n)).toBe(0n)
     purse.asking = true
     expect(purse.wants(1n)).toBeUndefined()
   })

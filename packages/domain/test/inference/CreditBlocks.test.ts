@@ -100,6 +100,17 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
+    it.effect("what costs nothing is reserved from a block as well", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(13, 0n)
+        const reservations = yield* busy(principal, 0, 0n)
+        expect(inBlocks(reservations).length).toBeGreaterThan(0)
+        yield* settled(reservations, 0n)
+        yield* TestClock.adjust(2 * IDLE_MS)
+        expect(yield* money(principal)).toMatchObject({ balance: 0n, held: 0n, usage: BigInt(reservations.length) })
+      })
+    )
+
     it.effect("a block never pays more than was reserved from it", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(9, 1_000_000n)
