@@ -21,6 +21,10 @@ export interface ServerConfig {
   readonly machines: "simulator"
   /** The file with the catalog of models; undefined: the simulated one. */
   readonly models: string | undefined
+  /** Whether callers may name images by http(s) links. */
+  readonly imageUrls: boolean
+  /** Whether what callers name may have an address that is not public. */
+  readonly privateTargets: boolean
   readonly seed: number
   /** How many times faster than real time the service's clock runs. */
   readonly speed: number
@@ -46,6 +50,8 @@ export const settings = [
   "scenario",
   "speed",
   "allow-remote",
+  "allow-image-urls",
+  "allow-private-targets",
   "allowed-hosts",
   "bootstrap-key",
   "master-key"
@@ -62,6 +68,7 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
 }
 
 const MAX_SPEED = 1_000_000
+const SWITCH = /^(true|false|1|0)$/
 
 /** Variables of a process that are settings of ours. */
 export const fromVariables = (variables: Readonly<Record<string, string | undefined>>): Settings =>
@@ -85,10 +92,13 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     const ok = value >= from && value <= to && (!integer || Number.isSafeInteger(value))
     return check(ok, value, `--${name} must be ${integer ? "an integer" : "a number"} from ${from} to ${to}.`)
   }
+  const allowed = (name: Setting) => {
+    const text = given[name] ?? "false"
+    return check(SWITCH.test(text), /^(true|1)$/.test(text), `--${name} is true or false.`)
+  }
   const host = given.host ?? "127.0.0.1"
-  const remote = given["allow-remote"]
   check(
-    isLoopback(host) || remote === "true" || remote === "1",
+    allowed("allow-remote") || isLoopback(host),
     undefined,
     `--host ${host} lets other machines in. If you mean it, add --allow-remote, and --allowed-hosts with the names they will use.`
   )
@@ -107,6 +117,9 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     undefined,
     "SLUICE_BOOTSTRAP_KEY must be svc_live_ and 16 to 128 letters and digits."
   )
+  const imageUrls = allowed("allow-image-urls")
+  const privateTargets = allowed("allow-private-targets")
+  check(imageUrls || !privateTargets, undefined, "--allow-private-targets is of use only with --allow-image-urls.")
   const config: ServerConfig = {
     host,
     port: number("port", 8080, 0, 65_535, true),
@@ -115,6 +128,8 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     redisUrl: redacted(redisUrl),
     machines: "simulator",
     models: given.models,
+    imageUrls,
+    privateTargets,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),
     speed: number("speed", 1, 1, MAX_SPEED, false),
     allowedHosts: [

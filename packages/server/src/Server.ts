@@ -33,6 +33,8 @@ import type {
 } from "./database/DatabaseErrors.ts"
 import { MasterKeys } from "./database/MasterKey.ts"
 import { nodeSeal } from "./database/NodeSeal.ts"
+import * as FetchedImages from "./fetch/FetchedImages.ts"
+import { SafeFetch } from "./fetch/SafeFetch.ts"
 import { FirstStart } from "./FirstStart.ts"
 import { hostRule } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
@@ -86,6 +88,7 @@ export const server = (
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(services),
+    Layer.provideMerge(imagesByLink(config)),
     Layer.provideMerge(rateLimits),
     Layer.provideMerge(Replica.layer({ speed })),
     Layer.provideMerge(PooledCrypto.layer),
@@ -100,6 +103,10 @@ export const server = (
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )
 }
+
+/** Where links are not allowed, the port stays as it is: closed. */
+const imagesByLink = ({ imageUrls, privateTargets }: ServerConfig) =>
+  imageUrls ? FetchedImages.layer.pipe(Layer.provide(SafeFetch.layer({ privateTargets }))) : Layer.empty
 
 /** Who answers as a model, and the catalog to be read before anything is opened: a mistake in it is no reason to begin. */
 const modelsOf = (

@@ -25,6 +25,22 @@ describe("Config", () => {
     for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1"]) expect(issuesOf({ host })).toEqual([])
   })
 
+  it("follows links of callers only where that is said, and inside only where that is said as well", () => {
+    const switches = (given: Parameters<typeof parse>[0]) => {
+      const { imageUrls, privateTargets } = Result.getOrThrow(parse(given))
+      return [imageUrls, privateTargets]
+    }
+    expect(switches({})).toEqual([false, false])
+    expect(switches({ "allow-image-urls": "false" })).toEqual([false, false])
+    expect(switches(fromVariables({ SLUICE_ALLOW_IMAGE_URLS: "1" }))).toEqual([true, false])
+    expect(switches({ "allow-image-urls": "true", "allow-private-targets": "true" })).toEqual([true, true])
+    expect(issuesOf({ "allow-private-targets": "true" })[0]).toContain("--allow-image-urls")
+    for (const name of ["allow-image-urls", "allow-remote"] as const) {
+      for (const text of ["yes", "on", "TRUE", "2"])
+        expect(issuesOf({ [name]: text })[0]).toContain(`--${name} is true or`)
+    }
+  })
+
   it("says everything that is wrong at once, and never a secret", () => {
     const secret = "hunter2-hunter2-hunter2"
     const issues = issuesOf({

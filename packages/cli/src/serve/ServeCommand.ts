@@ -18,6 +18,9 @@ import { Output } from "../terminal/Output.ts"
 const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.optional, Flag.withMetavar(metavar), Flag.withDescription(description))
 
+const allowing = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.map(String), Flag.optional, Flag.withDescription(description))
+
 const flags = {
   host: text("host", "ADDRESS", "Where to listen; default 127.0.0.1"),
   port: text("port", "N", "Port; default 8080, 0 takes a free one"),
@@ -30,10 +33,9 @@ const flags = {
   scenario: text("scenario", "FILE", "Scenario of the simulated world"),
   speed: text("speed", "N", "Run the service's clock N times faster (simulator)"),
   "allowed-hosts": text("allowed-hosts", "NAMES", "Further names that a Host header may have, with commas"),
-  "allow-remote": Flag.Boolean("allow-remote").pipe(
-    Flag.optional,
-    Flag.withDescription("Listen beyond this machine, with --host")
-  )
+  "allow-remote": allowing("allow-remote", "Listen beyond this machine, with --host"),
+  "allow-image-urls": allowing("allow-image-urls", "Fetch images that callers name by http(s) links"),
+  "allow-private-targets": allowing("allow-private-targets", "Let such links lead to addresses that are not public")
 }
 
 export const serveCommand = Command.make(
@@ -43,11 +45,8 @@ export const serveCommand = Command.make(
     const out = yield* Output
     const variables = yield* Variables
     const { fromVariables, parse } = yield* Effect.promise(() => import("@sluice/server/Config"))
-    const { "allow-remote": remote, ...texts } = given
     const fromFlags = Object.fromEntries(
-      Object.entries({ ...texts, "allow-remote": Option.map(remote, String) }).flatMap(([name, value]) =>
-        Option.isNone(value) ? [] : [[name, value.value]]
-      )
+      Object.entries(given).flatMap(([name, value]) => (Option.isNone(value) ? [] : [[name, value.value]]))
     )
     const config = yield* Effect.fromResult(parse({ ...fromVariables(variables), ...fromFlags })).pipe(
       Effect.mapError(({ issues }) => new UsageWrong({ issues }))

@@ -10,7 +10,7 @@ import type { ChatInvalid } from "./InferenceErrors.ts"
 export type Role = MessageBody["role"]
 
 export interface ChatImage {
-  /** A `data:` URL. */
+  /** A `data:` URL; of a request that no model has seen yet also a link (`LinkedImages.ts`). */
   readonly url: string
   readonly detail: "auto" | "low" | "high"
 }
@@ -154,12 +154,9 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
   for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
     if (part.type === "text") parts.push(part.text)
     else if (part.type === "refusal") parts.push(part.refusal)
-    else if (!/^data:image\/[a-z0-9.+-]+;base64,/i.test(part.image_url.url.slice(0, 64))) {
+    else if (!isData(part.image_url.url) && !isLink(part.image_url.url)) {
       const param = `${path}.content.${index}.image_url.url`
-      return invalid(
-        param,
-        `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...)`
-      )
+      return invalid(param, noData(param))
     } else parts.push({ url: part.image_url.url, detail: part.image_url.detail ?? "auto" })
   }
   const texts = parts.filter((part) => typeof part === "string")
@@ -174,6 +171,15 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
     toolCallId: message.tool_call_id ?? undefined
   })
 }
+
+const isData = (url: string): boolean => /^data:image\/[a-z0-9.+-]+;base64,/i.test(url.slice(0, 64))
+
+/** Whether an image is yet to be fetched. */
+export const isLink = (url: string): boolean => /^https?:/i.test(url)
+
+/** Where links are not allowed, they are refused in the same words as what is no image's URL at all. */
+export const noData = (param: string): string =>
+  `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...); http(s) links where the operator allows them (--allow-image-urls)`
 
 const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ChatInvalid> => {
   const format = body.response_format ?? { type: "text" as const }

@@ -18,11 +18,15 @@ export const atLeastOne = WholeNumber.check(Schema.isGreaterThanOrEqualTo(1, { e
 export const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 export const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
 
+export const ImageUrl = Schema.String.annotate({
+  description: "A data: URL; an http(s) link where the operator allows it"
+})
+
 const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
 const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
 const ImagePart = Schema.Struct({
   type: Schema.Literal("image_url"),
-  image_url: Schema.Struct({ url: Schema.String, detail: opt(Schema.Literals(["auto", "low", "high"])) })
+  image_url: Schema.Struct({ url: ImageUrl, detail: opt(Schema.Literals(["auto", "low", "high"])) })
 })
 
 const ToolCall = Schema.Struct({

@@ -12,7 +12,9 @@ import { Replica } from "../database/Replica.ts"
 import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, refusalOf } from "./ChatTask.ts"
+import { ImageFetch } from "./ImageFetch.ts"
 import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
+import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
 import {
   type ChatEvent,
@@ -81,6 +83,7 @@ export class Inference extends Context.Service<
       const provider = yield* ModelProvider
       const metering = yield* Metering
       const tokens = yield* Tokens
+      const images = yield* ImageFetch
       const clock = yield* Clock.Clock
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
       const answerLimit = Duration.millis((yield* Replica).pollMs * ANSWER_LIMIT_POLLS)
@@ -91,12 +94,18 @@ export class Inference extends Context.Service<
         return found === undefined ? Effect.fail(new ModelNotFound({ model: id })) : Effect.succeed(found)
       }
 
-      /** The request as this model can serve it, with its prompt counted. */
-      const admit = (request: ChatRequest) =>
-        onward(model(request.model), (found) => {
-          const refusal = refusalOf(found, request) ?? provider.refuses?.(found, request)
+      const counted = (found: Model, request: ChatRequest) =>
+        onward(tokens.count(promptText(request)), (count) => fit(found, request, count))
+
+      /** The request as this model can serve it, with its images in place and its prompt counted. */
+      const admit = (principal: Principal, request: ChatRequest) =>
+        onward(model(request.model), (found): Effect.Effect<ChatTask, ChatInvalid | UpstreamFailed> => {
+          const links = linksOf(request)
+          const refusal = linksRefused(links, images) ?? refusalOf(found, request) ?? provider.refuses?.(found, request)
           if (refusal !== undefined) return Effect.fail(new ChatInvalid({ ...refusal, code: null }))
-          return onward(tokens.count(promptText(request)), (counted) => fit(found, request, counted))
+          return links.length === 0 || images === undefined
+            ? counted(found, request)
+            : Effect.flatMap(withImages(images, principal.workspaceId, request, links), (seen) => counted(found, seen))
         })
 
       /** The billed usage of what was produced. */
@@ -183,7 +192,7 @@ export class Inference extends Context.Service<
         request: ChatRequest,
         emit?: Emit<E> | undefined
       ) =>
-        onward(admit(request), (task) =>
+        onward(admit(principal, request), (task) =>
           Effect.flatMap(newId, (id) => {
             const head = { id, created: Math.floor(clock.currentTimeMillisUnsafe() / 1000), model: task.model.id }
             return run({ id, principal, requestId }, task, head, emit)

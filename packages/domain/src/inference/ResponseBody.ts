@@ -6,14 +6,14 @@
  * the form that was meant. `ResponseBody` shows them in full, `OpenResponseBody` is what is decoded first.
  */
 import { Schema } from "effect"
-import { AnyObject, atLeastOne, between, ModelId, opt, ToolName } from "./ChatBody.ts"
+import { AnyObject, atLeastOne, between, ImageUrl, ModelId, opt, ToolName } from "./ChatBody.ts"
 
 const InputText = Schema.Struct({ type: Schema.Literal("input_text"), text: Schema.String })
 const OutputText = Schema.Struct({ type: Schema.Literal("output_text"), text: Schema.String })
 const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
 const ImagePart = Schema.Struct({
   type: Schema.Literal("input_image"),
-  image_url: Schema.String.annotate({ description: "A data: URL" }),
+  image_url: ImageUrl,
   detail: opt(Schema.Literals(["auto", "low", "high", "original"]))
 })
 const Content = Schema.Union([

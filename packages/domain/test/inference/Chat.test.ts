@@ -8,6 +8,10 @@ import { Effect, Result, Schema } from "effect"
 
 const messages = [{ role: "user", content: "hi" }]
 const good = { model: "m", messages }
+const withImage = (url: string) => ({
+  model: "m",
+  messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }]
+})
 const refusal = (body: unknown) => {
   const result = decodeChat(body)
   return Result.isFailure(result) ? result.failure : undefined
@@ -37,6 +41,9 @@ describe("decodeChat", () => {
       [{ model: "m", messages: [{ role: "assistant", content: null }] }, "messages.0.content"],
       [{ model: "m", messages: [{ role: "user", content: [{ type: "text", text: 1 }] }] }, "messages.0.content.0.text"],
       [{ model: "m", messages: [{ role: "user", content: "x", name: 1 }] }, "messages.0.name"],
+      ...["ftp://a/b.png", "data:text/html;base64,AA", "data:image/png,AA", "//a/b.png", ""].map(
+        (url) => [withImage(url), "messages.0.content.0.image_url.url"] as const
+      ),
       [{ ...good, temperature: "0.7" }, "temperature"],
       [{ ...good, temperature: true }, "temperature"],
       [{ ...good, temperature: 2.01 }, "temperature"],
@@ -62,6 +69,12 @@ describe("decodeChat", () => {
       [{ ...good, response_format: { type: "json_schema" } }, "response_format.json_schema.schema"]
     ] as const) {
       expect([body, refusal(body)?.param]).toEqual([body, param])
+    }
+  })
+
+  it("leaves links to who may follow them", () => {
+    for (const url of ["http://a/b.png", "HTTPS://a/b.png", "data:image/png;base64,AA", "DATA:image/x-y+z;BASE64,AA"]) {
+      expect(accepted(withImage(url)).messages[0]?.images).toEqual([{ url, detail: "auto" }])
     }
   })
 

@@ -41,7 +41,7 @@ describe("decodeResponse", () => {
       [part({ type: "input_text", text: 1 }), "input.0.content.1.text"],
       [part({ type: "input_file", file_id: "f" }), "input.0.content.1"],
       [part({ type: "input_image", file_id: "f" }), "input.0.content.1.image_url"],
-      [part({ type: "input_image", image_url: "https://x/y.png" }), "input.0.content.1.image_url"],
+      [part({ type: "input_image", image_url: "ftp://x/y.png" }), "input.0.content.1.image_url"],
       [items({ ...call, call_id: 5 }), "input.0.call_id"],
       [items({ ...call, arguments: {} }), "input.0.arguments"],
       [items(call, { type: "function_call_output", call_id: "c" }), "input.1.output"],

@@ -1,0 +1,30 @@
+/** `ImageFetch` over the safe client: what answers must say that it is an image, and comes back as the `data:` URL of it. */
+import { ImageFetch, ImageUnfetched } from "@sluice/domain/inference/ImageFetch"
+import { MAX_IMAGE_BYTES } from "@sluice/domain/inference/LinkedImages"
+import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { Effect, Layer } from "effect"
+import type { FetchReason } from "./FetchFailed.ts"
+import { SafeFetch } from "./SafeFetch.ts"
+
+/** Said better where images are meant. */
+const OF_IMAGES: Partial<Record<FetchReason, string>> = {
+  type: "its Content-Type must be that of an image (image/png, ...)",
+  too_large: `all images of a request have at most ${MAX_IMAGE_BYTES} bytes together`
+}
+
+const IMAGE = /^image\/[a-z0-9.+-]{1,64}$/
+
+export const layer = Layer.effect(
+  ImageFetch,
+  Effect.map(SafeFetch, (client) => ({
+    fetch: (owner, url, allowance) =>
+      client.get(owner, url, { accept: "image/*", accepts: (type) => IMAGE.test(type), allowance }).pipe(
+        Effect.map(({ bytes, mediaType }) => `data:${mediaType};base64,${bytes.toString("base64")}`),
+        Effect.mapError((failed) =>
+          failed.reason === "busy"
+            ? new UpstreamFailed({ reason: "overloaded" })
+            : new ImageUnfetched({ why: OF_IMAGES[failed.reason] ?? failed.message })
+        )
+      )
+  }))
+)

@@ -1,0 +1,64 @@
+/**
+ * Is an IP address one of the public internet? Pure. IPv4 is public but for what IANA keeps for special purposes; IPv6 is
+ * public only within what is handed out to the world, less the same. What is in no table is refused, and so is what can't be
+ * read: a new kind of private address is then no hole.
+ */
+import { BlockList, isIPv4, isIPv6 } from "node:net"
+
+type Block = readonly [network: string, bits: number]
+
+/** IANA's IPv4 Special-Purpose Address Registry, multicast, and one more. */
+export const SPECIAL_IPV4: ReadonlyArray<Block> = [
+  ["0.0.0.0", 8], // this network
+  ["10.0.0.0", 8], // private
+  ["100.64.0.0", 10], // carriers' NAT; clouds put metadata there
+  ["127.0.0.0", 8], // loopback
+  ["169.254.0.0", 16], // link-local; metadata of most clouds
+  ["172.16.0.0", 12], // private
+  ["192.0.0.0", 24], // protocol assignments
+  ["192.0.2.0", 24], // documentation
+  ["192.31.196.0", 24], // AS112
+  ["192.52.193.0", 24], // AMT
+  ["192.88.99.0", 24], // 6to4 relays
+  ["192.168.0.0", 16], // private
+  ["192.175.48.0", 24], // AS112
+  ["198.18.0.0", 15], // benchmarking
+  ["198.51.100.0", 24], // documentation
+  ["203.0.113.0", 24], // documentation
+  ["224.0.0.0", 4], // multicast
+  ["240.0.0.0", 4], // reserved, broadcast
+  ["168.63.129.16", 32] // looks public, but is the host of every machine in Azure
+]
+
+/** All that is handed out to the world. `::`, `::1`, mapped, compatible, fc00::/7, fe80::/10, ff00::/8 lie outside. */
+export const GLOBAL_IPV6: ReadonlyArray<Block> = [
+  ["2000::", 3],
+  ["64:ff9b::", 96] // IPv4 as hosts without it write it (NAT64)
+]
+
+/** What of it is for special purposes. */
+export const SPECIAL_IPV6: ReadonlyArray<Block> = [
+  ["2001::", 23], // protocol assignments: Teredo, benchmarking, ORCHID
+  ["2001:db8::", 32], // documentation
+  ["2002::", 16], // 6to4: an IPv4 address in disguise
+  ["2620:4f:8000::", 48], // AS112
+  ["3fff::", 20], // documentation
+  ...SPECIAL_IPV4.map(([network, bits]): Block => [`64:ff9b::${network}`, 96 + bits])
+]
+
+/** Whether an address, as a resolver or a canonical URL writes it, belongs to the public internet. */
+export const isPublic = (address: string): boolean => {
+  if (isIPv4(address)) return !special4.check(address, "ipv4")
+  if (!isIPv6(address) || address.includes("%")) return false
+  return global6.check(address, "ipv6") && !special6.check(address, "ipv6")
+}
+
+const listOf = (blocks: ReadonlyArray<Block>, family: "ipv4" | "ipv6"): BlockList => {
+  const list = new BlockList()
+  for (const [network, bits] of blocks) list.addSubnet(network, bits, family)
+  return list
+}
+
+const special4 = listOf(SPECIAL_IPV4, "ipv4")
+const special6 = listOf(SPECIAL_IPV6, "ipv6")
+const global6 = listOf(GLOBAL_IPV6, "ipv6")
