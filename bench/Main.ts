@@ -1,142 +1,34 @@
 /**
- * Sluice beside its peers in one run, on one PostgreSQL, in turns: jobs beside pg-boss behind bare HTTP, chat beside a raw
- * node:http server. Ratios are taken round by round; medians are printed. Nothing here passes or fails by time.
+ * Sluice beside its peers in one run: jobs beside pg-boss behind bare HTTP and chat beside a raw node:http server, on one
+ * PostgreSQL; the test double beside aimock.
  */
-import { type ChildProcess, fork, spawn } from "node:child_process"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { join } from "node:path"
 import { freshDatabase } from "../test/support/Postgres.ts"
-import { freePort, NODE, temporaryDirectory, TEST_KEY } from "../test/support/ServerProcess.ts"
-import { cpuSeconds, postgresPids } from "./Cpu.ts"
-import type { Measured, Target } from "./Load.ts"
+import { freePort, temporaryDirectory, TEST_KEY } from "../test/support/ServerProcess.ts"
+import { postgresPids } from "./Cpu.ts"
+import { double } from "./Double.ts"
+import type { Measured } from "./Load.ts"
+import {
+  closed,
+  inTurns,
+  median,
+  order,
+  pause,
+  type Peer,
+  print,
+  report,
+  rounds,
+  started,
+  table,
+  two,
+  wants,
+  whole
+} from "./Peers.ts"
 
 // A commit is a commit: the disk is waited for, on both sides.
 process.env["SLUICE_TEST_FSYNC"] = "on"
-const args = process.argv.slice(2)
-const option = (name: string, fallback: number) => {
-  const at = args.indexOf(`--${name}`)
-  return at < 0 ? fallback : Number(args[at + 1])
-}
-const rounds = option("rounds", 5)
-const seconds = option("seconds", 4)
-const clients = option("clients", 32)
-const wants = (what: string) => args.includes(what) || !(args.includes("jobs") || args.includes("chat"))
-
-const here = (file: string) => join(import.meta.dirname, file)
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
-const children: Array<ChildProcess> = []
-/** BENCH_PROF: a directory for the CPU profiles of the servers, which are then asked to end instead of killed. */
-const profiles = process.env["BENCH_PROF"]
-process.on("exit", () => children.forEach((child) => child.kill(profiles === undefined ? "SIGKILL" : "SIGTERM")))
-
-const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
-  const child = spawn(
-    NODE,
-    [
-      "--no-warnings",
-      ...(profiles === undefined || file.startsWith("peers") ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),
-      here(file),
-      String(port),
-      ...more
-    ],
-    {
-      stdio: ["ignore", "ignore", "inherit"]
-    }
-  )
-  children.push(child)
-  for (let i = 0; i < 300; i++) {
-    const up = await fetch(`http://127.0.0.1:${port}/`).then(
-      () => true,
-      () => false
-    )
-    if (up) return child
-    await pause(100)
-  }
-  throw new Error(`${file} did not start`)
-}
-
-const load = fork(here("Load.ts"), [], { execPath: NODE, execArgv: ["--no-warnings"] })
-children.push(load)
-const order = <A>(what: "closed" | "start" | "lives", target: Target, amount: number): Promise<A> =>
-  new Promise((resolve, reject) => {
-    load.once("message", (answer: { readonly result?: A; readonly error?: string }) =>
-      answer.error === undefined ? resolve(answer.result!) : reject(new Error(answer.error))
-    )
-    load.send({ what, target, clients, amount })
-  })
-
-interface Peer {
-  readonly name: string
-  readonly target: Target
-  readonly pids: ReadonlyArray<number>
-}
-
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  print(`| ${head.join(" | ")} |\n|${head.map(() => "---").join("|")}|`)
-  for (const row of rows) print(`| ${row.join(" | ")} |`)
-  print("")
-}
-const whole = (n: number) => Math.round(n).toLocaleString("en")
-const one = (n: number) => n.toFixed(1)
-const two = (n: number) => n.toFixed(2)
-
-const signal = (peers: ReadonlyArray<Peer>, name: "SIGSTOP" | "SIGCONT") =>
-  peers.forEach((peer) => peer.pids.forEach((pid) => process.kill(pid, name)))
-
-/** Peers take turns, and begin in turn; those whose turn it is not stand still, or their polling would be counted as load. */
-const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure: (peer: Peer) => Promise<void>) => {
-  for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
-    const others = peers.filter((other) => other !== peer)
-    signal(others, "SIGSTOP")
-    await measure(peer)
-    signal(others, "SIGCONT")
-    // What a peer left to do is not counted as the next one's.
-    await pause(2_000)
-  }
-}
-
-const closed = async (peers: ReadonlyArray<Peer>, postgres: () => ReadonlyArray<number>) => {
-  const figures = new Map(peers.map((peer) => [peer.name, [] as Array<Measured & { cpu: number; pg: number }>]))
-  for (const peer of peers) await order<Measured>("closed", peer.target, 2)
-  for (let round = 0; round < rounds; round++) {
-    await inTurns(peers, round, async (peer) => {
-      const pids = postgres()
-      const [cpu, pg] = [cpuSeconds(peer.pids), cpuSeconds(pids)]
-      const measured = await order<Measured>("closed", peer.target, seconds)
-      if (measured.failures > 0) throw new Error(`${peer.name}: ${measured.failures} requests failed`)
-      figures.get(peer.name)!.push({ ...measured, cpu: cpuSeconds(peer.pids) - cpu, pg: cpuSeconds(pids) - pg })
-    })
-  }
-  return figures
-}
-
-const rate = (x: Measured) => x.requests / x.seconds
-const micros = (cpu: number, x: Measured) => (cpu / x.requests) * 1e6
-
-const report = (title: string, figures: Awaited<ReturnType<typeof closed>>, base: string) => {
-  const rows = [...figures].map(([name, list]) => {
-    const against = figures.get(base)!
-    return [
-      name,
-      whole(median(list.map(rate))),
-      two(median(list.map((x, i) => rate(x) / rate(against[i]!)))),
-      one(median(list.map((x) => x.p50))),
-      one(median(list.map((x) => x.p99))),
-      whole(median(list.map((x) => micros(x.cpu, x)))),
-      whole(median(list.map((x) => micros(x.pg, x)))),
-      two(median(list.map((x, i) => micros(x.cpu, x) / micros(against[i]!.cpu, against[i]!))))
-    ]
-  })
-  print(`${title}, ${clients} clients, ${rounds} rounds of ${seconds} s`)
-  table(
-    ["", "requests/s", `x ${base}`, "p50 ms", "p99 ms", "CPU us a request", "PostgreSQL us", `server CPU x ${base}`],
-    rows
-  )
-}
 
 const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: ReadonlyArray<Peer>) => {
   const port = await freePort()
@@ -212,5 +104,6 @@ const run = Effect.gen(function* () {
   })
 }).pipe(Effect.provide(Reactivity.layer), Effect.scoped)
 
-await Effect.runPromise(run)
+if (wants("jobs") || wants("chat")) await Effect.runPromise(run)
+if (wants("double")) await double()
 process.exit(0)

@@ -1,4 +1,5 @@
 /** Makes the archive from which new embedded databases are unpacked. Needs the pinned Node: it loads TypeScript. */
-import { openMemory } from "@sluice/server/database/EmbeddedFiles"
+import { openEmpty } from "@sluice/server/database/Database"
+import { worldTables } from "@sluice/simulator/world/WorldMigrations"
 
-await (await openMemory()).close()
+await (await openEmpty(worldTables)).close()

@@ -146,9 +146,9 @@ const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 /** What a package may use of the world; those not named here may use what their package.json lists. */
 const OUTSIDE: Readonly<Record<string, RegExp>> = {
-  domain: /^(effect(\/.*)?|@effect\/sql-pg)$/,
+  domain: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?)$/,
   api: /^effect(\/.*)?$/,
-  simulator: /^(effect(\/.*)?|@effect\/sql-pg|just-bash)$/
+  simulator: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?|just-bash)$/
 }
 
 /** Inside domain: an import goes to the same rank or a lower one, never to a sibling of `jobs` and back. */

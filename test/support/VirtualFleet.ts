@@ -9,7 +9,7 @@ import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { MasterKeys } from "@sluice/server/database/MasterKey"
 import { nodeSeal } from "@sluice/server/database/NodeSeal"
-import { Shell } from "@sluice/simulator/shell/Shell"
+import * as InlineShell from "@sluice/simulator/shell/InlineShell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import type { World } from "@sluice/simulator/world/World"
 import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
@@ -23,7 +23,7 @@ const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: Redacted.make
 /** Needs the database clients. */
 export const virtualFleet = (world: World) =>
   ControlPlane.layer.pipe(
-    Layer.provideMerge(SimulatedMachines.layer(world).pipe(Layer.provide(Shell.layerInline))),
+    Layer.provideMerge(SimulatedMachines.layer(world).pipe(Layer.provide(InlineShell.layer))),
     Layer.provideMerge(Layer.effectDiscard(migrateWorld)),
     Layer.provideMerge(seal),
     Layer.provideMerge(Replica.layer({ speed: 1 })),

@@ -18,6 +18,7 @@ import type { Studio } from "@sluice/simulator/models/Studio"
 import type { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld, type World } from "@sluice/simulator/world/World"
+import { worldTables } from "@sluice/simulator/world/WorldMigrations"
 import { Effect, Layer, References } from "effect"
 import { application } from "./Application.ts"
 import { worldClock } from "./clock/WorldClock.ts"
@@ -73,7 +74,7 @@ export const server = (
 ) => {
   const { data, speed } = config
   const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
-    config.databaseUrl === undefined ? embedded(data) : postgres({ url: config.databaseUrl, speed })
+    config.databaseUrl === undefined ? embedded(data, worldTables) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
   const machines = SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(worlds.shell))
   const { catalog, models } = modelsOf(config, worlds)
@@ -97,7 +98,7 @@ export const server = (
     ),
     Layer.provideMerge(seal),
     Layer.provideMerge(worldClock(speed)),
-    Layer.provideMerge(database),
+    Layer.provideMerge(Layer.mergeAll(database, NodeTokens.loaded)),
     Layer.provideMerge(catalog),
     // Nothing exports traces yet: spans would be made for nobody.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))

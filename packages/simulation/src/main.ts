@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { openDatabase } from "./database/SharedDatabase.ts"
+import { openDatabase } from "./database/GuardedDatabase.ts"
 import { htmlReport } from "./report/HtmlReport.ts"
 import { jsonReport } from "./report/JsonReport.ts"
 import type { Outcome } from "./report/Outcome.ts"

@@ -1,6 +1,6 @@
 /** Credit, balances, transactions, usage: the ledger as its owner reads it. */
 import { Clock, Context, Crypto, Effect, Layer } from "effect"
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { NanoUsd } from "./Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Balance, Transaction, UsageSummary } from "./Billing.ts"

@@ -5,7 +5,7 @@
  * database at its commit, and what a reconciler causes it goes on with itself. An announcement may be lost, as any news:
  * the poll finds the rows.
  */
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
 import { Replica } from "./Replica.ts"
 import { Signals } from "./Signals.ts"

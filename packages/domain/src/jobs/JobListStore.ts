@@ -1,6 +1,6 @@
 /** Reading jobs, and the one event that callers cause: a cancel. Every statement is scoped to the caller's environment. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { monthOf } from "../billing/Ledger.ts"

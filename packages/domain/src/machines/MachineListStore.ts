@@ -1,6 +1,6 @@
 /** Reading machines for their workspace. Every statement is scoped to the caller's environment. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import { costOf } from "../billing/Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"

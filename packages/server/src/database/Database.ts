@@ -6,12 +6,12 @@
  * Build these layers under the machine's own clock: pools and upkeep run in real time, whatever the world's speed.
  */
 import type { PGlite } from "@electric-sql/pglite"
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { migrate } from "@sluice/domain/database/Migrations"
 import type { Redacted } from "effect"
 import { Context, Duration, Effect, Layer } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -19,37 +19,48 @@ import { addressOf } from "./DatabaseAddress.ts"
 import { DatabaseUnreachable, DataDirectoryBroken, MigrationFailed } from "./DatabaseErrors.ts"
 import type { DataDirectoryInUse } from "./DatabaseErrors.ts"
 import { lockDataDirectory } from "./DataLock.ts"
-import { openDirectory, openMemory } from "./EmbeddedFiles.ts"
+import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
 import { makePgliteStream } from "./PgliteStream.ts"
-import { schemaImage } from "./Schema.ts"
+import { type MoreTables, schemaImage } from "./Schema.ts"
 import { migrateServer } from "./ServerMigrations.ts"
 
 export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
 
-/** The embedded database in `directory/pg`; made when missing. */
+/** The embedded database in `directory/pg`; made when missing, then with `more` tables. */
 export const embedded = (
-  directory: string
+  directory: string,
+  ...more: ReadonlyArray<MoreTables>
 ): Layer.Layer<DatabaseClients, DataDirectoryInUse | DataDirectoryBroken | MigrationFailed> =>
   fromPglite(
     Effect.gen(function* () {
       const broken = (cause: unknown) => new DataDirectoryBroken({ directory, reason: reasonOf(cause) })
       yield* Effect.try({ try: () => mkdirSync(directory, { recursive: true, mode: 0o700 }), catch: broken })
       yield* lockDataDirectory(directory)
-      return yield* opened(() => openDirectory(join(directory, "pg"), schema)).pipe(Effect.mapError(broken))
+      const path = join(directory, "pg")
+      return yield* opened(() => openDirectory(path, schema(more), PLANNING)).pipe(Effect.mapError(broken))
     })
   )
 
-/** A PGlite in memory with the newest schema and no row, for who closes it himself. */
-export const openEmpty = (): Promise<PGlite> => openMemory(schema)
+/** A PGlite in memory with the newest schema, that of `more` included, and no row, for who closes it himself. */
+export const openEmpty = async (...more: ReadonlyArray<MoreTables>): Promise<PGlite> =>
+  (await openMemory(schema(more), PLANNING)).db
 
-const schema = schemaImage((db) => Effect.runPromise(Effect.scoped(Effect.asVoid(Layer.build(overPglite(db))))))
+const schema = (more: ReadonlyArray<MoreTables>): Image =>
+  schemaImage(more, (db) => {
+    const all = Effect.forEach(more, ({ migrate }) => migrate, { discard: true })
+    const clients = fromPglite(Effect.succeed({ db, isNewest: false }))
+    return Effect.runPromise(Effect.provide(all, clients))
+  })
 
 /** An embedded database that is gone with its scope. */
-export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite(Effect.orDie(opened(openEmpty)))
+export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite(
+  Effect.orDie(opened(() => openMemory(schema([]), PLANNING)))
+)
 
 /** A PGlite that is open already and stays open (one for many test suites). */
-export const overPglite = (db: PGlite): Layer.Layer<DatabaseClients, MigrationFailed> => fromPglite(Effect.succeed(db))
+export const overPglite = (db: PGlite): Layer.Layer<DatabaseClients, MigrationFailed> =>
+  fromPglite(Effect.succeed({ db, isNewest: false }))
 
 export interface PostgresOptions {
   readonly url: Redacted.Redacted
@@ -102,12 +113,10 @@ const IDLE_TIMEOUT = Duration.minutes(5)
 /** Wires are cheap, and all share one backend. */
 const EMBEDDED_CONNECTIONS = 8
 
-function fromPglite<E, R>(open: Effect.Effect<PGlite, E, R>) {
+function fromPglite<E, R>(open: Effect.Effect<Opened, E, R>) {
   return Layer.effectContext(
     Effect.gen(function* () {
-      const db = yield* open
-      const settings = Object.entries(PLANNING).map(([name, value]) => `set ${name} = ${value};`)
-      yield* Effect.promise(() => db.exec(settings.join("")))
+      const { db, isNewest } = yield* open
       const client = yield* PgClient.make({
         stream: makePgliteStream(db),
         ssl: false,
@@ -117,15 +126,15 @@ function fromPglite<E, R>(open: Effect.Effect<PGlite, E, R>) {
         connectTimeout: Duration.infinity,
         idleTimeout: Duration.infinity
       }).pipe(Effect.orDie)
-      yield* migrated(client)
+      if (!isNewest) yield* migrated(client)
       yield* keepTidy.pipe(Effect.provideService(SqlClient.SqlClient, client), Effect.forkScoped)
       return contextOf(client, client, client)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
 
-function opened(open: () => Promise<PGlite>) {
-  return Effect.acquireRelease(Effect.tryPromise(open), (db) => Effect.promise(() => db.close()))
+function opened(open: () => Promise<Opened>) {
+  return Effect.acquireRelease(Effect.tryPromise(open), ({ db }) => Effect.promise(() => db.close()))
 }
 
 const contextOf = (main: PgClient.PgClient, batch: PgClient.PgClient, relaxed: PgClient.PgClient) =>

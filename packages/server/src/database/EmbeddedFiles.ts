@@ -2,15 +2,13 @@
  * How does an embedded database come to its files? An existing directory is opened. A new one is made beside its place
  * and moved there when it is whole, so a crash in the middle leaves nothing half made.
  *
- * Making one from nothing and bringing it to the newest schema takes seconds; the first one made in a checkout is kept
- * under node_modules/.cache as an image from which later ones are copied. It holds no data, and without it all works, only
- * slower.
+ * What a new one begins as is unpacked from an archive (`Archive.ts`). All are alike: their segments of the log are small,
+ * and the templates of further databases, which nobody makes, are gone. So one takes 9 MB, not 41.
  */
-import { MemoryFS, PGlite } from "@electric-sql/pglite"
-import { randomBytes } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { MemoryFS, PGlite, type PGliteOptions } from "@electric-sql/pglite"
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { archiveOf } from "./Archive.ts"
+import { slim } from "./SlimStore.ts"
 import { entriesOf } from "./Tar.ts"
 
 /** What a new database is to be. */
@@ -20,24 +18,63 @@ export interface Image {
   readonly prepare: (db: PGlite) => Promise<void>
 }
 
-/** Opens the database in `directory`, or makes it. The caller holds the directory's lock. */
-export const openDirectory = async (directory: string, image: Image): Promise<PGlite> => {
-  if (!existsSync(directory)) {
-    const unfinished = `${directory}.new`
-    rmSync(unfinished, { recursive: true, force: true })
-    unpack(await archiveOf(image), unfinished)
-    renameSync(unfinished, directory)
-  }
-  return PGlite.create(directory)
+export interface Opened {
+  readonly db: PGlite
+  /** It was just made, so nothing of its schema is missing. */
+  readonly isNewest: boolean
 }
 
-export const openMemory = async (image: Image): Promise<PGlite> =>
-  PGlite.create({ fs: new ArchiveFs(await archiveOf(image)), startParams: SMALL })
+/** PostgreSQL's own by name. */
+export type Settings = Readonly<Record<string, string>>
+
+/** Opens the database in `directory`, or makes it. The caller holds the directory's lock. */
+export const openDirectory = async (directory: string, image: Image, settings: Settings): Promise<Opened> => {
+  const isNewest = !existsSync(directory)
+  if (isNewest) {
+    const unfinished = `${directory}.new`
+    rmSync(unfinished, { recursive: true, force: true })
+    unpack(await archive(image), unfinished)
+    renameSync(unfinished, directory)
+  }
+  return { db: await open({ dataDir: directory, startParams: parameters(settings) }), isNewest }
+}
+
+export const openMemory = async (image: Image, settings: Settings): Promise<Opened> => {
+  const fs = new ArchiveFs(await archive(image))
+  return { db: await open({ fs, startParams: parameters({ ...settings, ...SMALL }) }), isNewest: true }
+}
 
 /** All is in memory already: a large cache of it would only take time to clear. */
-const SMALL = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB"]
+const SMALL: Settings = { shared_buffers: "16MB" }
 
-const pglite = (): string => dirname(fileURLToPath(import.meta.resolve("@electric-sql/pglite")))
+const parameters = (settings: Settings): Array<string> => [
+  ...PGlite.defaultStartParams,
+  ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+]
+
+const open = async (options: PGliteOptions): Promise<PGlite> => {
+  const db = new Plain(options)
+  await db.waitReady
+  return db
+}
+
+/** Without a look at all types at each start, for parsers of arrays that nobody asks: clients parse by themselves. */
+class Plain extends PGlite {
+  override async _initArrayTypes(): Promise<void> {}
+}
+
+const archive = (image: Image): Promise<Buffer> =>
+  archiveOf(image.name, async () => {
+    const db = await open({ dataDir: "memory://", initDbStartParams: SMALL_LOG })
+    await image.prepare(db)
+    await slim(db)
+    const bytes = Buffer.from(await (await db.dumpDataDir("none")).arrayBuffer())
+    await db.close()
+    return bytes
+  })
+
+/** A segment of 1 MB, and none that waits to be used again. */
+const SMALL_LOG = ["--wal-segsize=1", "-c", "wal_recycle=off"]
 
 const unpack = (archive: Buffer, directory: string): void => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -67,38 +104,3 @@ class ArchiveFs extends MemoryFS {
 }
 /** Where PGlite's program looks for its data. */
 const DATA = "/pglite/data"
-
-const archiveOf = async (image: Image): Promise<Buffer> => {
-  const archive = archiveFile(image)
-  if (existsSync(archive)) return readFileSync(archive)
-  const db = await PGlite.create("memory://")
-  await image.prepare(db)
-  // What is in the log would be done again at each start.
-  await db.exec("checkpoint")
-  const bytes = Buffer.from(await (await db.dumpDataDir("none")).arrayBuffer())
-  await db.close()
-  keep(bytes, archive)
-  return bytes
-}
-
-/** The image of exactly the installed version of PGlite: another version may have other files. */
-const archiveFile = ({ name }: Image): string => {
-  const home = dirname(pglite())
-  const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as { readonly version: string }
-  return join(dirname(dirname(home)), ".cache", "sluice", `pglite-${version}-${name}.tar`)
-}
-
-/** Written aside and moved, as several processes may do this at once. A read-only checkout just has none. */
-const keep = (bytes: Buffer, archive: string): void => {
-  try {
-    const directory = dirname(archive)
-    mkdirSync(directory, { recursive: true })
-    const written = `${archive}.${randomBytes(4).toString("hex")}`
-    writeFileSync(written, bytes)
-    const older = readdirSync(directory).filter((name) => name.endsWith(".tar"))
-    renameSync(written, archive)
-    for (const name of older) rmSync(join(directory, name), { force: true })
-  } catch {
-    // The next database is then made from nothing, too.
-  }
-}

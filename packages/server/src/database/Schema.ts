@@ -1,18 +1,26 @@
 /** What a new embedded database begins as: the newest schema, without a row. */
 import type { PGlite } from "@electric-sql/pglite"
+import type { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Image } from "./EmbeddedFiles.ts"
 
-/** `migrate` brings a database to the newest schema. */
-export const schemaImage = (migrate: (db: PGlite) => Promise<void>): Image => ({
-  name: digestOf(sources()),
+/** Tables that stand beside the service's own: how they come to be, and the file that says so. */
+export interface MoreTables {
+  readonly migrate: Effect.Effect<void, unknown, SqlClient.SqlClient>
+  readonly source: string
+}
+
+/** `migrate` brings a database to the newest schema, that of `more` included. */
+export const schemaImage = (more: ReadonlyArray<MoreTables>, migrate: (db: PGlite) => Promise<void>): Image => ({
+  name: digestOf([...sources(), ...more.map(({ source }) => source)]),
   prepare: migrate
 })
 
-/** Every file that says what the schema is. */
+/** Every file that says what the schema is, or the files that hold it. */
 const sources = (): ReadonlyArray<string> => {
   const domain = dirname(fileURLToPath(import.meta.resolve("@sluice/domain/database/Migrations")))
   const migrations = join(domain, "migrations")
@@ -20,7 +28,9 @@ const sources = (): ReadonlyArray<string> => {
     ...readdirSync(migrations)
       .sort()
       .map((name) => join(migrations, name)),
-    join(import.meta.dirname, "ServerMigrations.ts")
+    join(import.meta.dirname, "ServerMigrations.ts"),
+    join(import.meta.dirname, "EmbeddedFiles.ts"),
+    join(import.meta.dirname, "SlimStore.ts")
   ]
 }
 

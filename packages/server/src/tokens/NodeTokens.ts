@@ -3,26 +3,45 @@
  *
  * 32,768 characters take up to 9 ms of hostile and 3 ms of ordinary text; what is longer goes to the worker, which is made
  * when first needed, replaced when it dies, and ended with the layer. Interrupted counts are not waited for.
+ * The vocabulary takes a tenth of a second to load, so that is done at the first count, or while something else is waited
+ * for: whoever builds `loaded` along with what takes long has it for nothing.
  */
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
-import { makeCounter } from "./Tokenizer.ts"
+
+type CountText = (text: string) => number
 
 /** Longest text that is counted on the event loop. */
 export const INLINE_LENGTH = 32_768
 
-export const layer = Layer.effect(
-  Tokens,
-  Effect.gen(function* () {
-    const thread = new Thread()
-    const countText = makeCounter()
-    yield* Effect.addFinalizer(() => Effect.promise(() => thread.end()))
-    return {
-      count: (text: string) => (text.length <= INLINE_LENGTH ? Effect.succeed(countText(text)) : thread.count(text))
-    }
-  })
-)
+/** Counts with what `given` makes, or with the tokenizer, which it loads at the first count. */
+export const layerWith = (given: (() => CountText) | undefined): Layer.Layer<Tokens> =>
+  Layer.effect(
+    Tokens,
+    Effect.gen(function* () {
+      let counter = given?.()
+      const thread = new Thread()
+      yield* Effect.addFinalizer(() => Effect.promise(() => thread.end()))
+      const first = (text: string) =>
+        Effect.map(load, (makeCounter) => {
+          counter ??= makeCounter()
+          return counter(text)
+        })
+      return {
+        count: (text: string) => {
+          if (text.length > INLINE_LENGTH) return thread.count(text)
+          return counter === undefined ? first(text) : Effect.succeed(counter(text))
+        }
+      }
+    })
+  )
+
+export const layer = layerWith(undefined)
+
+const load = Effect.promise(async () => (await import("./Tokenizer.ts")).makeCounter)
+
+export const loaded = Layer.effectDiscard(load)
 
 class Thread {
   private worker: Worker | undefined

@@ -1,9 +1,10 @@
 /** What only one of the stores has to prove: the bridge's cleaning up, upkeep, directories, starting together, plain errors. */
 import { expect, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import { worldTables } from "@sluice/simulator/world/WorldMigrations"
 import { Effect, Exit, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { embedded, openEmpty, overPglite, postgres } from "../../src/database/Database.ts"
@@ -70,6 +71,28 @@ it.live("a directory keeps what was written and lets one process in at a time", 
       open
     )
     expect(yield* Effect.provide(read, open)).toEqual([{ id: "kept" }])
+  })
+)
+
+it.live("a new directory begins small and with the newest schema, more tables included", () =>
+  Effect.gen(function* () {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-data-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+    )
+    const found = yield* Effect.provide(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql`select to_regclass('sim_machines') is not null as world, to_regclass('jobs') is not null as jobs,
+          (select count(*) from server_migrations)::int4 as steps, (select count(*) from pg_database)::int4 as databases,
+          current_setting('plan_cache_mode') as plans`
+      }),
+      embedded(directory, worldTables)
+    )
+    expect(found).toEqual([{ world: true, jobs: true, steps: 1, databases: 1, plans: "force_generic_plan" }])
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const bytes = files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
+    expect(bytes).toBeLessThan(20_000_000)
   })
 )
 

@@ -2,29 +2,23 @@
  * The one database of a run, shared by all its processes: it outlives each of them. Every process has wires of its own,
  * which end with it as a lost connection would.
  */
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
-import { openEmpty, overPglite } from "@sluice/server/database/Database"
+import { openEmpty } from "@sluice/server/database/Database"
 import { type Gate, makePgliteBackend } from "@sluice/server/database/PgliteStream"
-import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
+import { worldTables } from "@sluice/simulator/world/WorldMigrations"
 import { Context, Duration, Effect, Layer } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import type { Duplex } from "node:stream"
 import type { Process } from "../driver/Process.ts"
-import { makeInvariants } from "../invariants/Watch.ts"
 import { emptyTables } from "./EmptyTablesStore.ts"
 
 const CONNECTIONS = 8
 
-/** Opens a database in memory with the newest schema; `guarded`: with the guards of the invariants. */
-export const open = Effect.fnUntraced(function* (options: { readonly guarded: boolean }) {
-  const db = yield* Effect.promise(openEmpty)
-  const prepared = Effect.gen(function* () {
-    yield* migrateWorld
-    if (options.guarded) yield* makeInvariants(yield* PgClient.PgClient).install
-  })
-  yield* Effect.scoped(Effect.flatMap(Layer.build(overPglite(db)), (context) => Effect.provide(prepared, context)))
+/** Opens a database in memory with the newest schema and the world's tables. */
+export const open = Effect.gen(function* () {
+  const db = yield* Effect.promise(() => openEmpty(worldTables))
   // The database's own timers are those of the machine, also when one of them sets another.
   let depth = 0
   const within = <A>(act: () => A): A => {
@@ -95,10 +89,7 @@ export const open = Effect.fnUntraced(function* (options: { readonly guarded: bo
   }
 })
 
-/** With guards; one serves many runs. */
-export const openDatabase = open({ guarded: true })
-
-export type SharedDatabase = Effect.Success<typeof openDatabase>
+export type SharedDatabase = Effect.Success<typeof open>
 
 const clientOf = (stream: () => Duplex, maxConnections: number) =>
   PgClient.make({

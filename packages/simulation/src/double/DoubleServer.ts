@@ -4,6 +4,7 @@ import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { SoundProbe } from "@sluice/domain/inference/SoundProbe"
+import { Tokens } from "@sluice/domain/inference/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
@@ -57,7 +58,7 @@ const POLL_MS = 60_000
 /** Runs until its scope closes; answers where it listens. */
 export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const { driver, faults, port, process, virtual } = given
-  const database = yield* Effect.acquireRelease(open({ guarded: false }), (database) => database.close)
+  const database = yield* Effect.acquireRelease(open, (database) => database.close)
   const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
   const layer = Layer.mergeAll(
@@ -131,6 +132,15 @@ const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
     SoundProbe,
     Effect.map(SoundProbe, (inner) => ({ durationMs: (path) => driver.during(inner.durationMs(path)) }))
   ).pipe(Layer.provide(NodeSoundProbe.layer))
+  // The first count loads the tokenizer.
+  const tokens = Layer.effect(
+    Tokens,
+    Effect.map(Tokens, (inner) => {
+      let loaded = false
+      const first = (text: string) => Effect.tap(inner.count(text), () => Effect.sync(() => (loaded = true)))
+      return { count: (text) => (loaded ? inner.count(text) : driver.during(first(text))) }
+    })
+  ).pipe(Layer.provide(NodeTokens.layer))
   return Layer.effect(
     ModelProvider,
     Effect.map(ModelProvider, (inner) => {
@@ -140,6 +150,6 @@ const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
   ).pipe(
     Layer.provide(SimulatedModels.layer(world)),
     Layer.provide(studio),
-    Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, probe))
+    Layer.provideMerge(Layer.mergeAll(tokens, probe))
   )
 }

@@ -1,5 +1,6 @@
 /** A flood is part of its run: the same in every process, and a run that is cut short begins as the whole one. */
 import { expect, it } from "@effect/vitest"
+import * as InlineShell from "@sluice/simulator/shell/InlineShell"
 import { Shell, type ShellRun } from "@sluice/simulator/shell/Shell"
 import { Effect } from "effect"
 import { chance } from "../../src/driver/Chance.ts"
@@ -28,7 +29,7 @@ const floodsOf = (rate: number, seed = 1) => {
 const timelineOf = (floods: LogFloods, over: Partial<ShellRun> = {}) =>
   Effect.provide(
     Effect.flatMap(Shell, (shell) => floods.shell(shell).run({ ...run, ...over })),
-    Shell.layerInline
+    InlineShell.layer
   )
 
 it.effect("floods before the command's own words, and is counted once", () =>

@@ -1,5 +1,6 @@
 /** A simulation that finds nothing proves nothing: here are bugs, and it finds each within the runs that are stated. */
-import { openDatabase, type SharedDatabase } from "../../src/database/SharedDatabase.ts"
+import { openDatabase } from "../../src/database/GuardedDatabase.ts"
+import type { SharedDatabase } from "../../src/database/SharedDatabase.ts"
 import { Rewrite } from "../../src/database/Rewrite.ts"
 import { simulate } from "../../src/run/Simulation.ts"
 import { smallest } from "../../src/run/Shrunk.ts"

@@ -4,7 +4,8 @@
  * The same seeds each time, and some that change each day. SLUICE_TEST_RUNS says how many (`SLUICE_TEST_RUNS=100000` takes
  * two days of one core), SLUICE_TEST_SEED which fresh ones come first.
  */
-import { openDatabase, type SharedDatabase } from "../../src/database/SharedDatabase.ts"
+import { openDatabase } from "../../src/database/GuardedDatabase.ts"
+import type { SharedDatabase } from "../../src/database/SharedDatabase.ts"
 import { simulate } from "../../src/run/Simulation.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { textReport } from "../../src/report/TextReport.ts"

@@ -1,6 +1,7 @@
 /** What a job of a plan does is computed; here it is held against the shell that really runs its command. */
 import { assert, it } from "@effect/vitest"
 import { commandOf, outputOf, timelineOf, type Work } from "../../src/world/Work.ts"
+import * as InlineShell from "@sluice/simulator/shell/InlineShell"
 import { Shell, type ShellRun, type Timeline } from "@sluice/simulator/shell/Shell"
 import { Effect } from "effect"
 
@@ -46,6 +47,6 @@ for (const [title, work, more] of cases) {
       if (more.untilMs !== undefined) return
       const text = ran.chunks.map(({ bytes }) => new TextDecoder().decode(bytes)).join("")
       assert.strictEqual(text, outputOf(work))
-    }).pipe(Effect.provide(Shell.layerInline))
+    }).pipe(Effect.provide(InlineShell.layer))
   )
 }

@@ -3,8 +3,8 @@
  * timeline to the byte, in any process, at any time. It is executed ahead of time on a clock of the machine's own, so it
  * takes no longer than the work in it; who observes the machine reads the timeline up to now.
  */
-import { Context, Effect, Layer } from "effect"
-import { execute } from "./Execution.ts"
+import type { Effect } from "effect"
+import { Context } from "effect"
 
 /** One entry of a volume; `path` is relative to `/workspace`, `mode` holds the permission bits. */
 export type VolumeEntry =
@@ -60,15 +60,7 @@ export class Shell extends Context.Service<
     /** Never fails: whatever the command does is in its timeline. */
     readonly run: (run: ShellRun) => Effect.Effect<Timeline>
   }
->()("@sluice/simulator/shell/Shell") {
-  /**
-   * In this thread. For trusted commands and tests: an endless loop holds up everything else for seconds, and what the
-   * interpreter asks of the host behind our back (the date format of `ls -l`, `awk`'s `rand()`) is the host's.
-   */
-  static readonly layerInline = Layer.succeed(Shell, {
-    run: (run) => Effect.promise(() => execute(run))
-  })
-}
+>()("@sluice/simulator/shell/Shell") {}
 
 /** The timeline of a command that the host ended with SIGKILL as soon as it began. */
 export const killed = (run: ShellRun, reason: string): Timeline => ({

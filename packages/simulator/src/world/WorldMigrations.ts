@@ -79,3 +79,6 @@ export const migrateWorld = Migrator.make({})({
   loader: Migrator.fromRecord({ "0001_world": first }),
   table: "sluice_simulator_migrations"
 })
+
+/** For who prepares a database ahead: `source` is the file that says what the tables are. */
+export const worldTables = { migrate: Effect.asVoid(migrateWorld), source: import.meta.filename }

@@ -4,7 +4,7 @@
  */
 import { RelaxedSql } from "@sluice/domain/database/Clients"
 import { Context, Effect, Layer } from "effect"
-import { Base64 } from "effect/encoding"
+import * as Base64 from "effect/encoding/Base64"
 import type { SqlError } from "effect/sql"
 import { SqlClient } from "effect/sql"
 import { stopDelayOf } from "./LaunchRecord.ts"

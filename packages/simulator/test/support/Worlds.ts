@@ -3,7 +3,8 @@ import type { Seal } from "@sluice/domain/database/Seal"
 import { masterKey, MasterKeys } from "@sluice/server/database/MasterKey"
 import { nodeSeal } from "@sluice/server/database/NodeSeal"
 import { Layer } from "effect"
-import { Shell } from "../../src/shell/Shell.ts"
+import * as InlineShell from "../../src/shell/InlineShell.ts"
+import type { Shell } from "../../src/shell/Shell.ts"
 import { layer } from "../../src/world/SimulatedMachines.ts"
 import type { World } from "../../src/world/World.ts"
 
@@ -14,5 +15,5 @@ export const testSeal: Layer.Layer<Seal> = Layer.provide(
   Layer.succeed(MasterKeys, [masterKey(Buffer.from(KEY, "base64"), KEY)!])
 )
 
-export const worldLayer = (world: World, shell: Layer.Layer<Shell> = Shell.layerInline) =>
+export const worldLayer = (world: World, shell: Layer.Layer<Shell> = InlineShell.layer) =>
   layer(world).pipe(Layer.provide(shell), Layer.provide(testSeal))

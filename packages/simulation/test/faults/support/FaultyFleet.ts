@@ -9,6 +9,7 @@ import {
 } from "@sluice/domain/machines/MachineProvider"
 import { masterKey, MasterKeys } from "@sluice/server/database/MasterKey"
 import { nodeSeal } from "@sluice/server/database/NodeSeal"
+import * as InlineShell from "@sluice/simulator/shell/InlineShell"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { instantWorld, type World } from "@sluice/simulator/world/World"
@@ -55,8 +56,8 @@ const deafAtFirst = (provider: MachineProviderService): MachineProviderService =
 
 const shellOf = ({ shell }: Faulted) =>
   shell === undefined
-    ? Shell.layerInline
-    : Layer.effect(Shell, Effect.map(Shell, shell)).pipe(Layer.provide(Shell.layerInline))
+    ? InlineShell.layer
+    : Layer.effect(Shell, Effect.map(Shell, shell)).pipe(Layer.provide(InlineShell.layer))
 
 export const faultyWorld = (faulted: Faulted) =>
   Layer.effect(

@@ -1,0 +1,6 @@
+/** The test double as a suite starts it; models answer at once. */
+import { startSluice } from "@sluice/simulator/testing"
+
+await startSluice({ port: Number(process.argv[2]) })
+
+process.on("SIGTERM", () => process.exit(0))
