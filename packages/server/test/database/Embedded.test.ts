@@ -125,6 +125,29 @@ onPglite(
         expect(table).toEqual({ rows: 500 })
       })
     )
+
+    it.effect("lets the log grow no further than it must", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const logBytes = Effect.map(
+          sql<{ readonly bytes: bigint }>`select sum(size)::int8 as bytes from pg_ls_waldir()`,
+          ([log]) => Number(log?.bytes)
+        )
+        yield* sql`create table filler (text text)`
+        const write = sql`insert into filler select repeat('x', 500) from generate_series(1, 20000)`
+        yield* Effect.repeat(write, { times: 3 })
+        const grown = yield* logBytes
+        expect(grown).toBeGreaterThan(32 * 1024 * 1024)
+        yield* tidy
+        expect(yield* logBytes).toBeLessThan(4 * 1024 * 1024)
+        // A little is left as it is: each time costs a wait for the disk.
+        yield* write
+        const small = yield* logBytes
+        yield* tidy
+        expect(yield* logBytes).toBeGreaterThanOrEqual(small)
+        yield* sql`drop table filler`
+      })
+    )
   },
   { live: true }
 )
