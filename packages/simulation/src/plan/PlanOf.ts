@@ -42,7 +42,7 @@ export const planOf = (scenario: Scenario): Plan => {
       id,
       at: at(id),
       workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name,
-      usd: draws.draw(`${id}/cleared`) < 0.3 ? null : between(draws.draw(`${id}/usd`), 1, 200)
+      usd: draws.draw(`${id}/cleared`) < 0.3 ? null : partOf(scenario, draws.draw(`${id}/usd`))
     })),
     ...mishaps(scenario, draws, named, at)
   ]
@@ -52,15 +52,12 @@ export const planOf = (scenario: Scenario): Plan => {
 const tenantsOf = (scenario: Scenario, draws: Chance): ReadonlyArray<Tenant> =>
   Array.from({ length: scenario.workspaces }, (_, i) => {
     const name = `workspace-${i + 1}`
-    // What a poor or thrifty workspace has is a part of what its jobs will want.
-    const wanted = (scenario.jobsPerHour * scenario.hours * averageUsd(scenario)) / scenario.workspaces
     const poor = draws.draw(`${name}/poor`) < scenario.shares.poor
     const thrifty = draws.draw(`${name}/thrifty`) < scenario.shares.withBudget
-    const part = (what: string) => Math.max(0.5, wanted * (0.4 + 1.2 * draws.draw(`${name}/${what}`)))
     return {
       name,
-      creditUsd: poor ? Math.min(LARGE_USD, round(part("credit"))) : LARGE_USD,
-      monthlyBudgetUsd: thrifty ? Math.min(LARGE_USD, round(part("budget"))) : null
+      creditUsd: poor ? partOf(scenario, draws.draw(`${name}/credit`)) : LARGE_USD,
+      monthlyBudgetUsd: thrifty ? partOf(scenario, draws.draw(`${name}/budget`)) : null
     }
   })
 
@@ -133,6 +130,12 @@ const mishaps = (
 ]
 
 const round = (usd: number): number => Math.round(usd * 100) / 100
+
+/** What a poor or thrifty workspace has: about what its jobs will want, more or less. */
+const partOf = (scenario: Scenario, drawn: number): number => {
+  const wanted = (scenario.jobsPerHour * scenario.hours * averageUsd(scenario)) / scenario.workspaces
+  return Math.min(LARGE_USD, round(Math.max(0.5, wanted * (0.4 + 1.2 * drawn))))
+}
 
 /** About what a job costs. */
 const averageUsd = ({ jobMinutes: [low, high] }: Scenario): number => {
