@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { allRoutes } from "@sluice/server/http/Routes"
 import type { Route } from "@sluice/server/http/RouteTable"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import type { Told } from "../http/support/TestServer.ts"
 import { TestServer, testServer } from "../http/support/TestServer.ts"
 import { type Metric, parsePrometheus } from "./support/PrometheusText.ts"
@@ -84,6 +84,34 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("/metric
       assert.isNumber(valueOf(metrics, "sluice_machines", { status: "stopping" }))
       assert.strictEqual(valueOf(metrics, "sluice_http_requests_open"), 1)
       assert.strictEqual(valueOf(metrics, "sluice_model_requests_open"), 0)
+    })
+  )
+
+  it.effect("counts refusals of the rate limit, and jobs when they end", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const before = (yield* scrape).metrics
+      const { key } = (yield* ask("/api/v1/api-keys", { body: { name: "slow", rate_limit_rpm: 1 } })).json.data
+      const statuses = [200, 429, 429].map((status) =>
+        Effect.map(ask("/v1/models", { key }), (told) => [told.status, status])
+      )
+      for (const [got, expected] of yield* Effect.all(statuses)) assert.strictEqual(got, expected)
+      const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const { id } = (yield* ask("/api/v1/jobs", { body: job })).json.data
+      // The log ends when the job has.
+      yield* ask(`/api/v1/jobs/${id}/logs`)
+      yield* ask(`/api/v1/jobs/${id}`).pipe(
+        Effect.filterOrFail(({ json }) => json.data.status === "succeeded"),
+        Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 200 }))),
+        Effect.orDie
+      )
+      const { metrics } = yield* scrape
+      const grew = (name: string, labels = {}) => valueOf(metrics, name, labels)! - valueOf(before, name, labels)!
+      assert.strictEqual(grew("sluice_rate_limit_refusals_total"), 2)
+      assert.strictEqual(grew("sluice_jobs_created_total"), 1)
+      assert.isAtLeast(grew("sluice_jobs_ended_total", { status: "succeeded" }), 1)
+      assert.strictEqual(grew("sluice_jobs_ended_total", { status: "failed" }), 0)
+      assert.isAbove(grew("sluice_group_commit_rows_total", { queue: "outputs" }), 0)
     })
   )
 

@@ -1,7 +1,8 @@
 /** Who may read `/metrics`: this machine where no token is configured, else who shows it; to all others it is not there. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { request } from "node:http"
+import { mayRead } from "@sluice/server/metrics/MetricsRoute"
+import { type IncomingMessage, request } from "node:http"
 import { networkInterfaces } from "node:os"
 import { TestServer, testServerOf } from "../http/support/TestServer.ts"
 
@@ -72,6 +73,21 @@ describe("Without a token", () => {
       }).pipe(Effect.provide(testServerOf({ host: "0.0.0.0" }))),
     60_000
   )
+})
+
+describe("This machine", () => {
+  const from = (remoteAddress: string | undefined, headers = {}) =>
+    mayRead({ socket: { remoteAddress }, headers, rawHeaders: [] } as unknown as IncomingMessage, undefined)
+
+  it("is loopback in every spelling of a socket, and nothing else", () => {
+    for (const peer of ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "::FFFF:127.0.0.1"]) {
+      assert.isTrue(from(peer), peer)
+      assert.isFalse(from(peer, { "x-forwarded-for": "127.0.0.1" }), peer)
+    }
+    for (const peer of [undefined, "", "10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "::", "0.0.0.0", "128.0.0.1", "::2"]) {
+      assert.isFalse(from(peer), peer)
+    }
+  })
 })
 
 describe("With a token", () => {
