@@ -158,6 +158,30 @@ describe("a gateway in front of a gateway", () => {
     expect(error).toMatchObject({ status: 503, type: "overloaded_error" })
   })
 
+  it("/metrics counts what was asked of each server and what failed, by number, and says nothing of who they are", async () => {
+    const { back, front } = gateways
+    const { text } = await front.call("GET", "/metrics")
+    const lines = text.split("\n")
+    const valueOf = (series: string) => Number(lines.find((line) => line.startsWith(`${series} `))?.split(" ")[1])
+    expect(lines).toContain('sluice_upstream_state{model="house/down",upstream="0",state="open"} 1')
+    expect(lines).toContain('sluice_upstream_state{model="house/small",upstream="0",state="closed"} 1')
+    const failed = valueOf('sluice_upstream_failures_total{model="house/down",upstream="0",fault="unreachable"}')
+    expect(failed).toBeGreaterThanOrEqual(5)
+    expect(valueOf('sluice_upstream_requests_total{model="house/down",upstream="0"}')).toBe(failed)
+    for (const [model, fault] of [
+      ["house/gone", "status_4xx"],
+      ["house/locked", "status_4xx"]
+    ]) {
+      expect(valueOf(`sluice_upstream_failures_total{model="${model}",upstream="0",fault="${fault}"}`)).toBeGreaterThan(
+        0
+      )
+    }
+    expect(valueOf('sluice_upstream_requests_total{model="house/small",upstream="0"}')).toBeGreaterThan(5)
+    for (const secret of [TEST_KEY, String(back.options.port), "127.0.0.1", "no-such-model", "sluice-small"]) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
   it("the gateway's log and lists show nothing of the first server", async () => {
     const { text } = await gateways.front.call("GET", "/v1/models")
     expect(JSON.parse(text).data.map(({ id }: { id: string }) => id)).toContain("house/small")

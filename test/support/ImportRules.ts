@@ -157,6 +157,7 @@ const RANKS: Readonly<Record<string, number>> = {
   events: 0,
   idempotency: 0,
   limits: 0,
+  observation: 0,
   access: 1,
   environments: 1,
   billing: 1,

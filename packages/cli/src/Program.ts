@@ -2,6 +2,7 @@
  * One run of the command line: parse, do, and turn whatever happened into an exit code. Help that was asked for goes to
  * standard output; mistakes go to standard error, with the usage line and nothing on standard output.
  */
+import { VERSION } from "@sluice/api/Version"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -14,7 +15,7 @@ import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { exitCodeOf, EXIT, type Failure, isFailure, UsageWrong } from "./connection/Failure.ts"
 import { failureJson, failureText } from "./connection/FailureText.ts"
-import { sluice, VERSION } from "./Sluice.ts"
+import { sluice } from "./Sluice.ts"
 import { Output } from "./terminal/Output.ts"
 
 /** Runs the arguments; never fails. Gives the exit code. */

@@ -10,8 +10,6 @@ import { jobsCommand } from "./jobs/JobsCommand.ts"
 import { gpusCommand } from "./machines/GpusCommand.ts"
 import { serveCommand } from "./serve/ServeCommand.ts"
 
-export const VERSION = "0.1.0"
-
 /** Declared to be parsed and documented; `Facts` has read it before. */
 const Json = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(

@@ -32,6 +32,8 @@ export interface ServerConfig {
   readonly allowedHosts: ReadonlyArray<string>
   readonly bootstrapKey: Redacted.Redacted | undefined
   readonly masterKey: Redacted.Redacted | undefined
+  /** What opens `/metrics`; undefined: that one comes from this machine. */
+  readonly metricsToken: Redacted.Redacted | undefined
 }
 
 /**
@@ -54,7 +56,8 @@ export const settings = [
   "allow-private-targets",
   "allowed-hosts",
   "bootstrap-key",
-  "master-key"
+  "master-key",
+  "metrics-token"
 ] as const
 export type Setting = (typeof settings)[number]
 export type Settings = { readonly [S in Setting]?: string | undefined }
@@ -120,6 +123,12 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
   const imageUrls = allowed("allow-image-urls")
   const privateTargets = allowed("allow-private-targets")
   check(imageUrls || !privateTargets, undefined, "--allow-private-targets is of use only with --allow-image-urls.")
+  const metricsToken = given["metrics-token"]
+  check(
+    metricsToken === undefined || /^[\x21-\x7e]{16,512}$/.test(metricsToken),
+    undefined,
+    "SLUICE_METRICS_TOKEN must be 16 to 512 printable ASCII characters without spaces."
+  )
   const config: ServerConfig = {
     host,
     port: number("port", 8080, 0, 65_535, true),
@@ -140,7 +149,8 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
         .filter((name) => name !== "")
     ],
     bootstrapKey: redacted(bootstrapKey),
-    masterKey: redacted(given["master-key"])
+    masterKey: redacted(given["master-key"]),
+    metricsToken: redacted(metricsToken)
   }
   return issues.length === 0 ? Result.succeed(config) : Result.fail(new ConfigInvalid({ issues }))
 }

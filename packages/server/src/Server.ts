@@ -39,7 +39,8 @@ import { SafeFetch } from "./fetch/SafeFetch.ts"
 import { FirstStart } from "./FirstStart.ts"
 import { hostRule } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
-import { serveRoutes } from "./http/Routes.ts"
+import { allRoutes, serveRoutes } from "./http/Routes.ts"
+import * as ServerMeters from "./metrics/ServerMeters.ts"
 import * as RedisRateLimits from "./limits/RedisRateLimits.ts"
 import * as ShellWorkers from "./simulation/ShellWorkers.ts"
 import * as StudioWorkers from "./simulation/StudioWorkers.ts"
@@ -83,10 +84,10 @@ export const server = (
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
   const isOurHost = hostRule(config.allowedHosts)
-  const routes = serveRoutes(isOurHost).pipe(Layer.provide(PooledCrypto.layer))
+  const routes = serveRoutes(isOurHost, config.metricsToken).pipe(Layer.provide(PooledCrypto.layer))
 
   return Layer.mergeAll(routes, background).pipe(
-    Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost })),
+    Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(services),
     Layer.provideMerge(imagesByLink(config)),
@@ -100,6 +101,7 @@ export const server = (
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(Layer.mergeAll(database, NodeTokens.loaded)),
     Layer.provideMerge(catalog),
+    Layer.provideMerge(ServerMeters.layer),
     // Nothing exports traces yet: spans would be made for nobody.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )

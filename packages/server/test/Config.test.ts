@@ -41,6 +41,21 @@ describe("Config", () => {
     }
   })
 
+  it("takes a token of the metrics that can't be guessed or garbled, and repeats nothing of it", () => {
+    const token = "hunter2-hunter2-hunter2"
+    const config = Result.getOrThrow(parse({ "metrics-token": token }))
+    expect(Redacted.value(config.metricsToken!)).toBe(token)
+    expect(JSON.stringify(config)).not.toContain(token)
+    expect(Result.getOrThrow(parse({})).metricsToken).toBe(undefined)
+    expect(fromVariables({ SLUICE_METRICS_TOKEN: token })).toEqual({ "metrics-token": token })
+    for (const wrong of ["hunter2-hunter2", "hunter2 hunter2 hunter2", "hunter2-hunter2-hünter", "x".repeat(513)]) {
+      const issues = issuesOf({ "metrics-token": wrong })
+      expect(issues).toHaveLength(1)
+      expect(issues[0]).toContain("SLUICE_METRICS_TOKEN")
+      expect(issues[0]).not.toContain(wrong)
+    }
+  })
+
   it("says everything that is wrong at once, and never a secret", () => {
     const secret = "hunter2-hunter2-hunter2"
     const issues = issuesOf({

@@ -74,7 +74,8 @@ export const serveCommand = Command.make(
   Command.withShortDescription("Start the server"),
   Command.withDescription(
     "Start the server: both surfaces, on one port. Each flag is also a variable (--database-url is\n" +
-      "  SLUICE_DATABASE_URL). SLUICE_MASTER_KEY and SLUICE_BOOTSTRAP_KEY are variables only: they are secrets."
+      "  SLUICE_DATABASE_URL). SLUICE_MASTER_KEY, SLUICE_BOOTSTRAP_KEY and SLUICE_METRICS_TOKEN are\n" +
+      "  variables only: they are secrets."
   ),
   Command.withExamples([
     { command: "sluice serve" },

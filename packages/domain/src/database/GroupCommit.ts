@@ -7,6 +7,7 @@
  */
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
+import { Meters } from "../observation/Meters.ts"
 
 export interface GroupCommit<I, O, E> {
   /** Interrupted while queued: never sent. In flight: it commits, only the answer is dropped. */
@@ -23,6 +24,8 @@ interface Waiting<I, O, E> {
 }
 
 export interface Options<I> {
+  /** What it is called where it is counted. */
+  readonly name: string
   /** Rows of one flush at most. */
   readonly maxRows: number
   /** Whose turn it is: one queue per key, served round robin. */
@@ -37,6 +40,10 @@ export const make = <I, O, E, R>(
 ): Effect.Effect<GroupCommit<I, O, E>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const run = Effect.runForkWith(yield* Effect.context<R>())
+    const meters = yield* Meters
+    const waitingRows = meters.commitWaiting.of(options.name)
+    const flushedRows = meters.commitRows.of(options.name)
+    const flushes = meters.commitFlushes.of(options.name)
     const queues = new Map<string, Array<Waiting<I, O, E>>>()
     let busy = false
     let idle: Array<() => void> = []
@@ -50,6 +57,7 @@ export const make = <I, O, E, R>(
         const first = queue[0]!
         if (first.alone !== undefined && seen.has(first.alone)) continue
         queue.shift()
+        waitingRows.add(-1)
         queues.delete(key)
         if (queue.length > 0) queues.set(key, queue)
         if (first.gone) continue
@@ -74,6 +82,8 @@ export const make = <I, O, E, R>(
     const next = () => {
       const batch = take()
       if (batch.length > 0) {
+        flushedRows.add(batch.length)
+        flushes.add()
         run(attempt(batch)).addObserver(next)
         return
       }
@@ -100,6 +110,7 @@ export const make = <I, O, E, R>(
         const queue = queues.get(key)
         if (queue === undefined) queues.set(key, [waiting])
         else queue.push(waiting)
+        waitingRows.add()
         if (!busy) {
           busy = true
           run(Effect.yieldNow).addObserver(next)

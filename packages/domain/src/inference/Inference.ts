@@ -16,6 +16,7 @@ import { ImageFetch } from "./ImageFetch.ts"
 import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
+import { makeModelMeters, type Watch } from "./ModelMeters.ts"
 import {
   type ChatEvent,
   type FinishReason,
@@ -84,10 +85,12 @@ export class Inference extends Context.Service<
       const metering = yield* Metering
       const tokens = yield* Tokens
       const images = yield* ImageFetch
+      const meters = yield* makeModelMeters
       const clock = yield* Clock.Clock
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
       const answerLimit = Duration.millis((yield* Replica).pollMs * ANSWER_LIMIT_POLLS)
       const catalog = new Map(provider.models.map((model) => [model.id, model]))
+      for (const id of catalog.keys()) meters(id)
 
       const model = (id: string): Effect.Effect<Model, ModelNotFound> => {
         const found = catalog.get(id)
@@ -144,10 +147,17 @@ export class Inference extends Context.Service<
       const release = (charge: Charging, task: ChatTask) =>
         metering.settle({ ...charge, model: task.model.id, tokens: null, cost: 0n })
 
-      const produce = <E>(head: AnswerHead, task: ChatTask, production: Production, emit: Emit<E> | undefined) =>
+      const produce = <E>(
+        head: AnswerHead,
+        task: ChatTask,
+        production: Production,
+        watch: Watch,
+        emit: Emit<E> | undefined
+      ) =>
         Effect.suspend(() => {
           production.started = true
           const chat = provider.chat(task.model, task.request, (events): Effect.Effect<void, E | UpstreamFailed> => {
+            watch.heard()
             const kept = production.add(events)
             if (production.excessive) return Effect.fail(BROKEN)
             if (emit === undefined) return Effect.void
@@ -164,13 +174,14 @@ export class Inference extends Context.Service<
         })
 
       const run = <E>(charge: Charging, task: ChatTask, head: AnswerHead, emit: Emit<E> | undefined) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(
+        Effect.uninterruptibleMask((restore) => {
+          const watch = meters(task.model.id).watch(clock, emit !== undefined)
+          const answered = Effect.flatMap(
             metering.reserve(charge, tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices)),
             (reservation) => {
               const charging = { ...reservation, requestId: charge.requestId }
               const production = new Production(task.request.choices, task.allowed)
-              return Effect.flatMap(Effect.exit(restore(produce(head, task, production, emit))), (exit) => {
+              return Effect.flatMap(Effect.exit(restore(produce(head, task, production, watch, emit))), (exit) => {
                 if (Exit.isSuccess(exit)) {
                   return Effect.map(settle(charging, task, production), (usage) =>
                     answerOf(head, task, production, usage)
@@ -184,7 +195,8 @@ export class Inference extends Context.Service<
               })
             }
           )
-        )
+          return Effect.onExit(answered, watch.end)
+        })
 
       const chat = <E = never>(
         principal: Principal,

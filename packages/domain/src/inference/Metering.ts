@@ -15,6 +15,7 @@ import { Replica } from "../database/Replica.ts"
 import type { Share } from "./CreditBlock.ts"
 import { makeCreditBlocks } from "./CreditBlocks.ts"
 import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
+import { makeModelMeters } from "./ModelMeters.ts"
 import { MeteringStore, type MeterOutcome, type MeterRow } from "./MeteringStore.ts"
 
 /** When a hold whose request never ended is released, in polls of the replica: 30 minutes, longer than any answer takes. */
@@ -64,6 +65,7 @@ export class Metering extends Context.Service<
     Metering,
     Effect.gen(function* () {
       const store = yield* MeteringStore
+      const meters = yield* makeModelMeters
       const holdExpiresMs = (yield* Replica).pollMs * HOLD_EXPIRES_POLLS
       const flush = (rows: ReadonlyArray<MeterRow>) =>
         Clock.clockWith((clock) => {
@@ -74,7 +76,7 @@ export class Metering extends Context.Service<
           Effect.map((outcomes) => outcomes.map((outcome) => Exit.succeed(outcome)))
         )
       const queue = yield* GroupCommit.make<MeterRow, MeterOutcome, never, never>(
-        { maxRows: MAX_ROWS, key: (row) => row.accountId, alone: (row) => row.id },
+        { name: "metering", maxRows: MAX_ROWS, key: (row) => row.accountId, alone: (row) => row.id },
         flush
       )
       const blocks = yield* makeCreditBlocks(queue.submit)
@@ -99,7 +101,7 @@ export class Metering extends Context.Service<
           })
         })
 
-      const settle = (settlement: Settlement) =>
+      const resolve = (settlement: Settlement) =>
         Effect.suspend(() => {
           const purse = blocks.purseOf(settlement.principal)
           const { cost, share, tokens } = settlement
@@ -113,6 +115,9 @@ export class Metering extends Context.Service<
             }
           })
         })
+
+      const settle = (settlement: Settlement) =>
+        Effect.map(resolve(settlement), () => meters(settlement.model).charged(settlement.tokens, settlement.cost))
 
       return { reserve, settle }
     })

@@ -9,6 +9,7 @@ import * as Reconciler from "../database/Reconciler.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import type { VideoModel } from "./MediaProvider.ts"
+import { makeModelMeters } from "./ModelMeters.ts"
 import { ModelProvider } from "./ModelProvider.ts"
 import { advance, isEnded, lookAgain, VIDEO_LIMIT_POLLS, type VideoNews } from "./VideoLifecycle.ts"
 import { stateOf, type VideoRow } from "./VideoRow.ts"
@@ -30,6 +31,7 @@ export class VideoReconciler extends Context.Service<
     Effect.gen(function* () {
       const store = yield* VideoStore
       const signals = yield* Signals
+      const meters = yield* makeModelMeters
       const clock = yield* Clock.Clock
       const { pollMs } = yield* Replica
       const provider = (yield* ModelProvider).videos
@@ -72,6 +74,9 @@ export class VideoReconciler extends Context.Service<
         const committed = yield* store.commit(row, state, wakeAt)
         if (!committed) return
         if (!isEnded(state.status)) return reconciler.alarm(wakeAt)
+        const completed = state.status === "completed"
+        meters(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
+        if (completed) meters(row.model).charged(null, row.price)
         signals.emit("budgets")
         // What nobody waits for any more is not filmed to its end.
         const model = catalog.get(row.model)

@@ -9,6 +9,7 @@ import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
+import { makeModelMeters } from "./ModelMeters.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
 import {
   RangeUnsatisfiable,
@@ -67,6 +68,7 @@ export class Videos extends Context.Service<
       const lists = yield* VideoListStore
       const wakeups = yield* Wakeups
       const signals = yield* Signals
+      const meters = yield* makeModelMeters
       const crypto = yield* Crypto.Crypto
       const models = provider?.models ?? []
       const catalog = new Map(models.map((model) => [model.id, model]))
@@ -102,6 +104,7 @@ export class Videos extends Context.Service<
             picture,
             idempotencyKey
           })
+          if (admitted.refused !== null) meters(model.id).ended("refused", 0)
           if (admitted.refused === "budget_reached") return yield* new BudgetReached({ environmentName })
           if (admitted.refused !== null) {
             return yield* new CreditInsufficient({ required: price, available: admitted.available })

@@ -2,11 +2,12 @@
  * What a model gives whole or not at all: money for it is held before, charged when it came, and let go when it did not.
  * An answer is returned only after its charge is durable.
  */
-import { Crypto, Effect, Exit } from "effect"
+import { Clock, Crypto, Effect, Exit } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import { Replica } from "../database/Replica.ts"
 import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
 import { type Charge, Metering } from "./Metering.ts"
+import { makeModelMeters } from "./ModelMeters.ts"
 import { UpstreamFailed } from "./ModelProvider.ts"
 
 export interface Order extends Charge {
@@ -49,9 +50,18 @@ export const wholeAnswer = <A, E>(
 /** The same for a service: each order gets an id, and no model is asked for longer than the limit of answers. */
 export const makeWholeAnswer = Effect.gen(function* () {
   const metering = yield* Metering
+  const meters = yield* makeModelMeters
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
   /** `tokensOf`: where they are known only from the answer. */
   return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>, tokensOf?: (answer: A) => TokenCounts) =>
-    Effect.flatMap(newId, (id) => wholeAnswer(metering, { ...order, id }, limitMs, produce, tokensOf))
+    Effect.flatMap(newId, (id) =>
+      Clock.clockWith((clock) =>
+        Effect.uninterruptibleMask((restore) => {
+          const watch = meters(order.model).watch(clock, false)
+          const answered = restore(wholeAnswer(metering, { ...order, id }, limitMs, produce, tokensOf))
+          return Effect.onExit(answered, watch.end)
+        })
+      )
+    )
 })

@@ -148,6 +148,7 @@ export class JobAdmissionStore extends Context.Service<
 
       const commits = yield* GroupCommit.make<Admission, Admitted, Refusal, never>(
         {
+          name: "job_admissions",
           maxRows: MAX_ROWS,
           key: (admission) => admission.workspaceId,
           // One volume goes to one job: two that want it never share a statement. Nor do two runs of one request.

@@ -11,9 +11,10 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
 import * as Reconciler from "../database/Reconciler.ts"
 import { Signals } from "../database/Signals.ts"
-import { isTerminal } from "./Job.ts"
+import { isTerminal, terminalStatuses } from "./Job.ts"
 import { type Decision, decide } from "./JobLifecycle.ts"
 import { MachineOwner } from "../machines/MachineOwner.ts"
+import { Meters } from "../observation/Meters.ts"
 import { type JobRow, machineJson, machineOf, stateOf, termsOf } from "./JobRow.ts"
 import { JobStore } from "./JobStore.ts"
 
@@ -40,6 +41,8 @@ export class JobReconciler extends Context.Service<
       const store = yield* JobStore
       const holds = yield* HoldStore
       const signals = yield* Signals
+      const { jobsEnded } = yield* Meters
+      for (const status of terminalStatuses) jobsEnded.of(status)
       const clock = yield* Clock.Clock
 
       /** Decides, and where the money held ends, holds more first, as far as there is any. */
@@ -71,7 +74,8 @@ export class JobReconciler extends Context.Service<
           wakeAt: decision.wakeAt
         })
         if (!committed) return
-        if (!isTerminal(decision.state.status)) reconciler.alarm(wakeAt)
+        if (isTerminal(decision.state.status)) jobsEnded.of(decision.state.status).add()
+        else reconciler.alarm(wakeAt)
         if (decision.stopMachine) signals.emit("machines")
         if (runsSince(row) !== undefined) signals.emit("budgets")
         signals.emit(topicOf(row.id))

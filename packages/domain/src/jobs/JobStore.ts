@@ -156,9 +156,9 @@ export class JobStore extends Context.Service<
           })
         )
       }
-      const options: GroupCommit.Options<JobCommit> = { maxRows: MAX_ROWS, key: (commit) => commit.row.workspace_id }
-      const durably = yield* GroupCommit.make(options, flush(batch))
-      const relaxedly = yield* GroupCommit.make(options, flush(relaxed))
+      const options = { maxRows: MAX_ROWS, key: (commit: JobCommit) => commit.row.workspace_id }
+      const durably = yield* GroupCommit.make({ name: "jobs", ...options }, flush(batch))
+      const relaxedly = yield* GroupCommit.make({ name: "jobs_relaxed", ...options }, flush(relaxed))
 
       const claim = Effect.fnUntraced(function* (limit: number) {
         const now = clock.currentTimeMillisUnsafe()

@@ -16,6 +16,7 @@ import { Wakeups } from "../database/Wakeups.ts"
 import { LAUNCH_SCRIPT_LIMIT_BYTES } from "../machines/LaunchScript.ts"
 import { MachineReconciler } from "../machines/MachineReconciler.ts"
 import { MachineSecrets } from "../machines/MachineSecrets.ts"
+import { Meters } from "../observation/Meters.ts"
 import { VolumeAttached, VolumeNotFound } from "../storage/Volume.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
@@ -69,6 +70,7 @@ export class Jobs extends Context.Service<
       const wakeups = yield* Wakeups
       const crypto = yield* Crypto.Crypto
       const newId = Effect.orDie(crypto.randomUUIDv7())
+      const created = (yield* Meters).jobsCreated.of()
 
       const admit = Effect.fnUntraced(function* (principal: Principal) {
         const { budgetReached } = yield* store.funds(principal)
@@ -175,6 +177,7 @@ export class Jobs extends Context.Service<
           })
         )
         if (admitted.repeated) return yield* Effect.orDie(recorded(principal, jobId))
+        created.add()
         return draft.launch ? yield* launched(principal, draft, admitted, request) : queuedJob(draft, admitted.at)
       })
 

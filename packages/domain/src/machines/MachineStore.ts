@@ -133,12 +133,9 @@ export class MachineStore extends Context.Service<
               })
             })
           )
-      const options: GroupCommit.Options<MachineCommit> = {
-        maxRows: MAX_ROWS,
-        key: (commit) => commit.machine.workspaceId
-      }
-      const durably = yield* GroupCommit.make(options, flush(batch))
-      const relaxedly = yield* GroupCommit.make(options, flush(relaxed))
+      const options = { maxRows: MAX_ROWS, key: (commit: MachineCommit) => commit.machine.workspaceId }
+      const durably = yield* GroupCommit.make({ name: "machines", ...options }, flush(batch))
+      const relaxedly = yield* GroupCommit.make({ name: "machines_relaxed", ...options }, flush(relaxed))
 
       const claim = Effect.fnUntraced(function* (limit: number) {
         const now = clock.currentTimeMillisUnsafe()

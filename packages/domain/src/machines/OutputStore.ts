@@ -96,7 +96,12 @@ export class OutputStore extends Context.Service<
         return appends.map(({ machineId }) => Exit.succeed(written.has(machineId)))
       }, Effect.orDie)
       const appends = yield* GroupCommit.make(
-        { maxRows: APPEND_CHUNKS, key: ({ machineId }: Append) => machineId, alone: ({ machineId }) => machineId },
+        {
+          name: "outputs",
+          maxRows: APPEND_CHUNKS,
+          key: ({ machineId }: Append) => machineId,
+          alone: ({ machineId }) => machineId
+        },
         flush
       )
 

@@ -11,7 +11,7 @@ interface Item {
 const recording = Effect.gen(function* () {
   const flushes: Array<ReadonlyArray<Item>> = []
   const commits = yield* GroupCommit.make<Item, number, string, never>(
-    { maxRows: 64, key: (item) => item.key, alone: (item) => (item.n < 0 ? "one" : undefined) },
+    { name: "test", maxRows: 64, key: (item) => item.key, alone: (item) => (item.n < 0 ? "one" : undefined) },
     (items) =>
       Effect.gen(function* () {
         flushes.push(items)

@@ -10,6 +10,7 @@ import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import type { Video } from "@sluice/domain/inference/Video"
 import { type VideoError, Videos } from "@sluice/domain/inference/Videos"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
+import * as Observation from "@sluice/domain/observation/Meters"
 import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
@@ -51,8 +52,18 @@ const services = Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps)
   Layer.provide(Wakeups.layer.pipe(Layer.provideMerge(Signals.layer))),
   Layer.provide(Layer.succeed(ModelProvider, { name: "test", models: [], chat: () => Effect.never, videos })),
   Layer.provide(replica),
-  Layer.provide(NodeCrypto.layer)
+  Layer.provide(NodeCrypto.layer),
+  Layer.provideMerge(Observation.layer)
 )
+
+/** How many were counted with each end, and what they cost. */
+const counted = Effect.map(Observation.Meters, ({ modelCost, modelDuration, modelRequests }) => ({
+  ok: modelRequests.of("film", "ok").value,
+  failed: modelRequests.of("film", "failed").value,
+  refused: modelRequests.of("film", "refused").value,
+  nanoUsd: Math.round(modelCost.of("film").value * 1e9),
+  seconds: modelDuration.of("film").sum
+}))
 
 const failed = (reason: UpstreamFailed["reason"]) => Effect.fail(new UpstreamFailed({ reason }))
 let workspaces = 700
@@ -73,6 +84,7 @@ onEveryDatabase("Videos", (it) => {
     it.effect("charges a completed film once, and asks for each film under its own id", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(100n)
+        const before = yield* counted
         const video = yield* all.submit(principal, REQUEST)
         expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 40n, openHolds: 40n })
         script.submit = failed("broken")
@@ -98,6 +110,26 @@ onEveryDatabase("Videos", (it) => {
           spent: 40n,
           entries: 0n
         })
+        // Seen five minutes after it was ordered, and counted once.
+        expect(yield* counted).toEqual({
+          ...before,
+          ok: before.ok + 1,
+          nanoUsd: before.nanoUsd + 40,
+          seconds: before.seconds + 300
+        })
+      })
+    )
+
+    it.effect("counts one that failed or was not paid for as that, and at no cost", () =>
+      Effect.gen(function* () {
+        const { all, principal, turn } = yield* setUp(50n)
+        const before = yield* counted
+        yield* all.submit(principal, REQUEST)
+        yield* Effect.flip(all.submit(principal, REQUEST))
+        script.submit = failed("refused")
+        yield* turn
+        yield* turn
+        expect(yield* counted).toEqual({ ...before, failed: before.failed + 1, refused: before.refused + 1 })
       })
     )
 

@@ -3,6 +3,8 @@
  * next one, MOST_TRIES at most. What is still open when a request ends is hung up on, however it ended. The operator's log
  * gets model, number of the upstream, fault and status; the caller the reason alone.
  */
+import type { Tally } from "@sluice/domain/observation/Family"
+import type { Meters } from "@sluice/domain/observation/Meters"
 import type { UpstreamFailed, UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
 import { stateOf, type Verdict } from "./Breaker.ts"
@@ -19,6 +21,7 @@ const LINGER = Duration.seconds(1)
 export interface Surroundings {
   /** Upstreams live in real time, also where the service's clock runs faster. */
   readonly clock: Clock.Clock
+  readonly meters: (typeof Meters)["Service"]
   /** Ends with the provider. */
   readonly scope: Scope.Scope
 }
@@ -39,11 +42,14 @@ export class Upstreams {
   readonly all: ReadonlyArray<Upstream>
   readonly model: string
   private readonly around: Surroundings
+  /** Requests to each. */
+  private readonly asked: ReadonlyArray<Tally>
 
   constructor(offer: Offer<{ readonly id: string }>, around: Surroundings) {
     this.model = offer.model.id
     this.all = offer.servers.map((server) => new Upstream(server))
     this.around = around
+    this.asked = this.all.map((_, at) => around.meters.upstreamRequests.of(this.model, String(at)))
   }
 
   run<A, E>(call: Call<A, E>, plan: Plan = ANY): Effect.Effect<A, UpstreamFailed | E> {
@@ -114,7 +120,9 @@ export class Upstreams {
   private lease(plan: Plan, tried: ReadonlyArray<number>, last: CallFailed | undefined, drawn: number) {
     const now = this.nowMs
     const at = this.pick(plan, tried, last, drawn, now)
-    return at === undefined ? undefined : new Lease(this, this.all[at]!, at, this.all[at]!.admit(now))
+    if (at === undefined) return undefined
+    this.asked[at]!.add()
+    return new Lease(this, this.all[at]!, at, this.all[at]!.admit(now))
   }
 
   /** One that was not tried; or once more the one whose connection had ended just before. */
@@ -149,6 +157,8 @@ export class Upstreams {
 
   private tell(at: number, { fault, status }: CallFailed): Effect.Effect<void> {
     const what = fault === "status" ? { status } : { fault }
+    const kind = fault === "status" ? `status_${Math.trunc(status / 100)}xx` : fault
+    this.around.meters.upstreamFailures.of(this.model, String(at), kind).add()
     return Effect.annotateLogs(Effect.logWarning("An upstream failed"), { model: this.model, upstream: at, ...what })
   }
 }

@@ -7,8 +7,11 @@ import type { ServerOptions } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Crypto, Duration, Effect, Layer } from "effect"
+import { ServerMeters } from "../metrics/ServerMeters.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
+import { HttpMeters } from "./HttpMeters.ts"
+import type { Route } from "./RouteTable.ts"
 
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
@@ -23,18 +26,21 @@ export interface Listening {
   readonly port: number
   /** Which `Host` headers a hot route answers to. */
   readonly isOurHost: HostRule
+  /** All routes there are: requests are counted by them. */
+  readonly routes?: ReadonlyArray<Route>
   /** How long what is being answered may still take after a stop. */
   readonly drain?: Duration.Input
 }
 
 /** Listens from when it is built until its scope closes. */
-export const nodeServer = ({ drain = DRAIN, host, isOurHost, port }: Listening) =>
+export const nodeServer = ({ drain = DRAIN, host, isOurHost, port, routes = [] }: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const crypto = yield* Crypto.Crypto
       const hot = makeHotRoutes(isOurHost)
       const run = Effect.runSyncWith(yield* Effect.context<never>())
-      const server = makeServer(() => run(Effect.orDie(crypto.randomUUIDv7())), hot.take)
+      const meters = new HttpMeters(yield* ServerMeters, routes)
+      const server = makeServer(() => run(Effect.orDie(crypto.randomUUIDv7())), hot.take, meters)
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
@@ -45,20 +51,25 @@ export const nodeServer = ({ drain = DRAIN, host, isOurHost, port }: Listening) 
 /** Whom a request is for is known before the router is asked. */
 class FrontServer extends Server {
   private readonly take: HotRoutes["Service"]["take"]
+  private readonly meters: HttpMeters
 
-  constructor(take: HotRoutes["Service"]["take"], options: ServerOptions) {
+  constructor(take: HotRoutes["Service"]["take"], meters: HttpMeters, options: ServerOptions) {
     super(options)
     this.take = take
+    this.meters = meters
   }
 
   override emit(event: string, ...args: Array<never>): boolean {
-    if (event === "request" && this.take(args[0]!, args[1]!)) return true
+    if (event === "request") {
+      this.meters.begun(args[0]!, args[1]!)
+      if (this.take(args[0]!, args[1]!)) return true
+    }
     return super.emit(event, ...args)
   }
 }
 
-const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"]): Server => {
-  const server = new FrontServer(take, {
+const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], meters: HttpMeters): Server => {
+  const server = new FrontServer(take, meters, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,
@@ -66,6 +77,7 @@ const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"]): Se
     noDelay: true
   })
   server.maxConnections = MAX_CONNECTIONS
+  server.on("connection", (socket) => meters.connected(socket))
   server.on("clientError", (error, socket) => refuse(error, socket, newId))
   return server
 }

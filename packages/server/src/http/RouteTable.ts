@@ -34,3 +34,36 @@ export const methodsOf = (routes: ReadonlyArray<Route>, path: string): ReadonlyA
 }
 
 const segments = (path: string) => path.split("/").filter((part) => part !== "")
+
+/**
+ * Finds the route of a request by its method and URL: at once where its path is written out, else by its pattern; the
+ * query and a slash at the end don't count, and HEAD is GET.
+ */
+export const makeRouteIndex = (routes: ReadonlyArray<Route>) => {
+  const written = new Map<string, Map<string, Route>>()
+  const patterns: Array<{ readonly route: Route; readonly parts: ReadonlyArray<string> }> = []
+  for (const route of routes) {
+    if (route.path.includes(":")) {
+      patterns.push({ route, parts: segments(route.path) })
+      continue
+    }
+    const methods = written.get(route.path) ?? new Map<string, Route>()
+    written.set(route.path, methods.set(route.method, route))
+  }
+  return (given: string, url: string): Route | undefined => {
+    const method = given === "HEAD" ? "GET" : given
+    const plain = written.get(url)?.get(method)
+    if (plain !== undefined) return plain
+    const query = url.indexOf("?")
+    const path = query < 0 ? url : url.slice(0, query)
+    const found = written.get(path.length > 1 ? path.replace(/\/$/, "") : path)?.get(method)
+    if (found !== undefined) return found
+    const asked = segments(path)
+    return patterns.find(
+      ({ parts, route }) =>
+        route.method === method &&
+        parts.length === asked.length &&
+        parts.every((part, i) => part.startsWith(":") || part === asked[i])
+    )?.route
+  }
+}

@@ -1,7 +1,7 @@
 /** All routes of the server, over the services they need; whoever assembles the server provides those and a socket. */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { InfraApi } from "@sluice/api/InfraApi"
-import { Layer } from "effect"
+import { Layer, type Redacted } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { apiKeysHandlers } from "../access/ApiKeysHandlers.ts"
@@ -10,6 +10,8 @@ import { environmentsHandlers } from "../environments/EnvironmentsHandlers.ts"
 import { InferenceHandlers } from "../inference/InferenceHandlers.ts"
 import { instancesHandlers } from "../instances/InstancesHandlers.ts"
 import { jobsHandlers } from "../jobs/JobsHandlers.ts"
+import { LiveCounts } from "../metrics/LiveCountsStore.ts"
+import { metrics, metricsRoute } from "../metrics/MetricsRoute.ts"
 import { imageLink, imageLinkRoute } from "../site/ImageLinkRoute.ts"
 import { site, siteRoutes } from "../site/SiteRoutes.ts"
 import { storageHandlers } from "../storage/StorageHandlers.ts"
@@ -19,7 +21,7 @@ import { BudgetGate } from "./BudgetGate.ts"
 import { edge } from "./Edge.ts"
 import type { HostRule } from "./Hosts.ts"
 import { onceOnly } from "./OnceOnly.ts"
-import { routesOf } from "./RouteTable.ts"
+import { type Route, routesOf } from "./RouteTable.ts"
 
 const infra = HttpApiBuilder.layer(InfraApi).pipe(
   Layer.provide([
@@ -37,10 +39,20 @@ const infra = HttpApiBuilder.layer(InfraApi).pipe(
 
 const inference = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
 
-/** Serves everything on the `HttpServer` that is provided. */
-export const serveRoutes = (isOurHost: HostRule) => {
-  const routes = [...routesOf(InfraApi), ...routesOf(InferenceApi), ...siteRoutes, imageLinkRoute]
-  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, imageLink, edge({ isOurHost, routes })), {
+/** All that there are. */
+export const allRoutes: ReadonlyArray<Route> = [
+  ...routesOf(InfraApi),
+  ...routesOf(InferenceApi),
+  ...siteRoutes,
+  imageLinkRoute,
+  metricsRoute
+]
+
+/** Serves everything on the `HttpServer` that is provided. `metricsToken`: what opens `/metrics`; without, this machine alone. */
+export const serveRoutes = (isOurHost: HostRule, metricsToken?: Redacted.Redacted) => {
+  const watched = metrics(metricsToken).pipe(Layer.provide(LiveCounts.layer))
+  const everywhere = edge({ isOurHost, routes: allRoutes })
+  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, imageLink, watched, everywhere), {
     disableLogger: true,
     disableListenLog: true
   })

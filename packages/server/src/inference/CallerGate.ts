@@ -10,6 +10,7 @@ import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
 import { ready } from "@sluice/domain/inference/Onward"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
+import { Meters } from "@sluice/domain/observation/Meters"
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { bearerOf } from "../http/Bearer.ts"
@@ -43,13 +44,14 @@ export type Guarded = (
 export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effect.gen(function* () {
   const access = yield* Access
   const limits = yield* RateLimits
+  const refusals = (yield* Meters).rateRefusals.of()
 
   const admit = (principal: Principal, headers: Record<string, string>) =>
     Effect.flatMap(limits.consume(principal.keyId, principal.rateLimitRpm), (admission) => {
       writeHeaders(headers, admission)
-      return admission.admitted
-        ? Effect.succeed(principal)
-        : Effect.fail({ _tag: "RateExceeded" as const, ...admission })
+      if (admission.admitted) return Effect.succeed(principal)
+      refusals.add()
+      return Effect.fail({ _tag: "RateExceeded" as const, ...admission })
     })
 
   const identify = (source: IncomingMessage, headers: Record<string, string>) => {

@@ -1,6 +1,7 @@
 /** A caller that goes away pays for what was produced until then, soon and once. */
 import { expect, layer } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
+import * as Observation from "@sluice/domain/observation/Meters"
 import { defaultWorld } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { ownPglite } from "../../../../test/support/Databases.ts"
@@ -16,7 +17,17 @@ const settled = (principal: Principal) =>
     Effect.orDie
   )
 
-const Paced = chatServer(keys, simulated(defaultWorld(7))).pipe(Layer.provideMerge(ownPglite))
+const Paced = chatServer(keys, simulated(defaultWorld(7))).pipe(
+  Layer.provideMerge(ownPglite),
+  Layer.provideMerge(Observation.layer)
+)
+
+/** Requests that were counted as left; none is counted as open, or as anything else. */
+const left = Effect.map(Observation.Meters, ({ modelOpen, modelRequests }) => {
+  for (const { content, values } of modelOpen.all) expect([values, content.value]).toEqual([values, 0])
+  for (const end of ["ok", "failed", "refused"] as const) expect(modelRequests.of("sluice-large", end).value).toBe(0)
+  return modelRequests.of("sluice-large", "abandoned").value
+})
 
 layer(Paced, { excludeTestServices: true, timeout: "60 seconds" })("a caller that goes away", (it) => {
   it.effect("pays for what was produced until then, within a second", () =>
@@ -42,6 +53,7 @@ layer(Paced, { excludeTestServices: true, timeout: "60 seconds" })("a caller tha
         expect(row.spent).toBeLessThan(60n * 10_000n)
         expect(row).toMatchObject({ held: 0n, usage: 1n, entries: 0n })
       }
+      expect(yield* left).toBe(3)
     })
   )
 
@@ -61,6 +73,7 @@ layer(Paced, { excludeTestServices: true, timeout: "60 seconds" })("a caller tha
       const row = yield* settled(principal)
       expect(row.spent).toBeGreaterThan(10_000n)
       expect(row).toMatchObject({ held: 0n, usage: 1n, entries: 0n })
+      expect(yield* left).toBe(4)
     })
   )
 })

@@ -13,7 +13,8 @@ import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
 import { FirstStart } from "@sluice/server/FirstStart"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
-import { serveRoutes } from "@sluice/server/http/Routes"
+import { allRoutes, serveRoutes } from "@sluice/server/http/Routes"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
 import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
 import * as ShellWorkers from "@sluice/server/simulation/ShellWorkers"
 import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
@@ -67,7 +68,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     MeteringReconciler.loop,
     VideoReconciler.loop
   ).pipe(
-    Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]) })),
+    Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
     Layer.provideMerge(RateLimits.layer),
@@ -76,6 +77,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     Layer.provideMerge(Layer.mergeAll(machinesOf(given), modelsOf(given))),
     Layer.provideMerge(seal),
     Layer.provideMerge(database.clients(process, gate)),
+    Layer.provideMerge(ServerMeters.layer),
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false)),
     // What it would log are the faults that the test ordered.
     Layer.provideMerge(Logger.layer([]))

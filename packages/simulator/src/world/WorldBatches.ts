@@ -14,7 +14,7 @@ const MAX_ROWS = 256
 const batched = <I, O>(
   flush: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>>
 ): Effect.Effect<GroupCommit<I, O, never>, never, Scope.Scope> =>
-  makeGroupCommit({ maxRows: MAX_ROWS, key: () => "" }, (items) =>
+  makeGroupCommit({ name: "simulated_world", maxRows: MAX_ROWS, key: () => "" }, (items) =>
     Effect.map(flush(items), (answers) => answers.map(Exit.succeed))
   )
 

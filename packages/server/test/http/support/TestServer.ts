@@ -15,7 +15,8 @@ import { MasterKeys } from "@sluice/server/database/MasterKey"
 import { nodeSeal } from "@sluice/server/database/NodeSeal"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
-import { serveRoutes } from "@sluice/server/http/Routes"
+import { allRoutes, serveRoutes } from "@sluice/server/http/Routes"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import { testWorld } from "./TestWorld.ts"
@@ -103,14 +104,23 @@ const seal = nodeSeal.pipe(
 )
 
 /** Real time, a real port, an embedded database. */
-export const testServer = TestServer.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer)),
-  Layer.provideMerge(nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]) })),
-  Layer.provideMerge(application),
-  Layer.provideMerge(RateLimits.layer),
-  Layer.provideMerge(Replica.layer({ speed: 1 })),
-  Layer.provideMerge(PooledCrypto.layer),
-  Layer.provideMerge(Layer.mergeAll(seal, testWorld)),
-  Layer.provideMerge(inMemory),
-  Layer.orDie
-)
+export const testServerOf = ({ host = "127.0.0.1", metricsToken }: Given = {}) =>
+  TestServer.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(serveRoutes(hostRule([]), metricsToken), Reconcilers.layer)),
+    Layer.provideMerge(nodeServer({ host, port: 0, isOurHost: hostRule([]), routes: allRoutes })),
+    Layer.provideMerge(application),
+    Layer.provideMerge(RateLimits.layer),
+    Layer.provideMerge(Replica.layer({ speed: 1 })),
+    Layer.provideMerge(PooledCrypto.layer),
+    Layer.provideMerge(Layer.mergeAll(seal, testWorld)),
+    Layer.provideMerge(inMemory),
+    Layer.provideMerge(ServerMeters.layer),
+    Layer.orDie
+  )
+
+export interface Given {
+  readonly host?: string
+  readonly metricsToken?: Redacted.Redacted
+}
+
+export const testServer = testServerOf()

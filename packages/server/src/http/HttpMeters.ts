@@ -1,0 +1,84 @@
+/**
+ * Counts requests where they enter, whoever answers them: by the pattern of their route, never by their path. A request
+ * costs one listener and two looks at the machine's clock; its series are found once and kept.
+ */
+import type { Histogram, Tally } from "@sluice/domain/observation/Family"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { performance } from "node:perf_hooks"
+import type { ServerMeters } from "../metrics/ServerMeters.ts"
+import { isInference } from "./EdgeErrors.ts"
+import { makeRouteIndex, type Route } from "./RouteTable.ts"
+
+type Meters = (typeof ServerMeters)["Service"]
+
+/** What stands for the route of a request that matches none. */
+const NO_ROUTE = { method: "other", path: "none" }
+const STATUSES = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
+
+export class HttpMeters {
+  private readonly meters: Meters
+  private readonly routeOf: ReturnType<typeof makeRouteIndex>
+  private readonly byRoute = new Map<Route | string, RouteMeters>()
+  private readonly open: Tally
+  private readonly connections: Tally
+
+  constructor(meters: Meters, routes: ReadonlyArray<Route>) {
+    this.meters = meters
+    this.routeOf = makeRouteIndex(routes)
+    this.open = meters.open.of()
+    this.connections = meters.connections.of()
+  }
+
+  connected(socket: Socket): void {
+    this.connections.add()
+    socket.on("close", () => this.connections.add(-1))
+  }
+
+  /** From here until the answer has left or the caller has gone. */
+  begun(source: IncomingMessage, response: ServerResponse): void {
+    const startedMs = performance.now()
+    this.open.add()
+    response.on("close", () => {
+      this.open.add(-1)
+      const status = response.headersSent ? Math.min(5, Math.trunc(response.statusCode / 100)) : 0
+      this.metersOf(source.method ?? "", source.url ?? "").ended(status, (performance.now() - startedMs) / 1_000)
+    })
+  }
+
+  private metersOf(method: string, url: string): RouteMeters {
+    const route = this.routeOf(method, url)
+    const key = route ?? surfaceOf(url)
+    const known = this.byRoute.get(key)
+    if (known !== undefined) return known
+    const made = new RouteMeters(this.meters, surfaceOf(url), route ?? NO_ROUTE)
+    this.byRoute.set(key, made)
+    return made
+  }
+}
+
+/** Of one route. */
+class RouteMeters {
+  private readonly meters: Meters
+  private readonly labels: readonly [surface: string, method: string, route: string]
+  private readonly durations: Histogram
+  /** By the class of the status. */
+  private readonly answers: Array<Tally | undefined> = []
+
+  constructor(meters: Meters, surface: string, { method, path }: Route) {
+    this.meters = meters
+    this.labels = [surface, method, path]
+    this.durations = meters.durations.of(...this.labels)
+    // There from the first request on: a series that begins with its first error hides it from `rate`.
+    for (const status of [2, 4, 5]) this.answers[status] = meters.requests.of(...this.labels, STATUSES[status]!)
+  }
+
+  ended(status: number, seconds: number): void {
+    const answers = (this.answers[status] ??= this.meters.requests.of(...this.labels, STATUSES[status]!))
+    answers.add()
+    this.durations.record(seconds)
+  }
+}
+
+const surfaceOf = (url: string) =>
+  isInference(url) ? "inference" : url.startsWith("/api/v1/") ? "infrastructure" : "site"

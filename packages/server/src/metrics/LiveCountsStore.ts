@@ -1,0 +1,34 @@
+/**
+ * How much of each kind is alive, by status: one statement over the indexes of what is due, which hold nothing that has
+ * ended. It costs a look at each living row, so its answer is remembered for a while by who asks.
+ */
+import { terminalStatuses } from "@sluice/domain/jobs/Job"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+
+export interface LiveCount {
+  readonly kind: "jobs" | "machines" | "videos"
+  readonly status: string
+  readonly count: number
+}
+
+/** The conditions are those of the indexes jobs_due, machines_due and videos_due, so that these are used. */
+export const LIVE = `
+select 'jobs' as kind, status, count(*)::int4 as count from jobs
+  where status not in (${terminalStatuses.map((status) => `'${status}'`).join(", ")}) group by status
+union all select 'machines', status, count(*)::int4 from machines where status not in ('stopped', 'failed') group by status
+union all select 'videos', status, count(*)::int4 from videos
+  where (ended_at is null or deleted_at is not null) and ended_at is null group by status`
+
+export class LiveCounts extends Context.Service<
+  LiveCounts,
+  { readonly counts: Effect.Effect<ReadonlyArray<LiveCount>, SqlError> }
+>()("@sluice/server/metrics/LiveCountsStore") {
+  static readonly layer = Layer.effect(
+    LiveCounts,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      LiveCounts.of({ counts: Effect.suspend(() => sql.unsafe<LiveCount>(LIVE)) })
+    )
+  )
+}

@@ -1,0 +1,70 @@
+/**
+ * The process as the operating system and Node see it, read when it is asked for. How late the event loop is can only be
+ * watched as it runs: a timer of Node's own does, fifty times a second, and keeps no process alive.
+ */
+import { VERSION } from "@sluice/api/Version"
+import { Clock, Effect } from "effect"
+import { readdir } from "node:fs/promises"
+import { monitorEventLoopDelay, performance } from "node:perf_hooks"
+import { inWallTime } from "../http/WallTime.ts"
+import { ServerMeters } from "./ServerMeters.ts"
+
+const RESOLUTION_MS = 20
+/** Whoever asks more often than this sees the same of the loop. */
+const WINDOW_MS = 10_000
+const PERCENTILES = ["50", "90", "99", "100"] as const
+
+/** Gives what brings the gauges up to date; watches the loop until the scope closes. */
+export const makeProcessMeters = Effect.gen(function* () {
+  const meters = yield* ServerMeters
+  const nowMs = yield* inWallTime(Clock.currentTimeMillis)
+  meters.build.of(VERSION, process.versions.node).value = 1
+  meters.startTime.of().value = nowMs / 1_000 - process.uptime()
+
+  const loop = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const watch = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+      watch.enable()
+      return watch
+    }),
+    (watch) => Effect.sync(() => watch.disable())
+  )
+  let since = performance.now()
+  let first = true
+
+  const lateness = () => {
+    const over = performance.now() - since >= WINDOW_MS
+    if (loop.count === 0 || !(first || over)) return
+    for (const percentile of PERCENTILES) {
+      const lateMs = loop.percentile(Number(percentile)) / 1e6 - RESOLUTION_MS
+      meters.loopDelay.of(percentile).value = Math.max(0, lateMs) / 1_000
+    }
+    if (!over) return
+    loop.reset()
+    first = false
+    since = performance.now()
+  }
+
+  const files = Effect.map(
+    Effect.promise(() => readdir("/proc/self/fd").catch(() => undefined)),
+    (open) => {
+      // One of them is the directory that is being read.
+      if (open !== undefined) meters.openFiles.of().value = open.length - 1
+    }
+  )
+
+  const refresh = Effect.andThen(
+    files,
+    Effect.sync(() => {
+      const { system, user } = process.cpuUsage()
+      meters.cpu.of("user").value = user / 1e6
+      meters.cpu.of("system").value = system / 1e6
+      const { external, heapTotal, heapUsed, rss } = process.memoryUsage()
+      const kinds = { resident: rss, heap_used: heapUsed, heap_total: heapTotal, external }
+      for (const [kind, bytes] of Object.entries(kinds)) meters.memory.of(kind).value = bytes
+      meters.loopBusy.of().value = performance.eventLoopUtilization().active / 1_000
+      lateness()
+    })
+  )
+  return { refresh }
+})

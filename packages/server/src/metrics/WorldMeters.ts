@@ -1,0 +1,55 @@
+/**
+ * How the world is just now, as gauges: who counts rate limits, how the servers behind models are, what is alive in the
+ * database. A database that is slow or away leaves its gauges out, and is not asked again at once.
+ */
+import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { RateLimits } from "@sluice/domain/limits/RateLimits"
+import { jobStatuses, isTerminal } from "@sluice/domain/jobs/Job"
+import { machineStatuses } from "@sluice/domain/machines/Machine"
+import { Duration, Effect, Option } from "effect"
+import { inWallTime } from "../http/WallTime.ts"
+import { LiveCounts } from "./LiveCountsStore.ts"
+import { ServerMeters } from "./ServerMeters.ts"
+
+const COUNTED_WITHIN = Duration.seconds(1)
+const REMEMBERED = Duration.seconds(5)
+
+/** Those that are there even at zero. */
+const LIVE = {
+  jobs: jobStatuses.filter((status) => !isTerminal(status)),
+  machines: machineStatuses.filter((status) => status !== "stopped" && status !== "failed"),
+  videos: ["queued", "in_progress"]
+} as const
+
+const SHARINGS = ["own", "shared", "lost"] as const
+const STATES = ["closed", "resting", "open", "half_open"] as const
+
+/** Gives what brings the gauges up to date. */
+export const makeWorldMeters = Effect.gen(function* () {
+  const meters = yield* ServerMeters
+  const limits = yield* RateLimits
+  const health = (yield* ModelProvider).health ?? Effect.succeed([])
+  const live = yield* LiveCounts
+  const counts = yield* live.counts.pipe(
+    Effect.timeout(COUNTED_WITHIN),
+    // A defect is one of the database too: no answer is no answer.
+    Effect.matchCause({ onFailure: () => Option.none(), onSuccess: Option.some }),
+    Effect.cachedWithTTL(REMEMBERED)
+  )
+
+  const refresh = Effect.gen(function* () {
+    const sharing = yield* limits.sharing
+    for (const state of SHARINGS) meters.sharing.of(state).value = state === sharing ? 1 : 0
+    for (const { model, state, upstream } of yield* health) {
+      for (const one of STATES) meters.upstreams.of(model, String(upstream), one).value = one === state ? 1 : 0
+    }
+    const counted = yield* counts
+    for (const kind of ["jobs", "machines", "videos"] as const) {
+      meters[kind].clear()
+      if (Option.isNone(counted)) continue
+      for (const status of LIVE[kind]) meters[kind].of(status)
+      for (const row of counted.value) if (row.kind === kind) meters[kind].of(row.status).value = row.count
+    }
+  }).pipe(inWallTime)
+  return { refresh }
+})

@@ -1,0 +1,116 @@
+/** Who may read `/metrics`: this machine where no token is configured, else who shows it; to all others it is not there. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { mayRead } from "@sluice/server/metrics/MetricsRoute"
+import { type IncomingMessage, request } from "node:http"
+import { networkInterfaces } from "node:os"
+import { TestServer, testServerOf } from "../http/support/TestServer.ts"
+
+const TOKEN = "a-token-of-metrics-0123456789"
+const elsewhere = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address
+
+interface Told {
+  readonly status: number
+  readonly text: string
+  readonly headers: string
+}
+
+/** `address`: where it is asked at, and so where from: the peer of one's own address is that address. */
+const ask = (
+  address: string,
+  port: number,
+  headers: Record<string, string | ReadonlyArray<string>>,
+  path = "/metrics"
+) =>
+  Effect.promise(
+    () =>
+      new Promise<Told>((resolve, reject) => {
+        const given = { host: "localhost", "x-request-id": "same", ...headers }
+        const asking = request({ host: address, port, path, headers: given, agent: false }, (answer) => {
+          let text = ""
+          answer.on("data", (bytes: Buffer) => (text += bytes.toString()))
+          const { date: _, ...rest } = answer.headers
+          answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text, headers: JSON.stringify(rest) }))
+        })
+        asking.on("error", reject)
+        asking.end()
+      })
+  )
+
+/** It is not there: the same answer as to a path that is none. */
+const hidden = Effect.fnUntraced(function* (
+  address: string,
+  port: number,
+  headers: Record<string, string | ReadonlyArray<string>>
+) {
+  const told = yield* ask(address, port, headers)
+  assert.deepStrictEqual(told, yield* ask(address, port, headers, "/nothing"))
+  assert.strictEqual(told.status, 404)
+})
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe("Without a token", () => {
+  it.live.skipIf(elsewhere === undefined)(
+    "this machine reads it, and no other",
+    () =>
+      Effect.gen(function* () {
+        const { alice, port } = yield* TestServer
+        assert.strictEqual((yield* ask("127.0.0.1", port, {})).status, 200)
+        yield* hidden(elsewhere!, port, {})
+        yield* hidden(elsewhere!, port, bearer(TOKEN))
+        yield* hidden(elsewhere!, port, bearer(alice.key))
+        yield* hidden(elsewhere!, port, bearer(""))
+        // No header says where a request is from, but one may say that it is not from here.
+        for (const name of ["x-forwarded-for", "x-real-ip", "forwarded", "via"]) {
+          yield* hidden(elsewhere!, port, { [name]: "127.0.0.1" })
+          yield* hidden("127.0.0.1", port, { [name]: "127.0.0.1" })
+        }
+        const foreign = yield* ask("127.0.0.1", port, { host: "evil.example" })
+        assert.strictEqual(foreign.status, 403)
+      }).pipe(Effect.provide(testServerOf({ host: "0.0.0.0" }))),
+    60_000
+  )
+})
+
+describe("This machine", () => {
+  const from = (remoteAddress: string | undefined, headers = {}) =>
+    mayRead({ socket: { remoteAddress }, headers, rawHeaders: [] } as unknown as IncomingMessage, undefined)
+
+  it("is loopback in every spelling of a socket, and nothing else", () => {
+    for (const peer of ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "::FFFF:127.0.0.1"]) {
+      assert.isTrue(from(peer), peer)
+      assert.isFalse(from(peer, { "x-forwarded-for": "127.0.0.1" }), peer)
+    }
+    for (const peer of [undefined, "", "10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "::", "0.0.0.0", "128.0.0.1", "::2"]) {
+      assert.isFalse(from(peer), peer)
+    }
+  })
+})
+
+describe("With a token", () => {
+  it.live(
+    "who shows it reads it, and nobody else",
+    () =>
+      Effect.gen(function* () {
+        const { alice, port } = yield* TestServer
+        for (const address of ["127.0.0.1", ...(elsewhere === undefined ? [] : [elsewhere])]) {
+          const told = yield* ask(address, port, bearer(TOKEN))
+          assert.strictEqual(told.status, 200)
+          assert.notInclude(told.text, TOKEN)
+          assert.strictEqual((yield* ask(address, port, { ...bearer(TOKEN), via: "1.1 proxy" })).status, 200)
+          yield* hidden(address, port, {})
+          yield* hidden(address, port, bearer(alice.key))
+          for (const wrong of [TOKEN.slice(1), `${TOKEN}x`, TOKEN.toUpperCase(), ""]) {
+            yield* hidden(address, port, bearer(wrong))
+          }
+          yield* hidden(address, port, { authorization: `Basic ${TOKEN}` })
+          yield* hidden(address, port, { authorization: [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`] })
+          assert.strictEqual((yield* ask(address, port, { ...bearer(TOKEN), host: "evil.example" })).status, 403)
+        }
+      }).pipe(Effect.provide(testServerOf({ host: "0.0.0.0", metricsToken: Redacted.make(TOKEN) }))),
+    60_000
+  )
+})

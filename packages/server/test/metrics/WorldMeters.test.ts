@@ -1,0 +1,109 @@
+/** What the world is just now: counted by indexes of the living alone, and left out where the database does not say. */
+import { assert, describe, it } from "@effect/vitest"
+import { ModelProvider, type UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
+import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
+import { inMemory } from "@sluice/server/database/Database"
+import { LIVE, LiveCounts } from "@sluice/server/metrics/LiveCountsStore"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import { makeWorldMeters } from "@sluice/server/metrics/WorldMeters"
+import { Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Family, Tally } from "@sluice/domain/observation/Family"
+
+const valuesOf = (family: Family<Tally>) =>
+  Object.fromEntries([...family.all].map(({ content, values }) => [values.join(" "), content.value]))
+
+let sharing: Sharing = "shared"
+let state: UpstreamHealth["state"] = "closed"
+const around = Layer.mergeAll(
+  Layer.succeed(RateLimits, { consume: () => Effect.never, sharing: Effect.sync(() => sharing) }),
+  Layer.succeed(ModelProvider, {
+    name: "t",
+    models: [],
+    chat: () => Effect.never,
+    health: Effect.sync(() => [{ model: "m", upstream: 1, state }])
+  }),
+  ServerMeters.layer
+)
+
+const job = (id: number, status: string, ended: boolean) => `insert into jobs
+  (id, workspace_id, environment_id, machine_id, name, status, spec, price, created_at, ended_at, wake_at)
+  values ('00000000-0000-7000-8000-00000000000${id}', '00000000-0000-7000-8000-000000000001',
+    '00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-00000000000${id}', 'n', '${status}', '{}', 1,
+    '2026-01-01', ${ended ? "'2026-01-01'" : "null"}, '2026-01-01')`
+
+describe("The world's gauges", () => {
+  it.live("count what is alive, by status", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const meters = yield* ServerMeters.ServerMeters
+      for (const [at, status] of ["queued", "running", "running"].entries()) yield* sql.unsafe(job(at, status, false))
+      for (const [at, status] of ["succeeded", "failed"].entries()) yield* sql.unsafe(job(at + 5, status, true))
+      yield* (yield* makeWorldMeters).refresh
+      assert.deepStrictEqual(valuesOf(meters.jobs), { queued: 1, starting: 0, running: 2 })
+      assert.deepStrictEqual(valuesOf(meters.machines), { wanted: 0, launching: 0, running: 0, stopping: 0 })
+      assert.deepStrictEqual(valuesOf(meters.videos), { queued: 0, in_progress: 0 })
+    }).pipe(Effect.provide(Layer.mergeAll(around, LiveCounts.layer.pipe(Layer.provideMerge(inMemory)))))
+  )
+
+  it.live("are counted by the indexes of what is due, which hold nothing that has ended", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const plan = yield* sql.unsafe<Record<string, string>>(`explain ${LIVE}`)
+      const text = plan.map((row) => Object.values(row)[0]).join("\n")
+      for (const index of ["jobs_due", "machines_due", "videos_due"]) assert.include(text, index)
+      assert.notInclude(text, "Seq Scan")
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.live("leave out what the database can't say, and say it again when it can", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const meters = yield* ServerMeters.ServerMeters
+      meters.jobs.of("running").value = 7
+      yield* sql`alter table videos rename to videos_gone`
+      yield* (yield* makeWorldMeters).refresh
+      for (const kind of ["jobs", "machines", "videos"] as const) assert.deepStrictEqual(valuesOf(meters[kind]), {})
+      assert.deepStrictEqual(valuesOf(meters.sharing), { own: 0, shared: 1, lost: 0 })
+      yield* sql`alter table videos_gone rename to videos`
+      yield* (yield* makeWorldMeters).refresh
+      assert.deepStrictEqual(valuesOf(meters.jobs), { queued: 0, starting: 0, running: 0 })
+    }).pipe(Effect.provide(Layer.mergeAll(around, LiveCounts.layer.pipe(Layer.provideMerge(inMemory)))))
+  )
+
+  it.live("wait a second for a database that hangs, and ask it once for all who wait", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const hangs = LiveCounts.of({ counts: Effect.suspend(() => (asked++, Effect.never)) })
+      const meters = yield* ServerMeters.ServerMeters
+      const { refresh } = yield* Effect.provideService(makeWorldMeters, LiveCounts, hangs)
+      const [lasted] = yield* Effect.timed(
+        Effect.forEach([1, 2, 3], () => refresh, { concurrency: "unbounded", discard: true })
+      )
+      yield* refresh
+      assert.strictEqual(asked, 1)
+      assert.deepStrictEqual(valuesOf(meters.jobs), {})
+      assert.isBelow(Duration.toMillis(lasted), 3_000)
+    }).pipe(Effect.provide(around))
+  )
+
+  it.live("say one state of each server, and one of the rate limits", () =>
+    Effect.gen(function* () {
+      const none = LiveCounts.of({ counts: Effect.succeed([]) })
+      const meters = yield* ServerMeters.ServerMeters
+      const { refresh } = yield* Effect.provideService(makeWorldMeters, LiveCounts, none)
+      yield* refresh
+      assert.deepStrictEqual(valuesOf(meters.upstreams), {
+        "m 1 closed": 1,
+        "m 1 resting": 0,
+        "m 1 open": 0,
+        "m 1 half_open": 0
+      })
+      sharing = "lost"
+      state = "open"
+      yield* refresh
+      assert.deepStrictEqual(valuesOf(meters.sharing), { own: 0, shared: 0, lost: 1 })
+      assert.deepStrictEqual(Object.values(valuesOf(meters.upstreams)), [0, 0, 1, 0])
+    }).pipe(Effect.provide(around))
+  )
+})

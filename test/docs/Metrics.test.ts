@@ -1,0 +1,43 @@
+/** docs/metrics.md lists what there is, as the code says it, and its examples ask for nothing else. */
+import * as DomainMeters from "@sluice/domain/observation/Meters"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "metrics.md"), "utf8")
+
+const families = Effect.gen(function* () {
+  return [...Object.values(yield* ServerMeters.ServerMeters), ...Object.values(yield* DomainMeters.Meters)]
+}).pipe(Effect.provide(ServerMeters.layer))
+
+describe("docs/metrics.md", () => {
+  it.effect("has a row for each metric, and no other", () =>
+    Effect.gen(function* () {
+      const rows = (yield* families).map(
+        ({ help, kind, labels, name }) =>
+          `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`
+      )
+      const listed = page.split("\n").filter((line) => line.startsWith("| `sluice_"))
+      assert.strictEqual(listed.join("\n"), rows.join("\n"), "the rows that docs/metrics.md should have")
+      assert.isAbove(rows.length, 25)
+    })
+  )
+
+  it.effect("asks for metrics and labels that there are", () =>
+    Effect.gen(function* () {
+      const known = new Map((yield* families).map((family) => [family.name, family]))
+      const alerts = /^```yaml\n(groups:[\s\S]*?)^```$/m.exec(page)![1]!
+      const asked = [...alerts.matchAll(/\b(sluice_\w+?)(_bucket|_count|_sum)?(?:\{([^}]*)\})?(?=[^\w{]|$)/g)]
+      assert.isAtLeast(asked.length, 4)
+      for (const [text, name, part, labels = ""] of asked) {
+        const family = known.get(name!)
+        assert.isDefined(family, text)
+        assert.strictEqual(part !== undefined, family!.kind === "histogram", text)
+        for (const [, label] of labels.matchAll(/(\w+) *=/g)) assert.include(family!.labels, label, text)
+      }
+      assert.lengthOf([...alerts.matchAll(/^ +- alert: /gm)], 3)
+    })
+  )
+})
