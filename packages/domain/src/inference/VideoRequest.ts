@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
+import { noNul } from "../database/StoredText.ts"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
@@ -36,7 +37,8 @@ const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schem
 export const VideoBody = Schema.Struct({
   model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
   prompt: Schema.String.check(
-    Schema.isBetweenLength(1, MAX_VIDEO_PROMPT, { expected: `from 1 to ${MAX_VIDEO_PROMPT} characters` })
+    Schema.isBetweenLength(1, MAX_VIDEO_PROMPT, { expected: `from 1 to ${MAX_VIDEO_PROMPT} characters` }),
+    noNul
   ),
   seconds: opt(
     Schema.Union([

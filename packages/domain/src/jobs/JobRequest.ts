@@ -7,6 +7,7 @@ import type { Redacted } from "effect"
 import { Cause, Exit, Redacted as Redact, Result, Schema, SchemaIssue } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import { fromUsd } from "../billing/Money.ts"
+import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import type { JobSpec } from "./Job.ts"
@@ -42,8 +43,6 @@ const atMost = (characters: number) =>
 const printable = Schema.makeFilter((value: string) =>
   /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? "must not contain control characters" : undefined
 )
-/** PostgreSQL text cannot hold NUL, and neither can an argument or a variable. */
-const noNul = Schema.makeFilter((value: string) => (value.includes("\0") ? "must not contain NUL" : undefined))
 const wellFormed = Schema.makeFilter((value: string) =>
   value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
 )
