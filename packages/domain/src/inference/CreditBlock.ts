@@ -45,11 +45,16 @@ export class CreditBlock {
 
   /** Reserves, where there is room. */
   take(amount: NanoUsd, nowMs: number): Share | undefined {
-    if (amount > this.left || nowMs < this.openedMs || nowMs >= this.openedMs + BLOCK_AGE_MS) return undefined
+    if (amount > this.left || !this.isUsable(nowMs)) return undefined
     this.left -= amount
     this.underWay++
     this.usedMs = nowMs
     return { block: this, amount, returned: false }
+  }
+
+  /** Neither old, nor of a time that is yet to come where the clock went back. */
+  isUsable(nowMs: number): boolean {
+    return nowMs >= this.openedMs && nowMs < this.openedMs + BLOCK_AGE_MS
   }
 
   /** A request was charged `charged` of its share; saying it again changes nothing. */
@@ -90,9 +95,9 @@ export class Purse {
   }
 
   /** The size of the block that a request of `amount` should ask for; undefined: none. */
-  wants(amount: NanoUsd): NanoUsd | undefined {
+  wants(amount: NanoUsd, nowMs: number): NanoUsd | undefined {
     const size = amount * BLOCK_REQUESTS
-    const roomy = this.current !== undefined && this.current.left * 2n >= size
+    const roomy = this.current !== undefined && this.current.isUsable(nowMs) && this.current.left * 2n >= size
     if (this.asking || roomy || this.counted < BUSY_REQUESTS) return undefined
     return size * BLOCK_SHARE <= this.available ? size : undefined
   }

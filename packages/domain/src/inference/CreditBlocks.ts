@@ -83,8 +83,9 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
 
   /** Reserves from a block; undefined: there is no room in one. */
   const take = (purse: Purse, amount: NanoUsd): Share | undefined => {
-    const share = purse.take(amount, now())
-    const size = purse.wants(amount)
+    const nowMs = now()
+    const share = purse.take(amount, nowMs)
+    const size = purse.wants(amount, nowMs)
     if (size !== undefined) {
       purse.asking = true
       background(Effect.uninterruptible(open(purse, size)))

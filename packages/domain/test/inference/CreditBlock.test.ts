@@ -73,21 +73,22 @@ describe("A block of credit", () => {
   })
 
   it("is asked for where many come at once and there is money for many more, once at a time", () => {
-    expect(busy(BUSY_REQUESTS - 1, RICH).wants(1n)).toBeUndefined()
-    expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).wants(1n)).toBeUndefined()
+    expect(busy(BUSY_REQUESTS - 1, RICH).wants(1n, 0)).toBeUndefined()
+    expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).wants(1n, 0)).toBeUndefined()
     const purse = busy(BUSY_REQUESTS, RICH)
-    expect(purse.wants(1n)).toBe(BLOCK_REQUESTS)
+    expect(purse.wants(1n, 0)).toBe(BLOCK_REQUESTS)
     // What costs nothing needs no money, and no statement before the model is asked either.
-    expect(busy(BUSY_REQUESTS, 0n, 0n).wants(0n)).toBe(0n)
+    expect(busy(BUSY_REQUESTS, 0n, 0n).wants(0n, 0)).toBe(0n)
     purse.asking = true
-    expect(purse.wants(1n)).toBeUndefined()
+    expect(purse.wants(1n, 0)).toBeUndefined()
   })
 
   it("is asked for by nobody who comes alone", () => {
     const purse = busy(0, RICH)
     for (let n = 0; n < 100; n++) {
-      purse.take(1n, (n * BUSY_MS) / (BUSY_REQUESTS - 1))
-      expect(purse.wants(1n)).toBeUndefined()
+      const nowMs = (n * BUSY_MS) / (BUSY_REQUESTS - 1)
+      purse.take(1n, nowMs)
+      expect(purse.wants(1n, nowMs)).toBeUndefined()
     }
   })
 
@@ -97,9 +98,9 @@ describe("A block of credit", () => {
     purse.open(first)
     const shares = [purse.take(1n, 0)!]
     expect(shares[0]!.block).toBe(first)
-    expect(purse.wants(1n)).toBeUndefined()
+    expect(purse.wants(1n, 0)).toBeUndefined()
     for (let n = 0n; n < BLOCK_REQUESTS / 2n; n++) shares.push(purse.take(1n, 0)!)
-    expect(purse.wants(1n)).toBe(BLOCK_REQUESTS)
+    expect(purse.wants(1n, 0)).toBe(BLOCK_REQUESTS)
     const second = new CreditBlock("second", BLOCK_REQUESTS, 0)
     purse.open(second)
     expect(purse.take(1n, 0)?.block).toBe(second)
@@ -108,6 +109,16 @@ describe("A block of credit", () => {
     expect(purse.through()).toEqual([first])
     expect(purse.through()).toEqual([])
     expect(purse.empty).toBe(false)
+  })
+
+  it("is replaced when it is old, however much is left of it and whoever still uses it", () => {
+    const purse = busy(BUSY_REQUESTS, RICH)
+    purse.open(new CreditBlock("old", BLOCK_REQUESTS, 0))
+    expect(purse.take(1n, 0)).toBeDefined()
+    purse.learn(RICH, false, BLOCK_AGE_MS)
+    for (let n = 0; n < BUSY_REQUESTS; n++) expect(purse.take(1n, BLOCK_AGE_MS)).toBeUndefined()
+    expect(purse.wants(1n, BLOCK_AGE_MS)).toBe(BLOCK_REQUESTS)
+    expect(purse.wants(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
   })
 
   it("is not used while the budget is reached, or when that was asked too long ago", () => {

@@ -4,23 +4,15 @@ import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
-import { type ChatEvent, type Model, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { countSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Exit, Fiber, Layer, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { modelAt } from "./support/Models.ts"
 import { idOf, replica } from "./support/Workspace.ts"
 import { saying } from "../../../../test/support/Answers.ts"
 
-const model: Model = {
-  id: "m",
-  created: 0,
-  ownedBy: "t",
-  contextLength: 5_000,
-  maxOutputTokens: 1_000,
-  vision: false,
-  promptPrice: 1_000_000n,
-  completionPrice: 3_000_000n
-}
+const model = modelAt(1_000_000n, 3_000_000n)
 const requestOf = (body: object) => {
   const result = decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }], ...body })
   if (Result.isFailure(result)) throw result.failure

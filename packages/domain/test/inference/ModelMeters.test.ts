@@ -6,24 +6,16 @@ import { decodeChat } from "@sluice/domain/inference/Chat"
 import { type Emit, Inference } from "@sluice/domain/inference/Inference"
 import { ClientStalled } from "@sluice/domain/inference/InferenceErrors"
 import { Metering } from "@sluice/domain/inference/Metering"
-import { type Model, ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { makeWholeAnswer } from "@sluice/domain/inference/WholeAnswer"
 import * as Observation from "@sluice/domain/observation/Meters"
 import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { modelAt } from "./support/Models.ts"
 import { idOf, replica } from "./support/Workspace.ts"
 
-const model: Model = {
-  id: "m",
-  created: 0,
-  ownedBy: "t",
-  contextLength: 5_000,
-  maxOutputTokens: 1_000,
-  vision: false,
-  promptPrice: 1n,
-  completionPrice: 1n
-}
+const model = modelAt(1n, 1n)
 const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }] }))
 const principal = idOf.principal(1)
 const poor = new CreditInsufficient({ required: 1n, available: 0n })

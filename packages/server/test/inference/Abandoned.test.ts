@@ -22,7 +22,7 @@ const Paced = chatServer(keys, simulated(defaultWorld(7))).pipe(
   Layer.provideMerge(Observation.layer)
 )
 
-/** Requests that were counted as left; none is counted as open, or as anything else. */
+/** How many requests were counted as abandoned; by then none may be counted as open, ok, failed or refused. */
 const left = Effect.map(Observation.Meters, ({ modelOpen, modelRequests }) => {
   for (const { content, values } of modelOpen.all) expect([values, content.value]).toEqual([values, 0])
   for (const end of ["ok", "failed", "refused"] as const) expect(modelRequests.of("sluice-large", end).value).toBe(0)
