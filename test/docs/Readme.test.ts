@@ -6,6 +6,7 @@ import { execFile } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { usd } from "../../packages/cli/src/terminal/Amounts.ts"
 import { freePort, NODE, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
 
 const root = join(import.meta.dirname, "..", "..")
@@ -72,6 +73,12 @@ describe("The README", () => {
       assert.deepStrictEqual(told(await run(step.command)), told(step.output))
     }
   )
+
+  it("writes amounts as the command does", () => {
+    const amounts = steps.flatMap(({ output }) => output.match(/\$\d[\d.,]*\d/g) ?? [])
+    assert.isAtLeast(amounts.length, 10)
+    for (const amount of amounts) assert.strictEqual(usd(Number(amount.replaceAll(/[$,]/g, ""))), amount)
+  })
 
   it("links to files that exist, and names commands that do", () => {
     for (const [, path] of readme.matchAll(/\]\(([^)#:]+)\)/g)) assert.isTrue(existsSync(join(root, path!)), path)
