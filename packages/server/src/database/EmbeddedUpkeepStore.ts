@@ -32,7 +32,8 @@ const tidyTables: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen
   for (const { name, dead } of tables) yield* sql.unsafe(`${dead ? "vacuum (analyze)" : "analyze"} ${name}`)
 })
 
-const tidyLog: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen(function* () {
+/** After the tables: reading a page for statistics can write it to the log. */
+export const tidyLog: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [log] = yield* sql<{ readonly due: boolean }>`
     select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) > ${LOG_BYTES}::int8 as due from pg_control_checkpoint()`
