@@ -28,6 +28,8 @@ export class Outputs extends Context.Service<
   {
     /** Stores all that is there at present, from byte `position` of the store. `final`: nothing follows. Answers the new end. */
     readonly drain: (source: Source, position: number, final: boolean) => Effect.Effect<number, ProviderUnavailable>
+    /** Stores what is there at present, for who reads once; asks the provider no more than once a second for one machine. */
+    readonly refresh: (machineId: string) => Effect.Effect<void>
     /** Drains as output comes, for as long as the scope is open; shared by all readers of one machine. */
     readonly collect: (machineId: string) => Effect.Effect<void, never, Scope.Scope>
   }
@@ -76,6 +78,8 @@ export class Outputs extends Context.Service<
           end = appended ? end + masked.bytes.length : yield* store.total(source.id)
           signals.emit(topicOf(source.id))
           yield* trim(source.id, end, deadline)
+          // Less than was asked for was all that there is: what comes now is for the next drain.
+          if (appended && output.bytes.length < MAX_CHUNK_BYTES) return end
         }
       })
 
@@ -94,7 +98,20 @@ export class Outputs extends Context.Service<
         idleTimeToLive: Duration.seconds(1)
       })
 
-      return Outputs.of({ drain, collect: (machineId) => RcMap.get(collectors, machineId) })
+      const refreshes = yield* RcMap.make({
+        lookup: (machineId: string) =>
+          Effect.gen(function* () {
+            const source = yield* store.source(machineId)
+            if (source !== undefined) yield* drain(source, yield* store.total(machineId), false)
+          }).pipe(Effect.timeoutOption(replica.pollMs), Effect.ignoreCause),
+        idleTimeToLive: Duration.seconds(1)
+      })
+
+      return Outputs.of({
+        drain,
+        refresh: (machineId) => Effect.scoped(RcMap.get(refreshes, machineId)),
+        collect: (machineId) => RcMap.get(collectors, machineId)
+      })
     })
   )
 }

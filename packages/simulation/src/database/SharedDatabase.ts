@@ -12,7 +12,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import type { Duplex } from "node:stream"
 import type { Process } from "../driver/Process.ts"
-import { emptyTables } from "./EmptyTablesStore.ts"
+import { emptyTables, tidy } from "./TablesStore.ts"
 
 const CONNECTIONS = 8
 
@@ -50,6 +50,15 @@ export const open = Effect.gen(function* () {
       depth++
       try {
         return (await db.query<Row>(text, [...parameters])).rows
+      } finally {
+        depth--
+      }
+    },
+    /** What the upkeep of a server does in its own time (EmbeddedUpkeepStore.ts): dead rows and the log do not pile up. */
+    tidy: async (): Promise<void> => {
+      depth++
+      try {
+        await tidy(db)
       } finally {
         depth--
       }

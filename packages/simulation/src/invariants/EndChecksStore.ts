@@ -36,6 +36,11 @@ type Found = Effect.Effect<ReadonlyArray<string>>
 /** Tables of the world and of the checks, where the command and its output are what they are. */
 const OTHERS = /^(sim_|simulation_|.*migrations$)/
 
+/** Machines whose output is read at once. */
+const MACHINES_AT_ONCE = 100
+/** Characters by which values that may hold a secret are found. */
+const BEGINNING = 6
+
 export const ends = {
   acceptedEnds: (sql: PgClient.PgClient, { accepted }: EndContext): Found =>
     sql
@@ -90,18 +95,23 @@ export const ends = {
         readonly output_bytes: bigint
       }>(`select id, job_id, output_bytes from machines where job_id is not null order by id`)
       const found: Array<string> = []
-      for (const { id, job_id, output_bytes } of machines) {
+      for (let at = 0; at < machines.length; at += MACHINES_AT_ONCE) {
+        const some = machines.slice(at, at + MACHINES_AT_ONCE)
         const chunks = yield* sql.unsafe<StoredPiece>(
-          `select start, bytes from output_chunks where machine_id = $1 order by start`,
-          [id]
+          `select machine_id, start, bytes from output_chunks
+             where machine_id = any(array(select value::uuid from json_array_elements_text($1::json))) order by machine_id, start`,
+          [JSON.stringify(some.map((machine) => machine.id))]
         )
-        const written = expected(job_id)
-        const wrong = fault(
-          chunks,
-          Number(output_bytes),
-          typeof written === "string" ? new TextEncoder().encode(written) : written
-        )
-        if (wrong !== undefined) found.push(`the log of job ${job_id} ${wrong}`)
+        const pieces = Map.groupBy(chunks, (chunk) => chunk.machine_id)
+        for (const { id, job_id, output_bytes } of some) {
+          const written = expected(job_id)
+          const wrong = fault(
+            pieces.get(id) ?? [],
+            Number(output_bytes),
+            typeof written === "string" ? new TextEncoder().encode(written) : written
+          )
+          if (wrong !== undefined) found.push(`the log of job ${job_id} ${wrong}`)
+        }
       }
       return found
     }).pipe(Effect.orDie),
@@ -112,6 +122,7 @@ export const ends = {
       const found = others.flatMap(({ name, text }) =>
         secrets.flatMap((secret, index) => (text.includes(secret) ? [`secret ${index} is in ${name}`] : []))
       )
+      const beginnings = [...new Set(secrets.map((secret) => secret.slice(0, BEGINNING)))]
       const columns = yield* sql.unsafe<{ readonly table: string; readonly column: string; readonly bytes: boolean }>(
         `select c.table_name as table, c.column_name as column, c.data_type = 'bytea' as bytes from information_schema.columns c
            join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name and t.table_type = 'BASE TABLE'
@@ -125,10 +136,13 @@ export const ends = {
             ? `(select string_agg(bytes, ''::bytea order by start) as v from output_chunks group by machine_id)`
             : `(select ${name} as v from "${table}")`
         const holds = bytes ? `position(convert_to(s.value, 'UTF8') in x.v) > 0` : `position(s.value in x.v::text) > 0`
+        // Each value is held against the few beginnings that secrets have; who has none of them holds no secret.
         const rows = yield* sql.unsafe<{ readonly index: bigint }>(
-          `select s.index - 1 as index from json_array_elements_text($1::json) with ordinality s(value, index)
-             where exists (select from ${values} x where ${holds}) order by 1`,
-          [JSON.stringify(secrets)]
+          `with suspects as materialized (select x.v from ${values} x
+             where exists (select from json_array_elements_text($2::json) s(value) where ${holds}))
+           select s.index - 1 as index from json_array_elements_text($1::json) with ordinality s(value, index)
+             where exists (select from suspects x where ${holds}) order by 1`,
+          [JSON.stringify(secrets), JSON.stringify(beginnings)]
         )
         found.push(...rows.map(({ index }) => `secret ${index} is in ${table}.${column}`))
       }
@@ -137,6 +151,7 @@ export const ends = {
 }
 
 interface StoredPiece {
+  readonly machine_id: string
   readonly start: bigint
   readonly bytes: Uint8Array
 }

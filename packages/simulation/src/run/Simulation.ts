@@ -73,6 +73,7 @@ class Run {
   private nextMoney = 0
   private nextLook = 0
   private nextCheck = 0
+  private nextTidy = HOUR
   private finishedAt: number | undefined
   private violation: Violation | null = null
 
@@ -192,6 +193,10 @@ class Run {
   private async check(): Promise<boolean> {
     const { driver, scenario } = this
     this.nextCheck = driver.now + scenario.lookSeconds * 1_000
+    if (driver.now >= this.nextTidy) {
+      this.nextTidy = driver.now + HOUR
+      await this.database.tidy()
+    }
     const found = await this.inspector.check(this.database.changes)
     if (found !== undefined) this.violation = this.violated(found)
     return found !== undefined
@@ -199,10 +204,11 @@ class Run {
 
   private async hasRunOut(): Promise<boolean> {
     const { now } = this.driver
+    if (now < this.endOfPlan) return false
     const left = this.users.busy + (await alive(this.database))
     const swept = SWEEP_POLLS * this.scenario.pollSeconds * 1_000
     if (this.finishedAt !== undefined) return now >= this.finishedAt + swept && left === 0
-    if (now < this.endOfPlan || left > 0) return false
+    if (left > 0) return false
     this.finishedAt = now
     return false
   }

@@ -54,6 +54,21 @@ describe("A test double", { timeout: 60_000 }, () => {
     assert.closeTo(balance.balance_usd, 100 - done.cost_usd, 1e-9)
   })
 
+  it("shows what a command has written by now to who reads its log and goes on", async () => {
+    const sluice = await start()
+    const id = await submit(sluice, "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 2; done; sleep 100")
+    while ((await show(sluice, id)).status !== "running") await sluice.advance("1 second")
+    const read = async () => (await call(sluice, "GET", `/api/v1/jobs/${id}/logs?follow=false`)).text
+    const first = await read()
+    // Long before the output of a machine that nobody reads is stored.
+    await sluice.advance("9 seconds")
+    const second = await read()
+    assert.isTrue(second.startsWith(first), second)
+    assert.isAtLeast(second.length, first.length + "3\n4\n5\n6\n".length)
+    await sluice.advance("2 seconds")
+    assert.isAbove((await read()).length, second.length)
+  })
+
   it("does the same for the same seed, and another for another", async () => {
     const play = async (seed: number) => {
       const sluice = await start({ seed })

@@ -21,7 +21,7 @@ const make = Effect.gen(function* () {
 
   /** At most `maxBytes` from byte `from`, and when there may be more (`Infinity`: never). */
   const readFrom = Effect.fnUntraced(function* (key: string, from: number, maxBytes: number) {
-    const record = yield* batches.find(key)
+    const record = yield* batches.recent(key)
     if (record === undefined || record.plan === null) return { bytes: NOTHING, again: Infinity }
     if (!hasCommandStarted(record, now())) {
       const { nextOutputAt } = view(record, undefined, now())

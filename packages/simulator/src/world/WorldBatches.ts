@@ -30,6 +30,16 @@ const make = Effect.gen(function* () {
     const at = now()
     return Effect.map(store.launch(rows, at), (ordinals) => ordinals.map((ordinal) => ({ ordinal, at })))
   })
+  /** What was found at this very moment. */
+  const moment = { at: 0, records: new Map<string, LaunchRecord | undefined>() }
+  const find = (key: string): Effect.Effect<LaunchRecord | undefined> =>
+    Effect.map(finds.submit(key), (record) => {
+      if (moment.at !== now()) moment.records.clear()
+      moment.at = now()
+      moment.records.set(key, record)
+      return record
+    })
+
   const stops = yield* batched(
     Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       const found = yield* store.find(keys)
@@ -48,7 +58,12 @@ const make = Effect.gen(function* () {
   )
 
   return {
-    find: (key: string): Effect.Effect<LaunchRecord | undefined> => finds.submit(key),
+    find,
+    /** For who reads what a machine wrote: it may be the record that an observation found at this very moment. */
+    recent: (key: string): Effect.Effect<LaunchRecord | undefined> =>
+      Effect.suspend(() =>
+        moment.at === now() && moment.records.has(key) ? Effect.succeed(moment.records.get(key)) : find(key)
+      ),
     /** The new machine's ordinal, -1 where the key is known, null where there is no room; and the time of the launch. */
     launch: launches.submit,
     /** Gives the record from before the stop; a key that nobody launched becomes a tombstone. */
