@@ -65,7 +65,7 @@ export class JobReconciler extends Context.Service<
       const step = Effect.fnUntraced(function* (row: JobRow) {
         const now = clock.currentTimeMillisUnsafe()
         const { decision, hold } = yield* decideWithFunds(row, now)
-        const { committed, wakeAt } = yield* store.commit({
+        const { committed, limited, wakeAt } = yield* store.commit({
           row: { ...row, hold },
           state: decision.state,
           stopMachine: decision.stopMachine,
@@ -77,7 +77,7 @@ export class JobReconciler extends Context.Service<
         if (isTerminal(decision.state.status)) jobsEnded.of(decision.state.status).add()
         else reconciler.alarm(wakeAt)
         if (decision.stopMachine) signals.emit("machines")
-        if (runsSince(row) !== undefined) signals.emit("budgets")
+        if (limited) signals.emit("budgets")
         signals.emit(topicOf(row.id))
       })
 

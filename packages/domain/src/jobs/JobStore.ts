@@ -31,6 +31,8 @@ export interface JobCommit {
 export interface Committed {
   readonly committed: boolean
   readonly wakeAt: number
+  /** What it runs up counts against a budget, which is to look at it. */
+  readonly limited: boolean
 }
 
 /** What of a job's machine and hold a reader needs, beside the job's own columns. */
@@ -86,8 +88,10 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
       events = e.events + 1,
       wake_at = case when e.lease_until > $3::timestamptz then e.wake_at else least(e.wake_at, $3::timestamptz) end
     from (select environment_id, sum(month_cost)::int8 as cost from ok where terminal or began group by environment_id) y
-    where e.id = y.environment_id and e.id = any(array(select id from envs)))
-  select w.id, w.wake_at, (select count(*) from stopped) as stops from written w`
+    where e.id = y.environment_id and e.id = any(array(select id from envs))
+    returning e.id, e.monthly_budget is not null as limited)
+  select w.id, w.wake_at, (select count(*) from stopped) as stops,
+    exists (select from ok join spent s on s.id = ok.environment_id where ok.id = w.id and s.limited) as limited from written w`
 
 const inputOf = ({ row, state, stopMachine, settle, monthCost, wakeAt }: JobCommit) => {
   const bill = split(settle ?? 0n, row.hold ?? 0n)
@@ -140,7 +144,7 @@ export class JobStore extends Context.Service<
 
       const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<JobCommit>) => {
         const at = clock.currentTimeMillisUnsafe()
-        const rows = sql.unsafe<{ readonly id: string; readonly wake_at: Date }>(COMMIT, [
+        const rows = sql.unsafe<{ readonly id: string; readonly wake_at: Date; readonly limited: boolean }>(COMMIT, [
           JSON.stringify(commits.map(inputOf)),
           replica.id,
           new Date(at),
@@ -149,10 +153,15 @@ export class JobStore extends Context.Service<
         return rows.pipe(
           Effect.orDie,
           Effect.map((written) => {
-            const wakes = new Map(written.map((row) => [row.id, row.wake_at.getTime()]))
-            return commits.map(({ row, wakeAt }) =>
-              Exit.succeed<Committed>({ committed: wakes.has(row.id), wakeAt: wakes.get(row.id) ?? wakeAt })
-            )
+            const byId = new Map(written.map((row) => [row.id, row]))
+            return commits.map(({ row, wakeAt }) => {
+              const found = byId.get(row.id)
+              return Exit.succeed<Committed>({
+                committed: found !== undefined,
+                wakeAt: found?.wake_at.getTime() ?? wakeAt,
+                limited: found?.limited ?? false
+              })
+            })
           })
         )
       }
