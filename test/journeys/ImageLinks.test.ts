@@ -34,6 +34,9 @@ let closed: ServerProcess
 const paths: Array<string> = []
 /** Bodies that the model's server was sent. */
 const prompts: Array<string> = []
+/** Orders of films that it was sent: forms. */
+const orders: Array<Buffer> = []
+let ordered = () => {}
 let hungUp = () => {}
 
 beforeAll(async () => {
@@ -50,17 +53,25 @@ beforeAll(async () => {
     const parts: Array<Buffer> = []
     request.on("data", (part: Buffer) => parts.push(part))
     request.on("end", () => {
+      if (request.url?.startsWith("/v1/videos") === true) {
+        if (request.method === "POST") orders.push(Buffer.concat(parts))
+        ordered()
+        return response.writeHead(200, { "content-type": "application/json" }).end('{"id":"film","status":"queued"}')
+      }
       prompts.push(Buffer.concat(parts).toString())
       const body = prompts.at(-1)!.includes('"stream":true')
         ? `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "A dot." }, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`
         : JSON.stringify(ANSWER)
       response.writeHead(200, { "content-type": body.startsWith("data") ? "text/event-stream" : "application/json" })
-      response.end(body)
+      return response.end(body)
     })
   })
   const file = join(directory.path, "models.json")
   const upstream = { base_url: `${model.origin}/v1` }
-  writeFileSync(file, JSON.stringify({ models: [{ ...chatEntry("seer", upstream), vision: true }] }))
+  writeFileSync(
+    file,
+    JSON.stringify({ models: [{ ...chatEntry("seer", upstream), vision: true }, filmEntry(upstream)] })
+  )
   const started = async (name: string, switches: ReadonlyArray<string>, variables: Record<string, string> = {}) => {
     const flags = ["--models", file, ...switches]
     const data = join(directory.path, name)
@@ -89,6 +100,26 @@ afterAll(async () => {
   directory.remove()
 })
 
+const filmEntry = (upstream: object) => ({
+  kind: "video",
+  id: "filmer",
+  sizes: ["640x368"],
+  seconds: [4],
+  price_usd: { second: 0.1 },
+  upstreams: [upstream]
+})
+const film = async ({ origin }: ServerProcess, url: string, key?: string) => {
+  const answer = await fetch(`${origin}/v1/videos`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${TEST_KEY}`,
+      "content-type": "application/json",
+      ...(key === undefined ? {} : { "idempotency-key": key })
+    },
+    body: JSON.stringify({ model: "filmer", prompt: "A river.", input_reference: { image_url: url } })
+  })
+  return { status: answer.status, body: (await answer.json()) as Record<string, Record<string, string>> }
+}
 const clientOf = ({ origin }: ServerProcess) => new OpenAI({ apiKey: TEST_KEY, baseURL: `${origin}/v1`, maxRetries: 0 })
 const chat = (url: string) => ({
   model: "seer",
@@ -176,6 +207,29 @@ describe("Images by link", () => {
     const began = performance.now()
     await gone
     expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  it("are the picture of a film, once for an order that is said again", { timeout: 60_000 }, async () => {
+    const taken = new Promise<void>((resolve) => (ordered = resolve))
+    const before = paths.length
+    const first = await film(open, `${images.origin}/a.png`, "a river")
+    expect([first.status, first.body["status"]]).toEqual([200, "queued"])
+    await taken
+    expect(orders).toHaveLength(1)
+    expect(orders[0]!.includes(PNG)).toBe(true)
+    expect(orders[0]!.includes(images.origin)).toBe(false)
+    const again = await film(open, `${images.origin}/a.png`, "a river")
+    expect([again.status, again.body["id"]]).toEqual([200, first.body["id"]])
+    expect(paths.slice(before)).toEqual(["/a.png"])
+    const page = await film(open, `${images.origin}/page`)
+    expect([page.status, page.body["error"]]).toMatchObject([400, { param: "input_reference" }])
+    expect(page.body["error"]!["message"]).toContain("Content-Type")
+    const inside = await film(publicOnly, `${images.origin}/a.png`)
+    expect([inside.status, inside.body["error"]]).toMatchObject([400, { param: "input_reference" }])
+    const refusal = await film(closed, `${images.origin}/a.png`)
+    expect([refusal.status, refusal.body["error"]]).toMatchObject([400, { param: "input_reference" }])
+    expect(refusal.body["error"]!["message"]).toContain("--allow-image-urls")
+    expect(paths.slice(before)).toEqual(["/a.png", "/page"])
   })
 
   it("are refused unless the operator allows them", { timeout: 60_000 }, async () => {

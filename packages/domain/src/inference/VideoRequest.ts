@@ -1,11 +1,13 @@
 /**
  * The body of POST /videos (decisions: Inference surface), JSON or a form as OpenAI's clients send it, checked. A picture
- * comes as a file of the form or as a `data:` URL.
+ * comes as a file of the form, as a `data:` URL, or as a link that is yet to be followed (`LinkedPicture.ts`).
  */
 import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
+import { isLink } from "./Chat.ts"
+import { ImageUrl } from "./ChatBody.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
 /** UTF-16 units. */
@@ -26,6 +28,8 @@ export interface VideoRequest {
   readonly size: string | undefined
   readonly seconds: number | undefined
   readonly picture: Picture | undefined
+  /** Where the picture is, of a caller who did not send it. */
+  readonly pictureLink?: string | undefined
   /** The caller's name for this order: said twice, it is one order. */
   readonly idempotencyKey?: string | undefined
 }
@@ -47,7 +51,7 @@ export const VideoBody = Schema.Struct({
     ])
   ),
   size: opt(Schema.String),
-  input_reference: opt(Schema.Struct({ image_url: Schema.String }))
+  input_reference: opt(Schema.Struct({ image_url: ImageUrl }))
 })
 
 const decode = bodyDecoder(VideoBody)
@@ -60,28 +64,37 @@ export const decodeVideo = (
   if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY)) {
     return invalid("Idempotency-Key", `Invalid value for 'Idempotency-Key': from 1 to ${MAX_KEY} characters`)
   }
-  return Result.flatMap(decode(body), (given) =>
-    Result.flatMap(pictureOf(given.input_reference?.image_url, picture), (found) =>
+  return Result.flatMap(decode(body), (given) => {
+    const url = given.input_reference?.image_url
+    const pictureLink = picture === undefined && url !== undefined && isLink(url) ? url : undefined
+    return Result.flatMap(pictureLink === undefined ? pictureOf(url, picture) : NO_PICTURE, (found) =>
       Result.succeed({
         model: given.model,
         prompt: given.prompt,
         size: given.size ?? undefined,
         seconds: given.seconds === undefined || given.seconds === null ? undefined : Number(given.seconds),
         picture: found,
+        pictureLink,
         idempotencyKey
       })
     )
-  )
+  })
 }
+
+const NO_PICTURE = Result.succeed(undefined)
 
 const pictureOf = (
   url: string | undefined,
   file: Picture | undefined
 ): Result.Result<Picture | undefined, ChatInvalid> => {
   if (file !== undefined) return checked(file)
-  if (url === undefined) return Result.succeed(undefined)
+  return url === undefined ? NO_PICTURE : pictureIn(url)
+}
+
+/** The picture in a `data:` URL. */
+export const pictureIn = (url: string): Result.Result<Picture, ChatInvalid> => {
   const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
-  if (parts === null) return refused("must be a data: URL in base64; links are not followed")
+  if (parts === null) return refused(NO_DATA)
   const bytes = Base64.decode(url.slice(parts[0].length))
   return Result.isFailure(bytes)
     ? refused("must be a data: URL in base64")
@@ -95,4 +108,9 @@ const checked = (picture: Picture): Result.Result<Picture, ChatInvalid> => {
   return Result.succeed(picture)
 }
 
-const refused = (why: string) => invalid("input_reference", `Invalid value for 'input_reference': the picture ${why}`)
+/** Links that are not allowed are refused in the same words as what is no URL of a picture at all. */
+export const NO_DATA =
+  "must be a data: URL in base64; http(s) links where the operator allows them (--allow-image-urls)"
+
+export const refused = (why: string) =>
+  invalid("input_reference", `Invalid value for 'input_reference': the picture ${why}`)

@@ -7,7 +7,9 @@ import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
+import { ImageFetch } from "./ImageFetch.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import { pictureAt } from "./LinkedPicture.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
@@ -69,6 +71,7 @@ export class Videos extends Context.Service<
       const wakeups = yield* Wakeups
       const signals = yield* Signals
       const meters = yield* makeModelMeters
+      const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
       const models = provider?.models ?? []
       const catalog = new Map(models.map((model) => [model.id, model]))
@@ -90,7 +93,11 @@ export class Videos extends Context.Service<
           const price = model.secondPrice * BigInt(seconds)
           const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const { environmentId, environmentName, keyId, workspaceId } = principal
-          const { idempotencyKey, picture, prompt } = request
+          const { idempotencyKey, pictureLink, prompt } = request
+          const ordered = idempotencyKey === undefined ? Effect.void : lists.ordered(idempotencyKey, environmentId)
+          // An order that was given before has its picture, wherever its link leads by now.
+          const fetched = pictureLink === undefined || (yield* ordered) !== undefined ? undefined : pictureLink
+          const picture = fetched === undefined ? request.picture : yield* pictureAt(images, workspaceId, fetched)
           const admitted = yield* store.admit({
             id,
             workspaceId,
@@ -110,8 +117,7 @@ export class Videos extends Context.Service<
             return yield* new CreditInsufficient({ required: price, available: admitted.available })
           }
           signals.emit(VIDEOS_TOPIC)
-          const found = idempotencyKey === undefined ? undefined : yield* lists.ordered(idempotencyKey, environmentId)
-          const video = videoOf(found ?? (yield* Effect.orDie(find(principal, id))))
+          const video = videoOf((yield* ordered) ?? (yield* Effect.orDie(find(principal, id))))
           const same =
             video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds
           return same ? { video, replayed: video.id !== id } : yield* new VideoOrderDiffers()
