@@ -31,7 +31,7 @@ const Form = Schema.Struct({
 export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
   payload: [VideoBody, Form],
   success: VideoWire,
-  error: [...always, InvalidRequest, NotEnded, QuotaSpent, TooLarge]
+  error: [...always, InvalidRequest, NotEnded, QuotaSpent, TooLarge, Overloaded]
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createVideo",
