@@ -23,7 +23,9 @@ export class Replica extends Context.Service<
       Effect.gen(function* () {
         const crypto = yield* Crypto.Crypto
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
-        return Replica.of({ id, leaseMs: 6_000 * options.speed, pollMs: options.pollMs ?? 1_000 * options.speed })
+        const pollMs = options.pollMs ?? 1_000 * options.speed
+        // Nobody looks for claims that ran out more often than that: a shorter one would only be renewed more often.
+        return Replica.of({ id, leaseMs: Math.max(6_000 * options.speed, pollMs), pollMs })
       })
     )
 }
