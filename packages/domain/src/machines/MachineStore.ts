@@ -10,7 +10,7 @@ import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
-import type { MachineFacts } from "./MachineLifecycle.ts"
+import { isGone, type MachineFacts } from "./MachineLifecycle.ts"
 import type { ClaimedMachine, MachineRow } from "./MachineRow.ts"
 import { claimedOf, factTexts, instant } from "./MachineRow.ts"
 
@@ -45,21 +45,27 @@ const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fenc
 const RENEW = `update machines set lease_until = $1, wake_at = $1 where lease_by = $2
   and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
 
-const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
+const INPUT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
     keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
     command_started_at timestamptz, command_exited_at timestamptz, exit_code int4, exit_why text, stop_requested_at timestamptz,
-    stopped_at timestamptz, absent_since timestamptz, failure text, volume_bytes int8)
-  ), owners as materialized (select j.id, j.lease_until is null or j.lease_until <= $3::timestamptz as free from jobs j
-    where j.id = any(array(select job_id from input where wake_job))
-    and j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') order by j.id for update
-  ), written as (update machines m set status = i.status, requested_at = i.requested_at, running_at = i.running_at,
+    stopped_at timestamptz, absent_since timestamptz, failure text, volume_bytes int8))`
+
+/** $2 replica, $3 now. A claim that was lost writes nothing. */
+const WRITE = `update machines m set status = i.status, requested_at = i.requested_at, running_at = i.running_at,
       command_started_at = i.command_started_at, command_exited_at = i.command_exited_at, exit_code = i.exit_code,
       exit_why = i.exit_why, stop_requested_at = coalesce(m.stop_requested_at, i.stop_requested_at), stopped_at = i.stopped_at,
       absent_since = i.absent_since, failure = i.failure,
       lease_by = case when i.keep then m.lease_by end, lease_until = case when i.keep then m.lease_until end,
       wake_at = case when i.keep then m.wake_at when m.events <> i.events then $3::timestamptz else i.wake_at end
-    from input i where m.id = i.id and m.id = any(array(select id from input)) and m.lease_by = $2 and m.fence = i.fence
-      and (select count(*) from owners) >= 0
+    from input i where m.id = i.id and m.id = any(array(select id from input)) and m.lease_by = $2 and m.fence = i.fence`
+
+/** For machines of which neither a job nor a volume has to learn. */
+const COMMIT_ALONE = `${INPUT} ${WRITE} returning m.id as written, m.wake_at as written_wake_at, null as id`
+
+const COMMIT = `${INPUT}, owners as materialized (select j.id, j.lease_until is null or j.lease_until <= $3::timestamptz as free from jobs j
+    where j.id = any(array(select job_id from input where wake_job))
+    and j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') order by j.id for update
+  ), written as (${WRITE} and (select count(*) from owners) >= 0
     returning m.id, m.events, m.wake_at
   ), told as (update jobs j set events = j.events + 1, fence = j.fence + case when o.free then 1 else 0 end,
       lease_by = case when o.free then $2 else j.lease_by end, lease_until = case when o.free then $4::timestamptz else j.lease_until end,
@@ -92,6 +98,9 @@ const inputOf = (commit: MachineCommit) => {
   }
 }
 
+const concernsOthers = ({ facts, machine, wakeJob }: MachineCommit): boolean =>
+  (wakeJob && machine.jobId !== null) || isGone(facts)
+
 export class MachineStore extends Context.Service<
   MachineStore,
   {
@@ -111,14 +120,15 @@ export class MachineStore extends Context.Service<
       const replica = yield* Replica
       const clock = yield* Clock.Clock
 
-      const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<MachineCommit>) =>
-        sql
-          .unsafe<OwnerRow & { readonly written: string; readonly written_wake_at: Date }>(COMMIT, [
-            JSON.stringify(commits.map(inputOf)),
-            replica.id,
-            new Date(clock.currentTimeMillisUnsafe()),
-            new Date(clock.currentTimeMillisUnsafe() + replica.leaseMs)
-          ])
+      const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<MachineCommit>) => {
+        const at = clock.currentTimeMillisUnsafe()
+        const alone = [JSON.stringify(commits.map(inputOf)), replica.id, new Date(at)]
+        const told = commits.some(concernsOthers)
+        return sql
+          .unsafe<OwnerRow & { readonly written: string; readonly written_wake_at: Date }>(
+            told ? COMMIT : COMMIT_ALONE,
+            told ? [...alone, new Date(at + replica.leaseMs)] : alone
+          )
           .pipe(
             Effect.orDie,
             Effect.map((rows) => {
@@ -133,6 +143,7 @@ export class MachineStore extends Context.Service<
               })
             })
           )
+      }
       const options = { maxRows: MAX_ROWS, key: (commit: MachineCommit) => commit.machine.workspaceId }
       const durably = yield* GroupCommit.make({ name: "machines", ...options }, flush(batch))
       const relaxedly = yield* GroupCommit.make({ name: "machines_relaxed", ...options }, flush(relaxed))
