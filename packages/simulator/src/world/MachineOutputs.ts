@@ -5,6 +5,7 @@
 import type { Output, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Context, Effect, Layer, Stream } from "effect"
 import type { Chunk } from "../shell/Shell.ts"
+import type { LaunchRecord } from "./LaunchRecord.ts"
 import { endOf, hasCommandStarted, view } from "./MachineView.ts"
 import { OutputWaits } from "./OutputWaits.ts"
 import { Timelines } from "./Timelines.ts"
@@ -20,8 +21,13 @@ const make = Effect.gen(function* () {
   const now = () => clock.currentTimeMillisUnsafe()
 
   /** At most `maxBytes` from byte `from`, and when there may be more (`Infinity`: never). */
-  const readFrom = Effect.fnUntraced(function* (key: string, from: number, maxBytes: number) {
-    const record = yield* batches.recent(key)
+  const readFrom = Effect.fnUntraced(function* (
+    key: string,
+    from: number,
+    maxBytes: number,
+    find: (key: string) => Effect.Effect<LaunchRecord | undefined>
+  ) {
+    const record = yield* find(key)
     if (record === undefined || record.plan === null) return { bytes: NOTHING, again: Infinity }
     if (!hasCommandStarted(record, now())) {
       const { nextOutputAt } = view(record, undefined, now())
@@ -38,7 +44,7 @@ const make = Effect.gen(function* () {
 
   return {
     read: (key: string, from: number, maxBytes: number): Effect.Effect<Output, ProviderUnavailable> =>
-      Effect.map(readFrom(key, from, maxBytes), ({ bytes }) => ({ offset: from, bytes })),
+      Effect.map(readFrom(key, from, maxBytes, batches.recent), ({ bytes }) => ({ offset: from, bytes })),
 
     follow: (key: string, from: number): Stream.Stream<Output, ProviderUnavailable> =>
       Stream.unwrap(
@@ -47,7 +53,8 @@ const make = Effect.gen(function* () {
             from,
             Effect.fnUntraced(function* (offset) {
               for (;;) {
-                const { bytes, again } = yield* readFrom(key, offset, FOLLOW_BYTES)
+                // Woken by a stop, it must see the stop.
+                const { bytes, again } = yield* readFrom(key, offset, FOLLOW_BYTES, batches.find)
                 if (bytes.length > 0) return [{ offset, bytes }, offset + bytes.length] as const
                 if (again === Infinity) return undefined
                 yield* follower.sleep(again - now())
