@@ -147,8 +147,9 @@ export class JobLogs extends Context.Service<
       ): Effect.fn.Return<Stream.Stream<LogEvent>, never, Scope.Scope> {
         const { machineId } = job
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
-        // What nobody reads is stored now and then only.
-        if (job.startedAt !== null && !isTerminal(job.status)) yield* outputs.refresh(machineId)
+        // What nobody reads is stored now and then only. A follower gets it as it comes, but its tail counts from what there is.
+        const isOnce = !options.follow || options.tail !== undefined
+        if (isOnce && job.startedAt !== null && !isTerminal(job.status)) yield* outputs.refresh(machineId)
         const total = yield* store.total(machineId)
         const position = options.tail === undefined ? options.offset : yield* startOfTail(machineId, options.tail)
         const reader: Reader = { id, position, reported: undefined, status: undefined, done: false }
