@@ -8,11 +8,12 @@
  */
 import type { PGlite } from "@electric-sql/pglite"
 import { Duplex } from "node:stream"
+import { answerOf } from "./PgliteAnswer.ts"
 import { BackendType, hello, message, readyStatus, TransactionStatus } from "./PgliteFrames.ts"
 
 /** A new wire each call; give it to `PgClient.make` as `stream`. */
 export const makePgliteStream = (db: PGlite): (() => Duplex) => {
-  const bridge = new Bridge((bytes) => db.runExclusive(() => db.execProtocolRaw(bytes)))
+  const bridge = new Bridge((bytes) => db.runExclusive(() => answerOf(db, bytes)))
   return () => new Wire(bridge)
 }
 
@@ -20,10 +21,10 @@ export const makePgliteStream = (db: PGlite): (() => Duplex) => {
 export type Gate = (wire: Duplex, batch: Buffer, pass: (batch: Buffer) => void) => void
 
 /**
- * One backend for many processes of a simulation: the database is called synchronously (`execProtocolRawSync`), so that no
- * call is ever outstanding when virtual time moves.
+ * One backend for many processes of a simulation: the database is called synchronously (`answerNow`), so that no call is
+ * ever outstanding when virtual time moves.
  */
-export const makePgliteBackend = (execute: (bytes: Uint8Array) => Uint8Array) => {
+export const makePgliteBackend = (execute: (bytes: Uint8Array) => Buffer) => {
   const bridge = new Bridge(execute)
   return {
     stream: (gate: Gate): (() => Duplex) => {
@@ -37,7 +38,7 @@ export const makePgliteBackend = (execute: (bytes: Uint8Array) => Uint8Array) =>
 /** PGlite resolves on microtasks alone: without a turn now and then, a queue of queries would starve sockets and timers. */
 const TURN_AFTER_MS = 4
 
-type Execute = (bytes: Buffer) => Uint8Array | Promise<Uint8Array>
+type Execute = (bytes: Buffer) => Buffer | Promise<Buffer>
 
 class Bridge {
   readonly listeners = new Map<string, Set<Wire>>()
@@ -87,11 +88,11 @@ class Bridge {
       const [wire, bytes] = job
       try {
         const answer = this.execute(bytes)
-        if (answer instanceof Promise) this.deliver(wire, Buffer.from(await answer))
-        else {
-          this.deliver(wire, Buffer.from(answer))
+        if (!(answer instanceof Promise)) {
+          this.deliver(wire, answer)
           continue
         }
+        this.deliver(wire, await answer)
       } catch (cause) {
         if (this.owner === wire) this.owner = undefined
         wire.destroy(cause instanceof Error ? cause : new Error("PGlite failed"))

@@ -5,6 +5,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { openEmpty } from "@sluice/server/database/Database"
+import { answerNow } from "@sluice/server/database/PgliteAnswer"
 import { type Gate, makePgliteBackend } from "@sluice/server/database/PgliteStream"
 import { worldTables } from "@sluice/simulator/world/WorldMigrations"
 import { Context, Duration, Effect, Layer } from "effect"
@@ -31,7 +32,7 @@ export const open = Effect.gen(function* () {
   }
   let changes = 0
   const backend = makePgliteBackend((bytes) => {
-    const answer = within(() => db.execProtocolRawSync(bytes))
+    const answer = within(() => answerNow(db, bytes))
     if (touchedRows(answer)) changes++
     return answer
   })
