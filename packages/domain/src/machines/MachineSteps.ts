@@ -25,7 +25,7 @@ const UNAVAILABLE_RETRY_MS = 2_000
 /** How often to look at a machine whose provider cannot say when it changes. */
 const LOOK_MS = 2_000
 /** How often output is stored of a machine whose log nobody reads: so much of it is lost with a machine at most. */
-const STORE_OUTPUT_MS = 30_000
+const STORE_OUTPUT_MS = 60_000
 /** Nothing is known to come: look again after this all the same. */
 const IDLE_MS = 3_600_000
 /** Commits of one step at most: launch, exit, stop and one to spare. */
