@@ -27,7 +27,7 @@ interface Row {
   readonly running: ReadonlyArray<{ readonly price: string; readonly since: string }> | null
 }
 
-const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $2, fence = fence + 1
   where id = any(array(select id from environments where monthly_budget is not null and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
   select c.id, c.monthly_budget as budget, case when c.month = $5::date then c.month_spent else 0 end as spent, c.fence, c.events,
@@ -92,7 +92,7 @@ export class BudgetStore extends Context.Service<
 
       const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         yield* relaxed.unsafe(
-          `update environments set lease_until = $1, wake_at = $1 where lease_by = $2
+          `update environments set lease_until = $1 where lease_by = $2
              and id = any(array(select value::uuid from json_array_elements_text($3::json)))`,
           [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)]
         )

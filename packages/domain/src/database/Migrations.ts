@@ -8,13 +8,15 @@ import m0002 from "./migrations/0002_inference.ts"
 import m0003 from "./migrations/0003_videos.ts"
 import m0004 from "./migrations/0004_image_links.ts"
 import m0005 from "./migrations/0005_video_orders.ts"
+import m0006 from "./migrations/0006_room_in_place.ts"
 
 export const loader = Migrator.fromRecord({
   "0001_init": m0001,
   "0002_inference": m0002,
   "0003_videos": m0003,
   "0004_image_links": m0004,
-  "0005_video_orders": m0005
+  "0005_video_orders": m0005,
+  "0006_room_in_place": m0006
 })
 
 /** Brings the database to the newest schema. */

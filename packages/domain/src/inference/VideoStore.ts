@@ -34,11 +34,11 @@ with acc as materialized (select id, balance - held as available from accounts w
   select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, $14, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
 select nullif(refused, 'done') as refused, available from judged`
 
-const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence + 1
   where id = any(array(select id from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *`
 
-const RENEW = `update videos set lease_until = $1, wake_at = $1 where lease_by = $2
+const RENEW = `update videos set lease_until = $1 where lease_by = $2
   and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
 
 /** $1 id, $2 replica, $3 fence, $4 events, $5 now, $6 month, $7 wake, $8 status, $9 percent, $10 failure, $11 reference, $12 ended, $13 charge. */

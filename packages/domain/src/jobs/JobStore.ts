@@ -40,12 +40,12 @@ export const MACHINE_COLUMNS = `(select to_json(x) from (select m.status, m.requ
   m.exit_code, m.exit_why, m.stop_requested_at, m.stopped_at, m.absent_since, m.failure, m.output_bytes from machines m where m.id = c.machine_id) x) as machine,
   (select h.amount from holds h where h.id = c.id and h.state = 'open') as hold`
 
-const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence = fence + 1
   where id = any(array(select id from jobs where status not in ('succeeded', 'failed', 'cancelled', 'timed_out') and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
   select c.*, ${MACHINE_COLUMNS} from c`
 
-const RENEW = `update jobs set lease_until = $1, wake_at = $1 where lease_by = $2
+const RENEW = `update jobs set lease_until = $1 where lease_by = $2
   and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
 
 const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,

@@ -37,12 +37,13 @@ export interface Committed {
   readonly owner: OwnerRow | undefined
 }
 
-const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fence + 1, wake_at = $2
+/** A row that is claimed stays due: whoever finds it when its lease has run out takes it over, and no index changes. */
+const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fence + 1
   where id = any(array(select id from machines where status not in ('stopped', 'failed') and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked))
   returning *`
 
-const RENEW = `update machines set lease_until = $1, wake_at = $1 where lease_by = $2
+const RENEW = `update machines set lease_until = $1 where lease_by = $2
   and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
 
 const INPUT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
@@ -69,7 +70,7 @@ const COMMIT = `${INPUT}, owners as materialized (select j.id, j.lease_until is 
     returning m.id, m.events, m.wake_at
   ), told as (update jobs j set events = j.events + 1, fence = j.fence + case when o.free then 1 else 0 end,
       lease_by = case when o.free then $2 else j.lease_by end, lease_until = case when o.free then $4::timestamptz else j.lease_until end,
-      wake_at = case when o.free then $4::timestamptz else j.wake_at end
+      wake_at = case when o.free then $3::timestamptz else j.wake_at end
     from input i join written w on w.id = i.id join owners o on o.id = i.job_id where j.id = o.id and j.id = any(array(select id from owners))
     returning j.*, o.free as claimed, i.id as told_by
   ), detached as (update volumes v set attached_to = null, used_bytes = coalesce(i.volume_bytes, v.used_bytes)

@@ -68,10 +68,9 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
     name: "a video is claimed while another has it, and committed without a fence",
     statements: [
       [
-        "fence = fence + 1, wake_at = $2\n  where id = any(array(select id from videos",
-        "fence = fence + 1\n  where id = any(array(select id from videos"
+        "from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3\n    and (lease_until is null or lease_until <= $3)",
+        "from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3"
       ],
-      ["wake_at <= $3\n    and (lease_until is null or lease_until <= $3)", "wake_at <= $3"],
       ["v.lease_by = $2 and v.fence = $3 and v.ended_at is null", "$2::text is not null and $3::int8 is not null"]
     ],
     before: "drop trigger videos_ended on videos",
