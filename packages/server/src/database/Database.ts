@@ -117,8 +117,12 @@ function fromPglite<E, R>(open: Effect.Effect<Opened, E, R>) {
   return Layer.effectContext(
     Effect.gen(function* () {
       const { db, isNewest } = yield* open
+      const wires = yield* Effect.acquireRelease(
+        Effect.sync(() => makePgliteStream(db)),
+        ({ stop }) => Effect.promise(stop)
+      )
       const client = yield* PgClient.make({
-        stream: makePgliteStream(db),
+        stream: wires.stream,
         ssl: false,
         username: "postgres",
         database: "postgres",

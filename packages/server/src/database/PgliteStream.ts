@@ -11,10 +11,10 @@ import { Duplex } from "node:stream"
 import { answerOf } from "./PgliteAnswer.ts"
 import { BackendType, hello, message, readyStatus, TransactionStatus } from "./PgliteFrames.ts"
 
-/** A new wire each call; give it to `PgClient.make` as `stream`. */
-export const makePgliteStream = (db: PGlite): (() => Duplex) => {
+/** `stream`: a new wire each call, for `PgClient.make`. `stop` must be awaited before the database is closed. */
+export const makePgliteStream = (db: PGlite) => {
   const bridge = new Bridge((bytes) => db.runExclusive(() => answerOf(db, bytes)))
-  return () => new Wire(bridge)
+  return { stream: (): Duplex => new Wire(bridge), stop: () => bridge.stop() }
 }
 
 /** Decides about each batch of frames that a wire sends (a statement, as a rule) before the backend sees it. */
@@ -47,6 +47,8 @@ class Bridge {
   /** The wire inside a transaction or an unfinished pipeline: nobody else may use the backend. */
   private owner: Wire | undefined
   private running = false
+  private stopped = false
+  private drained: Promise<void> = Promise.resolve()
   private lastId = 0
 
   constructor(execute: Execute) {
@@ -62,8 +64,16 @@ class Bridge {
   }
 
   submit(wire: Wire, bytes: Buffer): void {
+    if (this.stopped) return
     this.queue.push([wire, bytes])
-    void this.drain()
+    if (!this.running) this.drained = this.drain()
+  }
+
+  /** A backend that ends cleans up by itself, and one that is being closed may spin for ever on what it is still asked. */
+  stop(): Promise<void> {
+    this.stopped = true
+    this.queue.length = 0
+    return this.drained
   }
 
   /** Forgets what the wire still wanted and cleans up what it leaves in the backend. Running it twice is harmless. */
@@ -81,7 +91,6 @@ class Bridge {
   }
 
   private async drain(): Promise<void> {
-    if (this.running) return
     this.running = true
     let turnAt = performance.now() + TURN_AFTER_MS
     for (let job = this.next(); job !== undefined; job = this.next()) {

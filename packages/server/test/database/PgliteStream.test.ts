@@ -1,0 +1,36 @@
+/** The wires of the embedded database, as its client uses them. */
+import { PGlite } from "@electric-sql/pglite"
+import { once } from "node:events"
+import { expect, test, vi } from "vitest"
+import { message } from "../../src/database/PgliteFrames.ts"
+import { makePgliteStream } from "../../src/database/PgliteStream.ts"
+
+const STARTUP = Buffer.from([0, 0, 0, 8, 0, 3, 0, 0])
+const prepared = (name: string) =>
+  Buffer.concat([message("P", Buffer.from(`${name}\0select 1\0\0\0`, "latin1")), message("S")])
+
+test("what is asked after a stop never reaches the database, so that it can be closed", async () => {
+  const db = await PGlite.create()
+  const { stop, stream } = makePgliteStream(db)
+  const wires = [stream(), stream(), stream()]
+  for (const wire of wires) {
+    wire.write(STARTUP)
+    await once(wire, "data")
+    wire.write(prepared(`s${wires.indexOf(wire)}`))
+    await once(wire, "data")
+  }
+  const asked = vi.spyOn(db, "execProtocolRawStream")
+  // A wire that ends closes its statements; one of them is under way when the stop comes.
+  for (const wire of wires) wire.destroy()
+  await stop()
+  const before = asked.mock.calls.length
+  expect(before).toBeLessThanOrEqual(1)
+  const late = stream()
+  late.on("error", () => {})
+  late.write(STARTUP)
+  late.write(prepared("late"))
+  late.destroy()
+  await new Promise((resume) => setTimeout(resume, 20))
+  expect(asked.mock.calls.length).toBe(before)
+  await db.close()
+})
