@@ -69,11 +69,10 @@ class Bridge {
     if (!this.running) this.drained = this.drain()
   }
 
-  /** A backend that ends cleans up by itself, and one that is being closed may spin for ever on what it is still asked. */
-  stop(): Promise<void> {
+  /** Answers what was asked before, and nothing after: a backend that is being closed may spin for ever on it. */
+  async stop(): Promise<void> {
+    while (this.running) await this.drained
     this.stopped = true
-    this.queue.length = 0
-    return this.drained
   }
 
   /** Forgets what the wire still wanted and cleans up what it leaves in the backend. Running it twice is harmless. */
