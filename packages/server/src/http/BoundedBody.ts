@@ -4,14 +4,18 @@
  */
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
-import { Data, Effect } from "effect"
+import { Data, Effect, Exit } from "effect"
 
 export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
 
 /** The bytes are not UTF-8: no JSON text either. */
 export class BodyNotText extends Data.TaggedError("BodyNotText")<{}> {}
 
+export type BodyOutcome = Exit.Exit<string, BodyTooLarge | BodyNotText>
+
 export interface BoundedBody {
+  /** Tells `told` what came, once it is all there or too much; never where the caller goes away before. */
+  readonly read: (told: (outcome: BodyOutcome) => void, gone?: () => void) => void
   readonly text: Effect.Effect<string, BodyTooLarge | BodyNotText>
   /** Whether more than the limit came. */
   readonly overflowed: () => boolean
@@ -19,13 +23,13 @@ export interface BoundedBody {
 
 export const boundedBody = (source: IncomingMessage, limit: number): BoundedBody => {
   /** What became of the body, for those who ask again. */
-  let outcome: Effect.Effect<string, BodyTooLarge | BodyNotText> | undefined
+  let outcome: BodyOutcome | undefined
   let overflowed = false
-  const text = Effect.callback<string, BodyTooLarge | BodyNotText>((resume) => {
-    if (outcome !== undefined) return resume(outcome)
-    const end = (result: Effect.Effect<string, BodyTooLarge | BodyNotText>) => {
+  const read: BoundedBody["read"] = (told, gone) => {
+    if (outcome !== undefined) return told(outcome)
+    const end = (result: BodyOutcome) => {
       outcome ??= result
-      resume(outcome)
+      told(outcome)
     }
     const parts: Array<Buffer> = []
     let size = 0
@@ -35,13 +39,17 @@ export const boundedBody = (source: IncomingMessage, limit: number): BoundedBody
       if (size <= limit) return void parts.push(chunk)
       overflowed = true
       parts.length = 0
-      end(Effect.fail(new BodyTooLarge({ limit })))
+      end(Exit.fail(new BodyTooLarge({ limit })))
     })
     source.on("end", () => {
+      if (overflowed) return
       const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
-      end(isUtf8(bytes) ? Effect.succeed(bytes.toString("utf8")) : Effect.fail(new BodyNotText()))
+      end(isUtf8(bytes) ? Exit.succeed(bytes.toString("utf8")) : Exit.fail(new BodyNotText()))
     })
-    source.on("error", () => resume(Effect.interrupt))
+    source.on("error", () => gone?.())
+  }
+  const text = Effect.callback<string, BodyTooLarge | BodyNotText>((resume) => {
+    read(resume, () => resume(Effect.interrupt))
   })
-  return { text, overflowed: () => overflowed }
+  return { read, text, overflowed: () => overflowed }
 }

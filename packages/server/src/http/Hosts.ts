@@ -12,7 +12,15 @@ export const hostRule = (allowed: ReadonlyArray<string>): HostRule => {
     ...loopback,
     ...allowed.map((name) => bare(name.includes("::") && !name.startsWith("[") ? `[${name}]` : name))
   ])
-  return (host) => host !== undefined && names.has(bare(host))
+  /** Callers that keep their connection say the same each time. */
+  let known: string | undefined
+  return (host) => {
+    if (host === undefined) return false
+    if (host === known) return true
+    const ours = names.has(bare(host))
+    if (ours) known = host
+    return ours
+  }
 }
 
 /** Lower case, without port and final dot. */

@@ -5,10 +5,18 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Effect, Fiber, Scope } from "effect"
+import { type BoundedBody, boundedBody } from "./BoundedBody.ts"
 import type { HostRule } from "./Hosts.ts"
 
-/** Writes the whole answer; interrupted when the caller goes away. It must not fail. */
-export type HotHandler = (source: IncomingMessage, response: ServerResponse) => Effect.Effect<void>
+/** A body of so many bytes is read before its fiber begins, whoever sends it: then nothing is waited for but the answer. */
+const SMALL_BODY_BYTES = 16_384
+
+/** Writes the whole answer; interrupted when the caller goes away. It must not fail. `text`: the body. */
+export type HotHandler = (
+  source: IncomingMessage,
+  response: ServerResponse,
+  text: BoundedBody["text"]
+) => Effect.Effect<void>
 
 export interface HotRoute {
   readonly path: string
@@ -40,13 +48,19 @@ export const makeHotRoutes = (isOurHost: HostRule): HotRoutes["Service"] => {
       const { headers, method, url } = source
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
       if (route === undefined || !isOurHost(headers.host)) return false
-      if (Number(headers["content-length"] ?? 0) > route.maxBodyBytes) return false
-      const fiber = route.run(route.handler(source, response))
-      if (fiber.pollUnsafe() === undefined) {
+      const length = Number(headers["content-length"] ?? Number.NaN)
+      if (length > route.maxBodyBytes) return false
+      const body = boundedBody(source, route.maxBodyBytes)
+      const begin = (text: BoundedBody["text"]) => {
+        if (response.destroyed) return
+        const fiber = route.run(route.handler(source, response, text))
+        if (fiber.pollUnsafe() !== undefined) return
         response.on("close", () => {
           if (!response.writableEnded) fiber.interruptUnsafe()
         })
       }
+      if (length <= SMALL_BODY_BYTES) body.read(begin)
+      else begin(body.text)
       return true
     }
   }

@@ -7,7 +7,8 @@ import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/Inference"
 import type { ChatInvalid, ClientStalled } from "@sluice/domain/inference/InferenceErrors"
-import { Cause, Clock, Effect, Result } from "effect"
+import { onward, ready } from "@sluice/domain/inference/Onward"
+import { Cause, Clock, Effect, Exit, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Caller, failureOf, json, makeGate, type Reply } from "./CallerGate.ts"
 import { parseJson, unread } from "./InferenceBody.ts"
@@ -69,7 +70,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
 
     const answering: Answering = ({ headers, requestId, response, source, text }) =>
       guarded(source, { requestId, headers, scope: "inference:write" }, (caller) =>
-        Effect.flatMap(Effect.mapError(text, unread), (body): Effect.Effect<Reply, InferenceFailure> => {
+        onward(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parseJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
@@ -79,6 +80,11 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
       )
     return answering
   })
+
+const bodyOf = (text: Asked["text"]): Effect.Effect<string, InferenceFailure> => {
+  const read = ready(text)
+  return read !== undefined && Exit.isSuccess(read) ? Effect.succeed(read.value) : Effect.mapError(text, unread)
+}
 
 /** The status is sent: the failure is the stream's last event. */
 const brokenOff = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>

@@ -27,15 +27,14 @@ import { Crypto, Effect, type FileSystem, type Path } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { boundedBody } from "../http/BoundedBody.ts"
+import type { ServerResponse } from "node:http"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
 import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
-import type { Answering } from "./AnswerEndpoint.ts"
+import type { Answering, Asked } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
@@ -81,27 +80,17 @@ export const InferenceHandlers = HttpApiBuilder.group(
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
-    const answer = (asking: Answering, source: IncomingMessage, response: ServerResponse, requestId: string) =>
-      Effect.map(
-        asking({
-          source,
-          response,
-          requestId,
-          headers: commonHeaders(requestId),
-          text: boundedBody(source, MAX_INFERENCE_BODY_BYTES).text
-        }),
-        (reply) => write(response, reply)
-      )
+    const answer = (asking: Answering, asked: Omit<Asked, "headers">) =>
+      Effect.map(asking({ ...asked, headers: commonHeaders(asked.requestId) }), (reply) => write(asked.response, reply))
     const hotRoutes = yield* HotRoutes
     const addHot = (path: string, asking: Answering) =>
       hotRoutes.add({
         path,
         maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
-        handler: (source, response) => {
+        handler: (source, response, text) => {
           const given = givenRequestId(source)
-          return given === undefined
-            ? Effect.flatMap(newId, (id) => answer(asking, source, response, id))
-            : answer(asking, source, response, given)
+          const answered = (requestId: string) => answer(asking, { source, response, requestId, text })
+          return given === undefined ? Effect.flatMap(newId, answered) : answered(given)
         }
       })
     yield* addHot(CHAT_PATH, chat)
@@ -221,11 +210,10 @@ const bodyOf = (body: string | Uint8Array, options: HttpServerResponse.Options.W
 
 const write = (response: ServerResponse, reply: Reply): void => {
   if (reply === undefined || response.destroyed) return
-  response.writeHead(reply.status, {
-    ...reply.headers,
-    "content-type": reply.contentType,
-    "content-length": Buffer.byteLength(reply.body)
-  })
+  const headers: Record<string, string | number> = { ...reply.headers }
+  headers["content-type"] = reply.contentType
+  headers["content-length"] = Buffer.byteLength(reply.body)
+  response.writeHead(reply.status, headers)
   response.end(reply.body)
 }
 

@@ -10,13 +10,16 @@ const READ_LENGTH = 4_000
 const TOPICS = 8
 const QUOTE_WORDS = 14
 
-/** The answer to a request, `words` long as drawn from the range. */
-export const prose = (request: ChatRequest, key: number, words: readonly [number, number]): string => {
+/**
+ * The answer to a request, `words` long as drawn from the range; of one that is longer than `most` words maybe only what
+ * comes before them.
+ */
+export const prose = (request: ChatRequest, key: number, words: readonly [number, number], most: number): string => {
   const asked = lastUserText(request)
   const echo = /^\s*(?:say|repeat|echo)(?:\s+exactly)?(?:\s*:\s*|\s+)([^]+)$/i.exec(asked)
   if (echo !== null) return echo[1]!
   const topics = topicsOf(asked)
-  const target = between(key, 0, words[0], words[1])
+  const target = Math.min(between(key, 0, words[0], words[1]), most + 1)
   const sentences = [opening(asked, key), ...pictures(request), ...results(request)]
   let length = wordCount(sentences.join(" "))
   for (let n = 1; length < target; n++) {
@@ -47,13 +50,16 @@ const lastUserText = (request: ChatRequest): string =>
   ) ?? ""
 
 const opening = (asked: string, key: number): string => {
-  const words = asked
-    .trim()
-    .split(/\s+/)
-    .filter((word) => word !== "")
+  const words = firstWords(asked, QUOTE_WORDS + 1)
   if (words.length === 0) return "You sent no text, so here is a general answer."
   const quote = words.slice(0, QUOTE_WORDS).join(" ").slice(0, 120).toWellFormed()
   return pick(key, 3_000, OPENINGS).replace("{}", () => (words.length > QUOTE_WORDS ? `${quote} ...` : quote))
+}
+
+const firstWords = (text: string, most: number): ReadonlyArray<string> => {
+  const words: Array<string> = []
+  for (const [word] of text.matchAll(/\S+/g)) if (words.push(word) === most) break
+  return words
 }
 
 const pictures = (request: ChatRequest): ReadonlyArray<string> => {
@@ -69,12 +75,20 @@ const results = (request: ChatRequest): ReadonlyArray<string> => {
 
 /** The longest distinct words of the question: what it is likely to be about. */
 const topicsOf = (asked: string): ReadonlyArray<string> => {
-  const words = [...new Set(asked.toLowerCase().match(/[\p{L}\p{N}]{5,24}/gu) ?? [])]
+  const lower = asked.toLowerCase()
+  // Of plain English the same words, found in a fraction of the time.
+  const words = [...new Set(lower.match(isAscii(lower) ? /[a-z0-9]{5,24}/g : /[\p{L}\p{N}]{5,24}/gu) ?? [])]
   const longest = words.sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).slice(0, TOPICS)
   return longest.length === 0 ? ["the question"] : longest
 }
 
-const wordCount = (text: string): number => text.split(" ").length
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
+
+const wordCount = (text: string): number => {
+  let count = 1
+  for (let at = text.indexOf(" "); at >= 0; at = text.indexOf(" ", at + 1)) count++
+  return count
+}
 
 const OPENINGS = [
   'You asked: "{}".',

@@ -12,12 +12,13 @@ import {
   type Model,
   ModelProvider
 } from "@sluice/domain/inference/ModelProvider"
+import { onward } from "@sluice/domain/inference/Onward"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { hash32, unit } from "./Draws.ts"
 import { jsonAnswer, SchemaUnsupported } from "./JsonAnswer.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
-import { prose } from "./Prose.ts"
+import { isAscii, prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { simulatedImages } from "./SimulatedImages.ts"
 import { simulatedFilms } from "./SimulatedFilms.ts"
@@ -38,20 +39,21 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
       const inPieces = (request: ChatRequest, text: string) =>
         world.latency === "none" && !request.stream && !request.logprobs ? [text] : piecesOf(text)
 
-      const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Spoken> =>
-        Effect.suspend(() => {
-          const calls = callsOf(request, key)
-          if (calls.length > 0) return called(request, calls)
-          const text = cutAtStop(said(model, request, key), request.stop)
-          return Effect.map(shorten(tokens.count, text, request.maxTokens), (kept) => ({
+      const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Spoken> => {
+        const calls = callsOf(request, key)
+        if (calls.length > 0) return called(request, calls)
+        const text = cutAtStop(said(model, request, key), request.stop)
+        return onward(shorten(tokens.count, text, request.maxTokens), (kept) =>
+          Effect.succeed({
             steps: inPieces(request, kept).map((piece, n) =>
               request.logprobs
                 ? { _tag: "Text", text: piece, tokens: [saidToken(piece, request.topLogprobs, key, n)] }
                 : { _tag: "Text", text: piece }
             ),
             reason: kept.length < text.length ? "length" : "stop"
-          }))
-        })
+          })
+        )
+      }
 
       /** The calls, as far as `max_tokens` reaches: what is cut is the last one's arguments. */
       const called = (request: ChatRequest, calls: ReadonlyArray<SaidCall>): Effect.Effect<Spoken> => {
@@ -75,14 +77,14 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         const model = byId.get(asked.id)
         if (model === undefined) return Effect.die(new Error(`No simulated model ${asked.id}`))
         const key = keyOf(world.seed, request)
-        const choices = Array.from({ length: request.choices }, (_, index) =>
-          answer(model, request, hash32(key, `choice ${index}`))
-        )
-        const spoken = choices.length === 1 ? Effect.map(choices[0]!, (one) => [one]) : Effect.all(choices)
-        return Effect.flatMap(spoken, (answers) => {
+        const choice = (index: number) => answer(model, request, hash32(key, `choice ${index}`))
+        const tell = (answers: ReadonlyArray<Spoken>) => {
           const steps = stepsOf(answers)
           return world.latency === "none" ? hear(steps.flat()) : paced(model, key, steps, hear)
-        })
+        }
+        return request.choices === 1
+          ? onward(choice(0), (one) => tell([one]))
+          : Effect.flatMap(Effect.forEach(Array.from({ length: request.choices }).keys(), choice), tell)
       }
 
       return {
@@ -136,8 +138,10 @@ const keyOf = (seed: number, request: ChatRequest): number => {
 }
 
 const said = (model: SimulatedModel, request: ChatRequest, key: number): string => {
-  const text = prose(request, key, model.words)
   const format = request.responseFormat
+  // A word has a token at least: what comes after so many words is cut off anyway.
+  const most = format.type === "text" ? (request.maxTokens ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
+  const text = prose(request, key, model.words, most)
   if (format.type === "text") return text
   const value = format.type === "json_object" ? { answer: text } : jsonAnswer(format.schema, key, text)
   return JSON.stringify(value, null, 1)
@@ -150,29 +154,35 @@ export const cutAtStop = (text: string, stops: ReadonlyArray<string>): string =>
 }
 
 /** A token is at least one byte: short texts need no count. */
-const mostTokens = (text: string): number => (/^[\0-\x7f]*$/.test(text) ? text.length : text.length * 3)
+const mostTokens = (text: string): number => (isAscii(text) ? text.length : text.length * 3)
 
 /** The longest beginning with at most `limit` tokens. */
 const shorten = (count: (text: string) => Effect.Effect<number>, text: string, limit: number | undefined) =>
   limit === undefined || mostTokens(text) <= limit
     ? Effect.succeed(text)
-    : Effect.gen(function* () {
-        const tokens = yield* count(text)
-        if (tokens <= limit) return text
-        const cut = { fits: 0, tooLong: text.length }
-        const look = (at: number) =>
-          Effect.map(count(whole(text, at)), (tokens) => {
-            if (tokens <= limit) cut.fits = at
-            else cut.tooLong = at
-          })
-        // Tokens are spread evenly enough to look near where the limit should be, and further off by and by.
-        const near = Math.trunc((text.length * limit) / tokens)
-        for (let step = 4; cut.tooLong - cut.fits > 2 * step; step *= 4) {
-          for (const at of [near - step, near + step]) if (cut.fits < at && at < cut.tooLong) yield* look(at)
-        }
-        while (cut.tooLong - cut.fits > 1) yield* look((cut.fits + cut.tooLong) >> 1)
-        return whole(text, cut.fits)
-      })
+    : onward(count(text), (tokens) => (tokens <= limit ? Effect.succeed(text) : cut(count, text, limit, tokens)))
+
+const cut = (count: (text: string) => Effect.Effect<number>, text: string, limit: number, tokens: number) => {
+  // Tokens are spread evenly enough to look near where the limit should be, and further off by and by.
+  const near = Math.trunc((text.length * limit) / tokens)
+  const between = (fits: number, tooLong: number, step: number): Effect.Effect<string> => {
+    if (tooLong - fits <= 1) return Effect.succeed(whole(text, fits))
+    const within = (at: number) => fits < at && at < tooLong
+    const wide = tooLong - fits > 2 * step
+    const at = !wide
+      ? (fits + tooLong) >> 1
+      : within(near - step)
+        ? near - step
+        : within(near + step)
+          ? near + step
+          : undefined
+    if (at === undefined) return between(fits, tooLong, step * 4)
+    return onward(count(whole(text, at)), (tokens) =>
+      tokens <= limit ? between(at, tooLong, step) : between(fits, at, step)
+    )
+  }
+  return between(0, text.length, 4)
+}
 
 /** The first `length` characters without half a surrogate pair at the end. */
 const whole = (text: string, length: number): string => {
@@ -185,14 +195,12 @@ const piecesOf = (text: string): ReadonlyArray<string> => text.match(/\s*\S{1,48
 
 /** What is emitted together: one step of each choice that still speaks, and its end after the last one. */
 const stepsOf = (answers: ReadonlyArray<Spoken>): ReadonlyArray<ReadonlyArray<ChatEvent>> => {
-  const length = Math.max(0, ...answers.map((answer) => answer.steps.length)) + 1
-  return Array.from({ length }, (_, at) =>
-    answers.flatMap((answer, index): ReadonlyArray<ChatEvent> => {
-      const step = answer.steps[at]
-      if (step !== undefined) return [{ ...step, index }]
-      return at === answer.steps.length ? [{ _tag: "Finish", index, reason: answer.reason }] : []
-    })
-  )
+  const together: Array<Array<ChatEvent>> = []
+  for (const [index, { reason, steps }] of answers.entries()) {
+    for (const [at, step] of steps.entries()) (together[at] ??= []).push({ ...step, index })
+    ;(together[steps.length] ??= []).push({ _tag: "Finish", index, reason })
+  }
+  return together
 }
 
 /** How long a picture takes. */
