@@ -6,7 +6,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { ENDED, GONE, INDEX } from "./InvariantStore.ts"
+import { ENDED, GONE, INDEXES } from "./InvariantStore.ts"
 
 export interface Guard {
   readonly table: string
@@ -155,7 +155,7 @@ export const installGuards = (sql: PgClient.PgClient, guarded: ReadonlyArray<Gua
   Effect.gen(function* () {
     yield* sql.unsafe(FINDINGS)
     yield* sql.unsafe(REPORT)
-    yield* sql.unsafe(INDEX)
+    for (const index of INDEXES) yield* sql.unsafe(index)
     for (const { number, guards } of guarded) {
       for (const [index, { table, on, when, says }] of guards.entries()) {
         yield* sql.unsafe(`create or replace trigger simulation_${number}_${index} after ${on} on ${table} for each row

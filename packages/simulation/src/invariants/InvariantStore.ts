@@ -32,6 +32,12 @@ const SINCE = `$6::timestamptz`
 /** A video that was ordered before should have ended. */
 export const FILMED = `$7::timestamptz`
 
+/** Entries up to this one are summed already: they never change, the guards see to that. */
+const BOOKED = `$8::int8`
+/** The sums of those, by account and by environment and month. */
+const ACCOUNTS = `$9::json`
+const MONTHS = `$10::json`
+
 /** Of a machine's run between two moments, in nano-USD. */
 export const costBetween = (price: string, from: string, to: string) =>
   `div(${price}::numeric * greatest(0, floor(extract(epoch from ((${to}) - (${from}))) * 1000)), 3600000)`
@@ -42,13 +48,26 @@ const bookOf = (id: string) => `lateral (select txn_id, sum(amount) as total,
     coalesce(-sum(amount) filter (where account_id not in ('${REVENUE_ACCOUNT}', '${FUNDING_ACCOUNT}', '${WRITE_OFF_ACCOUNT}')), 0) as charged
     from entries where txn_id = ${id} group by txn_id) b`
 
-export const INDEX = `create index if not exists simulation_books on entries (txn_id)`
+/** What a look goes by, so that it need not read all that ever was. */
+export const INDEXES = [
+  `create index if not exists simulation_books on entries (txn_id)`,
+  `create index if not exists simulation_txns on txns (created_at)`,
+  `create index if not exists simulation_usage on usage (at)`,
+  `create index if not exists simulation_ended on jobs (ended_at)`,
+  `create index if not exists simulation_stopped on machines (stopped_at)`
+]
 
-const SUMS = `with sums as materialized (select account_id, sum(amount) as total from entries group by account_id
+const SUMS = `with fresh as materialized (select seq, txn_id, account_id, amount from entries where seq > ${BOOKED}
+  ), sums as materialized (select account_id, sum(total) as total from (
+      select account_id, amount::numeric as total from fresh
+      union all select account_id, total from json_to_recordset(${ACCOUNTS}) as r(account_id uuid, total numeric)) x group by account_id
   ), opened as materialized (select account_id, sum(amount) as total from holds where state = 'open' group by account_id
-  ), settled as materialized (select u.environment_id, date_trunc('month', u.at at time zone 'UTC')::date as month, u.cost::numeric as amount from usage u
+  ), settled as materialized (select u.environment_id, date_trunc('month', u.at at time zone 'UTC')::date as month, u.cost::numeric as amount
+      from usage u where u.id = any(array(select txn_id from fresh))
+        or (u.at >= ${SINCE} and not exists (select from entries where txn_id = u.id))
+    union all select environment_id, month, spent from json_to_recordset(${MONTHS}) as r(environment_id uuid, month date, spent numeric)
     union all select j.environment_id, x.month, greatest(0, b.amount - ${costBetween("j.price", "m.running_at", "x.month::timestamp at time zone 'UTC'")})
-      from entries b join jobs j on j.id = b.txn_id join txns t on t.id = b.txn_id join machines m on m.id = j.machine_id
+      from fresh b join jobs j on j.id = b.txn_id join txns t on t.id = b.txn_id join machines m on m.id = j.machine_id
       cross join lateral (select date_trunc('month', t.created_at at time zone 'UTC')::date as month) x
       where b.account_id = '${REVENUE_ACCOUNT}'
   ), months as materialized (select environment_id, month, sum(amount) as spent from settled group by environment_id, month
@@ -71,7 +90,6 @@ const PASSES = {
     `j.ended_at is null or j.ended_at >= ${SINCE}`
   ],
   machine: [`machines m left join jobs j on j.id = m.job_id`, `m.stopped_at is null or m.stopped_at >= ${SINCE}`],
-  shared: [`(select machine_id, count(*) as n from jobs group by machine_id) x`],
   world: [
     `sim_machines s left join machines m on m.id = s.key::uuid`,
     `s.launched_at is not null and (s.stopped_at is null or s.stopped_at >= ${SINCE})`
@@ -125,6 +143,7 @@ export interface Numbered {
 export const makeInvariantStore = (sql: PgClient.PgClient, checks: ReadonlyArray<Numbered>) => {
   const statement = statementOf(checks)
   let budgets: Readonly<Record<string, { readonly amount: string; readonly since: Date }>> = {}
+  let books = NO_BOOKS
 
   /** When a budget was set nothing in the database says: it is when a look first saw it. */
   const remember = (rows: ReadonlyArray<Finding>, now: number) => {
@@ -147,7 +166,9 @@ export const makeInvariantStore = (sql: PgClient.PgClient, checks: ReadonlyArray
           JSON.stringify(budgets),
           new Date(monthStart(now)),
           new Date(since ?? 0),
-          new Date(now - filmMs)
+          new Date(now - filmMs),
+          // Who looks at all of it believes no sum from before.
+          ...(since === undefined ? NO_BOOKS : books)
         ])
         .pipe(
           Effect.map((rows) => {
@@ -155,14 +176,19 @@ export const makeInvariantStore = (sql: PgClient.PgClient, checks: ReadonlyArray
               rows.filter((row) => row.number === 0),
               now
             )
-            return rows.filter((row) => row.number !== 0)
+            const summed = rows.filter((row) => row.number < 0).sort((a, b) => b.number - a.number)
+            books = summed.map(({ found }) => found)
+            return rows.filter((row) => row.number > 0)
           }),
           Effect.orDie
         )
   }
 }
 
-/** Findings are numbered by invariant; number 0 names the budgets that there are. */
+/** The last entry that was summed, and the sums: parameters of the next look. */
+const NO_BOOKS: ReadonlyArray<string> = ["0", "[]", "[]"]
+
+/** Findings are numbered by invariant; number 0 names the budgets that there are, those below are the sums so far. */
 const statementOf = (checks: ReadonlyArray<Numbered>): string => {
   const passes = Object.entries(PASSES).flatMap(([over, [from, where]]) => {
     const here = checks.flatMap(({ number, step }) =>
@@ -177,6 +203,9 @@ const statementOf = (checks: ReadonlyArray<Numbered>): string => {
   })
   return `${SUMS}
     select 0 as number, id || ' ' || monthly_budget as found from environments where monthly_budget is not null
+    union all select -1, greatest(${BOOKED}, (select max(seq) from fresh))::text
+    union all select -2, (select coalesce(json_agg(sums), '[]')::text from sums)
+    union all select -3, (select coalesce(json_agg(months), '[]')::text from months)
     union all select number, found from simulation_violations
     union all select * from (${passes.join(" union all ")} limit ${MAX_FOUND}) x`
 }

@@ -101,7 +101,9 @@ export const steps = {
       `'machine ' || m.id || ' is a second one of job ' || m.job_id`
     )
   ],
-  oneJob: [check("shared", `x.n > 1`, `'machine ' || x.machine_id || ' is that of ' || x.n || ' jobs'`)],
+  oneJob: [
+    check("job", `m.job_id <> j.id`, `'machine ' || m.id || ' is that of jobs ' || m.job_id || ' and ' || j.id`)
+  ],
   stateFitsFacts: [
     check(
       "machine",
