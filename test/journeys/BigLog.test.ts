@@ -1,11 +1,11 @@
 /**
- * 20 MB of output: the first and the newest 5 MB are kept, one line says what was dropped, and who followed live missed
+ * 13 MB of output: the first and the newest 5 MB are kept, one line says what was dropped, and who followed live missed
  * nothing (decisions: Jobs, logs). The real server, the real HTTP stream.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
 
-const LINES = 20_000
+const LINES = 13_000
 const LIMIT = 10_485_760
 const line = (i: number) => `${String(i).padStart(7, "0")}${"x".repeat(1_040)}\n`
 const whole = Array.from({ length: LINES }, (_, i) => line(i + 1)).join("")
