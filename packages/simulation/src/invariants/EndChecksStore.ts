@@ -46,7 +46,7 @@ export const ends = {
     sql
       .unsafe<{ readonly found: string }>(
         `select 'job ' || a.id || ' was accepted and is ' || coalesce(j.status, 'unknown') as found
-           from json_array_elements_text($1::json) a(id) left join jobs j on j.id::text = a.id
+           from json_array_elements_text($1::json) a(id) left join jobs j on j.id = a.id::uuid
            where j.id is null or j.status not in ${ENDED}`,
         [JSON.stringify(accepted)]
       )

@@ -52,6 +52,7 @@ const bookOf = (id: string) => `lateral (select txn_id, sum(amount) as total,
 export const INDEXES = [
   `create index if not exists simulation_books on entries (txn_id)`,
   `create index if not exists simulation_txns on txns (created_at)`,
+  `create index if not exists simulation_requests on txns (resource_id) where kind = 'inference'`,
   `create index if not exists simulation_usage on usage (at)`,
   `create index if not exists simulation_ended on jobs (ended_at)`,
   `create index if not exists simulation_stopped on machines (stopped_at)`

@@ -35,34 +35,34 @@ export const requestSteps = {
 
 type Found = Effect.Effect<ReadonlyArray<string>>
 
-/** What the customer was charged for each request, by the id that its caller knows. */
-const CHARGED = `with charged as (select t.resource_id as id, count(distinct t.id) as bills, -sum(e.amount) as amount
+/** What the customer was charged for request a, by the id that its caller knows. By an index: requests are many. */
+const CHARGED = `lateral (select count(distinct t.id) as bills, -sum(e.amount) as amount
   from txns t join entries e on e.txn_id = t.id and e.account_id not in ('${REVENUE_ACCOUNT}', '${FUNDING_ACCOUNT}', '${WRITE_OFF_ACCOUNT}')
-  where t.kind = 'inference' group by t.resource_id)`
+  where t.kind = 'inference' and t.resource_id = a.id) c`
 
 export const requestEnds = {
   videosEnd: (sql: PgClient.PgClient, { videos }: EndContext): Found =>
     lines(
       sql,
       `select 'video ' || a.id || ' was accepted and is ' || coalesce(v.status, 'unknown') as found
-         from json_array_elements_text($1::json) a(id) left join videos v on v.id::text = a.id where v.ended_at is null`,
+         from json_array_elements_text($1::json) a(id) left join videos v on v.id = a.id::uuid where v.ended_at is null`,
       JSON.stringify(videos)
     ),
 
   failedIsFree: (sql: PgClient.PgClient, { failed }: EndContext): Found =>
     lines(
       sql,
-      `${CHARGED} select 'request ' || c.id || ' failed and was charged ' || c.amount as found
-         from charged c where c.id in (select value from json_array_elements_text($1::json))`,
+      `select 'request ' || a.id || ' failed and was charged ' || c.amount as found
+         from json_array_elements_text($1::json) a(id) cross join ${CHARGED} where c.bills > 0`,
       JSON.stringify(failed)
     ),
 
   answerCostsWhatItSays: (sql: PgClient.PgClient, { answered }: EndContext): Found =>
     lines(
       sql,
-      `${CHARGED} select 'request ' || a.id || ' was answered for ' || a.cost || ' and charged ' || coalesce(c.amount, 0)
-           || ' in ' || coalesce(c.bills, 0) || ' bills' as found
-         from json_to_recordset($1::json) a(id text, cost int8) left join charged c on c.id = a.id
+      `select 'request ' || a.id || ' was answered for ' || a.cost || ' and charged ' || coalesce(c.amount, 0)
+           || ' in ' || c.bills || ' bills' as found
+         from json_to_recordset($1::json) a(id text, cost int8) cross join ${CHARGED}
          where a.cost <> coalesce(c.amount, 0) or c.bills > 1`,
       JSON.stringify(answered.map(({ cost, id }) => ({ id, cost: cost.toString() })))
     ),
