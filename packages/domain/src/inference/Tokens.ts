@@ -4,14 +4,20 @@
  * The billed count is defined on slices of 4,096 characters of the whole text, because tokenizers are quadratic on
  * hostile input. A streamed, a buffered and an abandoned answer with the same text therefore have the same count.
  */
-import type { Effect } from "effect"
-import { Context } from "effect"
+import { Context, Effect } from "effect"
 
 /** Characters (UTF-16 units) that a tokenizer sees at once. */
 export const SLICE_LENGTH = 4_096
 
-/** Counts by slices with a tokenizer that counts one of them. A surrogate pair is never cut in two. */
-export const countSliced = (text: string, countSlice: (slice: string) => number): number => {
+/** What a tokenizer does with one slice. */
+export interface SliceTokens {
+  readonly count: (slice: string) => number
+  /** The longest beginning with at most `limit` tokens. */
+  readonly fit: (slice: string, limit: number) => string
+}
+
+/** Counts by slices. A surrogate pair is never cut in two. */
+export const countSliced = (text: string, countSlice: SliceTokens["count"]): number => {
   if (text.length <= SLICE_LENGTH) return text === "" ? 0 : countSlice(text)
   let tokens = 0
   for (let start = 0; start < text.length;) {
@@ -22,11 +28,45 @@ export const countSliced = (text: string, countSlice: (slice: string) => number)
   return tokens
 }
 
+/** The longest beginning with at most `limit` tokens, as `countSliced` counts them. */
+export const fitSliced = (text: string, limit: number, slices: SliceTokens): string => {
+  let tokens = 0
+  for (let start = 0; start < text.length;) {
+    const end = sliceEnd(text, start)
+    const slice = text.slice(start, end)
+    const fits = slices.fit(slice, limit - tokens)
+    if (fits.length < slice.length) return text.slice(0, start + fits.length)
+    tokens += slices.count(slice)
+    start = end
+  }
+  return text
+}
+
+/** The longest beginning with at most `limit` tokens, found by halves: of texts whose beginnings have fewer. */
+export const fitByHalves = (text: string, limit: number, count: (text: string) => number): string => {
+  let fits = 0
+  let tooLong = text.length + 1
+  while (tooLong - fits > 1) {
+    const at = (fits + tooLong) >> 1
+    if (count(text.slice(0, pairEnd(text, at))) <= limit) fits = at
+    else tooLong = at
+  }
+  return text.slice(0, pairEnd(text, fits))
+}
+
 const sliceEnd = (text: string, start: number): number => {
   const end = start + SLICE_LENGTH
   if (end >= text.length) return text.length
-  const last = text.charCodeAt(end - 1)
-  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
+  return isHigh(text, end - 1) ? end + 1 : end
+}
+
+/** The end of a beginning of `length` characters that keeps no half of a pair. */
+const pairEnd = (text: string, length: number): number =>
+  length < text.length && isHigh(text, length - 1) ? length - 1 : length
+
+const isHigh = (text: string, at: number): boolean => {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 export class Tokens extends Context.Service<
@@ -34,5 +74,14 @@ export class Tokens extends Context.Service<
   {
     /** Never holds up the event loop: long texts are counted elsewhere. */
     readonly count: (text: string) => Effect.Effect<number>
+    /** The longest beginning with at most `limit` tokens; long texts are cut elsewhere too. */
+    readonly fit: (text: string, limit: number) => Effect.Effect<string>
   }
->()("@sluice/domain/inference/Tokens") {}
+>()("@sluice/domain/inference/Tokens") {
+  /** By a plain count of whole texts. */
+  static readonly by = (count: (text: string) => number) =>
+    Tokens.of({
+      count: (text) => Effect.succeed(count(text)),
+      fit: (text, limit) => Effect.succeed(fitByHalves(text, limit, count))
+    })
+}

@@ -5,7 +5,7 @@ import { decodeChat } from "@sluice/domain/inference/Chat"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
-import { countSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Tokens"
+import { countSliced, fitByHalves, fitSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Exit, Fiber, Layer, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { modelAt } from "./support/Models.ts"
@@ -20,7 +20,10 @@ const requestOf = (body: object) => {
 }
 
 /** A token is a character here. */
-const tokens = Layer.succeed(Tokens, { count: (text) => Effect.succeed(text.length) })
+const tokens = Layer.succeed(
+  Tokens,
+  Tokens.by((text) => text.length)
+)
 
 interface Books {
   readonly reserved: Array<bigint>
@@ -132,6 +135,23 @@ describe("countSliced", () => {
         countSliced(text, (slice) => slices.push(slice))
         expect(slices.join("")).toBe(text)
         expect(slices.every((slice) => slice.length <= SLICE_LENGTH + 1 && slice.isWellFormed())).toBe(true)
+      })
+  )
+})
+
+describe("fitSliced", () => {
+  it.effect.prop(
+    "is the longest beginning that counts no more, whatever the slices, and cuts no pair",
+    [
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5_000 })),
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6_000 }))
+    ],
+    ([n, limit]) =>
+      Effect.sync(() => {
+        const text = `${"x".repeat(n % 7)}${"🎉y".repeat(n)}`
+        const count = (slice: string) => [...slice].length
+        const fits = fitSliced(text, limit, { count, fit: (slice, most) => fitByHalves(slice, most, count) })
+        expect(fits).toBe([...text].slice(0, limit).join(""))
       })
   )
 })

@@ -48,7 +48,12 @@ const asked = (request: ChatRequest, images: ImageFetchService["fetch"] | undefi
   const layer = Inference.layerNoDeps.pipe(
     Layer.provide(images === undefined ? Layer.empty : Layer.succeed(ImageFetch, { fetch: images })),
     Layer.provide(Layer.mergeAll(world, books, NodeCrypto.layer, replica)),
-    Layer.provide(Layer.succeed(Tokens, { count: (words) => Effect.succeed(words.length) }))
+    Layer.provide(
+      Layer.succeed(
+        Tokens,
+        Tokens.by((text) => text.length)
+      )
+    )
   )
   const chat = Effect.flatMap(Inference, (inference) => inference.chat(principal, "r", request))
   return { seen, reserved, result: Effect.result(Effect.provide(chat, layer)) }

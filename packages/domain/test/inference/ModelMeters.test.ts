@@ -40,7 +40,12 @@ const world = (end: Effect.Effect<void, UpstreamFailed>, money: Effect.Effect<vo
           })
       })
     ),
-    Layer.provide(Layer.succeed(Tokens, { count: (text) => Effect.succeed(text.length) })),
+    Layer.provide(
+      Layer.succeed(
+        Tokens,
+        Tokens.by((text) => text.length)
+      )
+    ),
     Layer.provideMerge(Layer.merge(NodeCrypto.layer, replica)),
     Layer.provideMerge(Observation.layer)
   )

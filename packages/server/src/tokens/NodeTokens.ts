@@ -9,29 +9,39 @@
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
-
-type CountText = (text: string) => number
+import type { Tokenizer } from "./Tokenizer.ts"
 
 /** Longest text that is counted on the event loop. */
 export const INLINE_LENGTH = 32_768
 
+/** What the worker is asked: a count, or where `limit` is given the beginning with so many tokens. */
+export interface TokenQuestion {
+  readonly id: number
+  readonly text: string
+  readonly limit?: number | undefined
+}
+
 /** Counts with what `given` makes, or with the tokenizer, which it loads at the first count. */
-export const layerWith = (given: (() => CountText) | undefined): Layer.Layer<Tokens> =>
+export const layerWith = (given: (() => Tokenizer) | undefined): Layer.Layer<Tokens> =>
   Layer.effect(
     Tokens,
     Effect.gen(function* () {
-      let counter = given?.()
+      let tokenizer = given?.()
       const thread = new Thread()
       yield* Effect.addFinalizer(() => Effect.promise(() => thread.end()))
-      const first = (text: string) =>
-        Effect.map(load, (makeCounter) => {
-          counter ??= makeCounter()
-          return counter(text)
-        })
+      const first = Effect.map(load, (makeTokenizer) => (tokenizer ??= makeTokenizer()))
       return {
         count: (text: string) => {
-          if (text.length > INLINE_LENGTH) return thread.count(text)
-          return counter === undefined ? first(text) : Effect.succeed(counter(text))
+          if (text.length > INLINE_LENGTH) return thread.ask<number>(text)
+          return tokenizer === undefined
+            ? Effect.map(first, ({ count }) => count(text))
+            : Effect.succeed(tokenizer.count(text))
+        },
+        fit: (text: string, limit: number) => {
+          if (text.length > INLINE_LENGTH) return thread.ask<string>(text, limit)
+          return tokenizer === undefined
+            ? Effect.map(first, ({ fit }) => fit(text, limit))
+            : Effect.succeed(tokenizer.fit(text, limit))
         }
       }
     })
@@ -39,20 +49,22 @@ export const layerWith = (given: (() => CountText) | undefined): Layer.Layer<Tok
 
 export const layer = layerWith(undefined)
 
-const load = Effect.promise(async () => (await import("./Tokenizer.ts")).makeCounter)
+const load = Effect.promise(async () => (await import("./Tokenizer.ts")).makeTokenizer)
 
 export const loaded = Layer.effectDiscard(load)
 
 class Thread {
   private worker: Worker | undefined
   private lastId = 0
-  private readonly waiting = new Map<number, (answer: Effect.Effect<number>) => void>()
+  private readonly waiting = new Map<number, (answer: Effect.Effect<never>) => void>()
 
-  count(text: string): Effect.Effect<number> {
-    return Effect.callback<number>((resume) => {
-      const id = ++this.lastId
+  /** `A`: a number for a count, a text for what fits. */
+  ask<A extends number | string>(text: string, limit?: number): Effect.Effect<A> {
+    return Effect.callback<A>((resume) => {
+      const question: TokenQuestion = { id: ++this.lastId, text, limit }
+      const { id } = question
       this.waiting.set(id, resume)
-      this.start().postMessage({ id, text })
+      this.start().postMessage(question)
       return Effect.sync(() => this.waiting.delete(id))
     })
   }
@@ -65,10 +77,10 @@ class Thread {
     if (this.worker !== undefined) return this.worker
     const worker = new Worker(new URL("./TokenWorker.ts", import.meta.url))
     worker.unref()
-    worker.on("message", ({ id, tokens }: { readonly id: number; readonly tokens: number }) => {
+    worker.on("message", ({ answer, id }: { readonly id: number; readonly answer: never }) => {
       const resume = this.waiting.get(id)
       this.waiting.delete(id)
-      resume?.(Effect.succeed(tokens))
+      resume?.(Effect.succeed(answer))
     })
     const fail = (cause: unknown) => {
       if (this.worker !== worker) return

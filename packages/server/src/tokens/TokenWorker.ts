@@ -1,9 +1,10 @@
-/** The thread that counts long texts, one after the other: `{id, text}` in, `{id, tokens}` out. */
+/** The thread for long texts, one after the other: `{id, text, limit}` in, `{id, answer}` out: a count, or what fits the limit. */
 import { parentPort } from "node:worker_threads"
-import { makeCounter } from "./Tokenizer.ts"
+import type { TokenQuestion } from "./NodeTokens.ts"
+import { makeTokenizer } from "./Tokenizer.ts"
 
-const countText = makeCounter()
+const { count, fit } = makeTokenizer()
 
-parentPort?.on("message", ({ id, text }: { readonly id: number; readonly text: string }) => {
-  parentPort?.postMessage({ id, tokens: countText(text) })
+parentPort?.on("message", ({ id, limit, text }: TokenQuestion) => {
+  parentPort?.postMessage({ id, answer: limit === undefined ? count(text) : fit(text, limit) })
 })

@@ -46,6 +46,18 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     })
   )
 
+  it.effect("fits long texts in the worker as short ones inline", () =>
+    Effect.gen(function* () {
+      const { count, fit } = yield* Tokens
+      const text = "The river bends twice before it reaches the sluice. ".repeat(1_400)
+      expect(text.length).toBeGreaterThan(2 * INLINE_LENGTH)
+      const inline = yield* fit(text.slice(0, INLINE_LENGTH), 5_000)
+      expect(yield* count(inline)).toBe(5_000)
+      expect(yield* fit(text, 5_000)).toBe(inline)
+      expect(yield* fit(text, 1_000_000)).toBe(text)
+    })
+  )
+
   it.effect("who gives up waiting disturbs nobody", () =>
     Effect.gen(function* () {
       const { count } = yield* Tokens

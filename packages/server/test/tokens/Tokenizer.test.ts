@@ -1,7 +1,7 @@
-/** Counting by remembered words gives what the tokenizer says of the whole. */
+/** Counting by remembered words gives what the tokenizer says of the whole; what fits a limit is counted the same. */
 import { expect, it } from "@effect/vitest"
 import { SLICE_LENGTH } from "@sluice/domain/inference/Tokens"
-import { makeCounter } from "@sluice/server/tokens/Tokenizer"
+import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
 import fc from "fast-check"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 
@@ -29,7 +29,7 @@ const piece = fc.oneof(
 const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("").slice(0, SLICE_LENGTH))
 
 it("counts any text as the tokenizer does, the first time and again", () => {
-  const count = makeCounter()
+  const { count } = makeTokenizer()
   fc.assert(
     fc.property(texts, (text) => {
       const expected = text === "" ? 0 : whole(text)
@@ -41,8 +41,42 @@ it("counts any text as the tokenizer does, the first time and again", () => {
 })
 
 it("forgets rather than grows", () => {
-  const count = makeCounter()
+  const { count } = makeTokenizer()
   const words = Array.from({ length: 60_000 }, (_, n) => ` ${n.toString(36).replace(/\d/g, "q")}x`)
   for (const word of words) count(word)
   for (const word of words.slice(0, 100)) expect(count(word)).toBe(whole(word))
+})
+
+it("fits a beginning to a limit: never more tokens, and no less of the text than a word", () => {
+  const { count, fit } = makeTokenizer()
+  const long = fc.array(texts, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""))
+  fc.assert(
+    fc.property(long, fc.integer({ min: 1, max: 400 }), (text, limit) => {
+      const fits = fit(text, limit)
+      expect(text.startsWith(fits)).toBe(true)
+      expect(count(fits)).toBeLessThanOrEqual(limit)
+      if (count(text) <= limit) expect(fits).toBe(text)
+      if (text.isWellFormed()) expect(fits.isWellFormed()).toBe(true)
+    }),
+    { numRuns: 300 }
+  )
+})
+
+it("fills the limit with plain words", () => {
+  const { count, fit } = makeTokenizer()
+  const sentence = fc.lorem({ maxCount: 60, mode: "words" })
+  fc.assert(
+    fc.property(sentence, fc.integer({ min: 1, max: 60 }), (text, limit) => {
+      if (count(text) > limit) expect(count(fit(text, limit))).toBe(limit)
+    }),
+    { numRuns: 300 }
+  )
+})
+
+it("fits a long word without going through it letter by letter", () => {
+  const { count, fit } = makeTokenizer()
+  const word = "ab".repeat(SLICE_LENGTH * 4)
+  const fits = fit(word, 3_000)
+  expect(count(fits)).toBeLessThanOrEqual(3_000)
+  expect(count(fits)).toBeGreaterThan(2_900)
 })

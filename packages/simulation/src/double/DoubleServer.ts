@@ -3,6 +3,7 @@ import { Replica } from "@sluice/domain/database/Replica"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import { ready } from "@sluice/domain/inference/Onward"
 import { SoundProbe } from "@sluice/domain/inference/SoundProbe"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -134,13 +135,15 @@ const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
     SoundProbe,
     Effect.map(SoundProbe, (inner) => ({ durationMs: (path) => driver.during(inner.durationMs(path)) }))
   ).pipe(Layer.provide(NodeSoundProbe.layer))
-  // The first count loads the tokenizer.
+  // The first count loads the tokenizer, and long texts go to its thread: neither takes time of the world.
   const tokens = Layer.effect(
     Tokens,
     Effect.map(Tokens, (inner) => {
-      let loaded = false
-      const first = (text: string) => Effect.tap(inner.count(text), () => Effect.sync(() => (loaded = true)))
-      return { count: (text) => (loaded ? inner.count(text) : driver.during(first(text))) }
+      const counted = <A>(asked: Effect.Effect<A>) => (ready(asked) === undefined ? driver.during(asked) : asked)
+      return {
+        count: (text) => counted(inner.count(text)),
+        fit: (text, limit) => counted(inner.fit(text, limit))
+      }
     })
   ).pipe(Layer.provide(NodeTokens.layer))
   return Layer.effect(

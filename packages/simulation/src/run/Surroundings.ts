@@ -3,7 +3,7 @@ import type { VideoProvider } from "@sluice/domain/inference/MediaProvider"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
-import { makeCounter } from "@sluice/server/tokens/Tokenizer"
+import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Shell } from "@sluice/simulator/shell/Shell"
@@ -107,7 +107,7 @@ export const surroundings = (given: Given): World => {
     ).pipe(
       Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))),
       Layer.provide(QuietStudio.studio),
-      Layer.provideMerge(Layer.mergeAll(NodeTokens.layerWith(makeCounter), QuietStudio.probe))
+      Layer.provideMerge(Layer.mergeAll(NodeTokens.layerWith(makeTokenizer), QuietStudio.probe))
     )
   return {
     driver,

@@ -161,7 +161,12 @@ const ask = (models: ModelProviderService, streamed: boolean) =>
         })
       ),
       Layer.provide(Layer.succeed(ModelProvider, models)),
-      Layer.provide(Layer.succeed(Tokens, { count: (text) => Effect.succeed(text.length) })),
+      Layer.provide(
+        Layer.succeed(
+          Tokens,
+          Tokens.by((text) => text.length)
+        )
+      ),
       Layer.provide(Layer.merge(NodeCrypto.layer, Layer.succeed(Replica, { id: "t", leaseMs: 6_000, pollMs: 1_000 })))
     )
     const emit = streamed

@@ -18,12 +18,13 @@ export const prose = (request: ChatRequest, key: number, words: readonly [number
   const asked = lastUserText(request)
   const echo = /^\s*(?:say|repeat|echo)(?:\s+exactly)?(?:\s*:\s*|\s+)([^]+)$/i.exec(asked)
   if (echo !== null) return echo[1]!
-  const topics = topicsOf(asked)
+  let topics: ReadonlyArray<string> | undefined
+  const topic = (n: number) => pick(key, n, (topics ??= topicsOf(asked)))
   const target = Math.min(between(key, 0, words[0], words[1]), most + 1)
   const sentences = [opening(asked, key), ...pictures(request), ...results(request)]
   let length = wordCount(sentences.join(" "))
   for (let n = 1; length < target; n++) {
-    const sentence = pick(key, n, n % 2 === 0 ? STATEMENTS : ADVICE).replace("{}", () => pick(key, n + 1_000, topics))
+    const sentence = pick(key, n, n % 2 === 0 ? STATEMENTS : ADVICE).replace("{}", () => topic(n + 1_000))
     sentences.push(sentence)
     length += wordCount(sentence)
   }
@@ -57,9 +58,8 @@ const opening = (asked: string, key: number): string => {
 }
 
 const firstWords = (text: string, most: number): ReadonlyArray<string> => {
-  const words: Array<string> = []
-  for (const [word] of text.matchAll(/\S+/g)) if (words.push(word) === most) break
-  return words
+  const words = text.split(/\s+/, most + 1)
+  return words.filter((word) => word !== "").slice(0, most)
 }
 
 const pictures = (request: ChatRequest): ReadonlyArray<string> => {

@@ -43,7 +43,7 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         const calls = callsOf(request, key)
         if (calls.length > 0) return called(request, calls)
         const text = cutAtStop(said(model, request, key), request.stop)
-        return onward(shorten(tokens.count, text, request.maxTokens), (kept) =>
+        return onward(shorten(tokens, text, request.maxTokens), (kept) =>
           Effect.succeed({
             steps: inPieces(request, kept).map((piece, n) =>
               request.logprobs
@@ -58,7 +58,7 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
       /** The calls, as far as `max_tokens` reaches: what is cut is the last one's arguments. */
       const called = (request: ChatRequest, calls: ReadonlyArray<SaidCall>): Effect.Effect<Spoken> => {
         const whole = calls.map((call) => `${call.name} ${call.arguments}`).join("\n")
-        return Effect.map(shorten(tokens.count, whole, request.maxTokens), (kept) => {
+        return Effect.map(shorten(tokens, whole, request.maxTokens), (kept) => {
           let left = kept.length
           const steps = calls.flatMap((call, index): ReadonlyArray<Step> => {
             if (left <= call.name.length) return []
@@ -157,38 +157,8 @@ export const cutAtStop = (text: string, stops: ReadonlyArray<string>): string =>
 const mostTokens = (text: string): number => (isAscii(text) ? text.length : text.length * 3)
 
 /** The longest beginning with at most `limit` tokens. */
-const shorten = (count: (text: string) => Effect.Effect<number>, text: string, limit: number | undefined) =>
-  limit === undefined || mostTokens(text) <= limit
-    ? Effect.succeed(text)
-    : onward(count(text), (tokens) => (tokens <= limit ? Effect.succeed(text) : cut(count, text, limit, tokens)))
-
-const cut = (count: (text: string) => Effect.Effect<number>, text: string, limit: number, tokens: number) => {
-  // Tokens are spread evenly enough to look near where the limit should be, and further off by and by.
-  const near = Math.trunc((text.length * limit) / tokens)
-  const between = (fits: number, tooLong: number, step: number): Effect.Effect<string> => {
-    if (tooLong - fits <= 1) return Effect.succeed(whole(text, fits))
-    const within = (at: number) => fits < at && at < tooLong
-    const wide = tooLong - fits > 2 * step
-    const at = !wide
-      ? (fits + tooLong) >> 1
-      : within(near - step)
-        ? near - step
-        : within(near + step)
-          ? near + step
-          : undefined
-    if (at === undefined) return between(fits, tooLong, step * 4)
-    return onward(count(whole(text, at)), (tokens) =>
-      tokens <= limit ? between(at, tooLong, step) : between(fits, at, step)
-    )
-  }
-  return between(0, text.length, 4)
-}
-
-/** The first `length` characters without half a surrogate pair at the end. */
-const whole = (text: string, length: number): string => {
-  const last = text.charCodeAt(length - 1)
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
-}
+const shorten = ({ fit }: (typeof Tokens)["Service"], text: string, limit: number | undefined) =>
+  limit === undefined || mostTokens(text) <= limit ? Effect.succeed(text) : fit(text, limit)
 
 /** Words with the space before them; what has no spaces comes in parts. */
 const piecesOf = (text: string): ReadonlyArray<string> => text.match(/\s*\S{1,48}|\s+/gu) ?? []

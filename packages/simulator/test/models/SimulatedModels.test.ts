@@ -13,7 +13,7 @@ import { heard } from "../../../../test/support/Answers.ts"
 
 /** A token is a word with its space, or a part of 5 characters of it. */
 const count = (text: string) => text.match(/\s*\S{1,5}|\s+/gu)?.length ?? 0
-const tokens = Layer.succeed(Tokens, { count: (text) => Effect.succeed(count(text)) })
+const tokens = Layer.succeed(Tokens, Tokens.by(count))
 /** Sounds and films are not looked at here. */
 const studio = Layer.succeed(Studio, { render: () => Effect.never, wordsOf: () => Effect.never })
 
