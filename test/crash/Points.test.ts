@@ -60,6 +60,8 @@ const play = async (server: ServerProcess) => {
   const rest = others(server, () => going)
   await sleep(RECORD_MS)
   await server.end("SIGKILL")
+  // Money for as long as it takes; what is held at a time still bounds how many jobs there are.
+  await server.admin("credit", "--workspace", "default", "--usd", "200", "--reference", "crash points")
   const points = new Set(pointsOf(server.output))
   const died = new Set<string>()
   const tried = new Map<string, number>()

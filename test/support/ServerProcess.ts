@@ -1,10 +1,11 @@
 /** A server as people start it: a process of its own, on a port of its own, that can be killed and started again. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { promisify } from "node:util"
 
 const root = join(import.meta.dirname, "..", "..")
 export const NODE = join(root, "node_modules", "node", "bin", "node")
@@ -59,6 +60,17 @@ export class ServerProcess {
     this.options = options
   }
 
+  private get environment() {
+    const { databaseUrl, key } = this.options
+    return {
+      ...process.env,
+      SLUICE_BOOTSTRAP_KEY: key,
+      SLUICE_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
+      NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "test"),
+      ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl })
+    }
+  }
+
   get origin(): string {
     return `http://127.0.0.1:${this.options.port}`
   }
@@ -87,23 +99,22 @@ export class ServerProcess {
 
   /** Starts it and does not wait. */
   spawn(variables: Readonly<Record<string, string>> = {}): ChildProcess {
-    const { data, databaseUrl, flags, key, main, port, speed } = this.options
+    const { data, flags, main, port, speed } = this.options
     const args = ["serve", "--port", String(port), "--data", data, "--speed", String(speed ?? 1), ...(flags ?? [])]
     const child = spawn(NODE, [main ?? MAIN, ...args], {
-      env: {
-        ...process.env,
-        SLUICE_BOOTSTRAP_KEY: key,
-        SLUICE_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
-        NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "test"),
-        ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl }),
-        ...variables
-      },
+      env: { ...this.environment, ...variables },
       stdio: ["ignore", "pipe", "pipe"]
     })
     child.stdout?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
     child.stderr?.on("data", (bytes: Buffer) => (this.output = (this.output + bytes.toString()).slice(-20_000)))
     this.child = child
     return child
+  }
+
+  /** Runs `sluice admin` on its data; on an embedded database only while it is down. */
+  async admin(...args: ReadonlyArray<string>): Promise<void> {
+    const command = [MAIN, "admin", ...args, "--data", this.options.data]
+    await promisify(execFile)(NODE, command, { env: this.environment })
   }
 
   /** Ends it at once, as a power cut of the process would, or asks it to end. */

@@ -38,7 +38,7 @@ export const submitter = async (server: ServerProcess, name: string, going: () =
       assert.include([200, 409], asked.status, asked.text)
     }
     found.push({ id, log: lines(job), code, cancelled })
-    await sleep(150)
+    await sleep(400)
   }
 }
 
@@ -70,7 +70,8 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
       const messages = [{ role: "user", content: `What is ${i}?` }]
       const body = { model: "sluice-small", messages, max_tokens: 20 }
       const answer = await server.persist("POST", "/v1/chat/completions", body)
-      assert.strictEqual(answer.status, 200, answer.text)
+      // 402: the money is held for others.
+      assert.include([200, 402], answer.status, answer.text)
       const monthly_budget_usd = i % 2 === 0 ? 1_000 : null
       await server.persist("PATCH", `/api/v1/environments/${environments.json.data[0].id}`, { monthly_budget_usd })
     }

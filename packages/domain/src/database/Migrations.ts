@@ -9,6 +9,7 @@ import m0003 from "./migrations/0003_videos.ts"
 import m0004 from "./migrations/0004_image_links.ts"
 import m0005 from "./migrations/0005_video_orders.ts"
 import m0006 from "./migrations/0006_room_in_place.ts"
+import m0007 from "./migrations/0007_budget_reserved.ts"
 
 export const loader = Migrator.fromRecord({
   "0001_init": m0001,
@@ -16,7 +17,8 @@ export const loader = Migrator.fromRecord({
   "0003_videos": m0003,
   "0004_image_links": m0004,
   "0005_video_orders": m0005,
-  "0006_room_in_place": m0006
+  "0006_room_in_place": m0006,
+  "0007_budget_reserved": m0007
 })
 
 /** Brings the database to the newest schema. */

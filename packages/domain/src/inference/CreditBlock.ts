@@ -102,7 +102,7 @@ export class Purse {
     return size * BLOCK_SHARE <= this.available ? size : undefined
   }
 
-  /** What the database said: money that is free, and whether the month's budget is reached. `askedMs`: before it was asked. */
+  /** What the database said: money that is free in balance and budget, and whether the month's budget is reached. `askedMs`: before it was asked. */
   learn(available: NanoUsd, budgetReached: boolean, askedMs: number): void {
     this.available = available
     this.trustedUntilMs = budgetReached ? 0 : askedMs + TRUSTED_MS

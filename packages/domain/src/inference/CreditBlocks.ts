@@ -40,7 +40,8 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
   const submit = (row: MeterRow, purse: Purse): Effect.Effect<MeterOutcome> => {
     const askedMs = now()
     return Effect.map(send(row), (outcome) => {
-      purse.learn(outcome.available, outcome.budgetReached, askedMs)
+      const { available, budgetReached, room } = outcome
+      purse.learn(room !== null && room < available ? room : available, budgetReached, askedMs)
       return outcome
     })
   }
@@ -58,7 +59,7 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
 
   const open = (purse: Purse, size: NanoUsd) =>
     Effect.flatMap(newId, (id) =>
-      Effect.flatMap(submit(reserveRow(id, purse, size), purse), ({ refused }) => {
+      Effect.flatMap(submit({ ...reserveRow(id, purse, size), shared: true }, purse), ({ refused }) => {
         if (refused !== null) return Effect.void
         purse.open(new CreditBlock(id, size, now()))
         watch(purse)

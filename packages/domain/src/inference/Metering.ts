@@ -95,7 +95,7 @@ export class Metering extends Context.Service<
               ? Effect.succeed(charge)
               : Effect.fail(refusalOf(outcome, charge.principal, amount))
           return Effect.flatMap(ask, (outcome) => {
-            if (outcome.refused !== "insufficient_credits" || purse.current?.underWay !== 0) return told(outcome)
+            if (outcome.refused === null || purse.current?.underWay !== 0) return told(outcome)
             // What is set aside for nobody in particular must not be what is missing.
             return Effect.andThen(blocks.giveBack(purse), Effect.flatMap(ask, told))
           })

@@ -70,7 +70,8 @@ export const decodeVideo = (
     return Result.flatMap(pictureLink === undefined ? pictureOf(url, picture) : NO_PICTURE, (found) =>
       Result.succeed({
         model: given.model,
-        prompt: given.prompt,
+        // As the database keeps it, so that the order said again is the same.
+        prompt: given.prompt.toWellFormed(),
         size: given.size ?? undefined,
         seconds: given.seconds === undefined || given.seconds === null ? undefined : Number(given.seconds),
         picture: found,

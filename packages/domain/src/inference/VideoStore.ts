@@ -22,12 +22,14 @@ export interface Admission {
 const ADMIT = `
 with acc as materialized (select id, balance - held as available from accounts where id = $2 for no key update
 ), env as materialized (
-  select budget_reached(environments, $5::date) as reached from environments where id = $3 and (select count(*) from acc) >= 0 for no key update
+  select budget_reached(environments, $5::date) as reached, budget_room(environments, $5::date) as room, reserved
+  from environments where id = $3 and (select count(*) from acc) >= 0 for no key update
 ), judged as materialized (
   select case when exists (select from videos where id = $1 or (environment_id = $3 and idempotency_key = $14 and deleted_at is null)) then 'done'
-      when env.reached then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
+      when env.reached or (env.reserved > 0 and env.room < $4::int8) then 'budget_reached' when coalesce(acc.available, -1) < $4::int8 then 'insufficient_credits' end as refused,
     coalesce(acc.available, 0) as available from env left join acc on true
-), h as (insert into holds (id, account_id, amount) select $1, $2, $4::int8 from judged where refused is null
+), h as (insert into holds (id, account_id, environment_id, amount) select $1, $2, $3, $4::int8 from judged where refused is null
+), m as (update environments set reserved = reserved + $4::int8 where id = $3 and (select refused is null from judged)
 ), u as (update accounts set held = held + $4::int8 where id = $2 and (select refused is null from judged)
 ), v as (
   insert into videos (id, workspace_id, environment_id, price, key_id, model, prompt, size, seconds, picture, picture_type, idempotency_key, status, created_at, wake_at)
@@ -52,7 +54,7 @@ with written as (
   returning v.*
 ), hold as (
   update holds h set state = case when $13::int8 > 0 then 'settled' else 'released' end from written w
-  where h.id = $1 and w.ended_at is not null and h.state = 'open' returning h.id, h.account_id, h.amount
+  where h.id = $1 and w.ended_at is not null and h.state = 'open' returning h.id, h.account_id, h.environment_id, h.amount
 ), acc as materialized (select a.id, a.balance, a.held from accounts a where a.id = (select account_id from hold) for no key update
 ), use as (
   insert into usage (id, workspace_id, environment_id, key_id, model, tokens_in, tokens_out, cost, at)
@@ -70,10 +72,11 @@ with written as (
   update accounts set balance = acc.balance - $13::int8, held = acc.held - hold.amount from acc, hold where accounts.id = acc.id
 ), m as (
   update environments env set month = greatest(env.month, $6::date),
+    reserved = env.reserved - case when hold.environment_id is null then 0 else hold.amount end,
     month_spent = case when env.month < $6::date then 0 else env.month_spent end + $13::int8,
-    events = env.events + 1,
-    wake_at = case when env.monthly_budget is null or env.lease_until > $5::timestamptz then env.wake_at else least(env.wake_at, $5::timestamptz) end
-  from written w, acc where env.id = w.environment_id and $13::int8 > 0)
+    events = env.events + case when $13::int8 > 0 then 1 else 0 end,
+    wake_at = case when env.monthly_budget is null or $13::int8 = 0 or env.lease_until > $5::timestamptz then env.wake_at else least(env.wake_at, $5::timestamptz) end
+  from written w, hold, acc where env.id = w.environment_id)
 select id from written`
 
 const FORGET =

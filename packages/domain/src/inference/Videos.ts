@@ -118,9 +118,10 @@ export class Videos extends Context.Service<
           }
           signals.emit(VIDEOS_TOPIC)
           const video = videoOf((yield* ordered) ?? (yield* Effect.orDie(find(principal, id))))
+          if (video.id === id) return { video, replayed: false }
           const same =
             video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds
-          return same ? { video, replayed: video.id !== id } : yield* new VideoOrderDiffers()
+          return same ? { video, replayed: true } : yield* new VideoOrderDiffers()
         }),
         show: (principal, id) => Effect.map(find(principal, id), videoOf),
         list: (principal, page) =>

@@ -18,7 +18,8 @@ const SHIPPED: Readonly<Record<string, string>> = {
   "0003_videos.ts": "ef25d8d1a199c948",
   "0004_image_links.ts": "bccc6b8496da2937",
   "0005_video_orders.ts": "9fa46856e5078918",
-  "0006_room_in_place.ts": "b2882b1b2f58aa5b"
+  "0006_room_in_place.ts": "b2882b1b2f58aa5b",
+  "0007_budget_reserved.ts": "bb7378884e72de71"
 }
 
 plain("are those that shipped, and new ones", () => {

@@ -135,8 +135,10 @@ onEveryDatabase("Blocks of credit", (it) => {
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(11, 1_000_000n)
-        yield* setBudget(principal, 1_000n)
+        yield* setBudget(principal, 110_000n)
         const reservations = yield* busy(principal, 0, 100n)
+        expect(inBlocks(reservations).length).toBeGreaterThan(0)
+        yield* setBudget(principal, 1_000n)
         yield* settled(reservations.slice(0, -1), 70n)
         // Its own charge is the last that fits; the books say so with the next one.
         yield* settled(reservations.slice(-1), 70n)
@@ -145,10 +147,18 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
+    it.effect("no block takes more than a part of the budget", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(12, 1_000_000n)
+        yield* setBudget(principal, 100_000n)
+        expect(inBlocks(yield* busy(principal, 0, 100n))).toEqual([])
+      })
+    )
+
     it.effect("what a dead server's block held is released, and its late charges with it", () =>
       Effect.gen(function* () {
         const { tick } = yield* MeteringReconciler
-        const principal = yield* openWorkspace(12, 1_000_000n)
+        const principal = yield* openWorkspace(14, 1_000_000n)
         const reservations = yield* busy(principal, 0, 100n)
         yield* TestClock.adjust(HOLD_EXPIRES_POLLS * 1_000)
         yield* tick

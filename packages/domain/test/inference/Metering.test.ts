@@ -144,6 +144,28 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
+    it.effect("200 requests at once on a budget for 3 admit 3; alone, one may pass it by less than its price", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(16, 1_000_000n)
+        yield* setBudget(principal, 350n)
+        const charges = Array.from({ length: 200 }, (_, n) => ({ id: idOf.request(n), principal }))
+        const exits = yield* Effect.forEach(charges, (charge) => Effect.exit(metering.reserve(charge, 100n)), {
+          concurrency: "unbounded"
+        })
+        const admitted = charges.filter((_, n) => Exit.isSuccess(exits[n]!))
+        expect(admitted).toHaveLength(3)
+        yield* Effect.forEach(admitted, (charge) => metering.settle(settlement(charge, 100n)))
+        const last = { id: idOf.request(901), principal }
+        yield* metering.reserve(last, 100n)
+        const beside = yield* Effect.flip(metering.reserve({ id: idOf.request(902), principal }, 1n))
+        expect(beside._tag).toBe("BudgetReached")
+        yield* metering.settle(settlement(last, 40n))
+        yield* metering.reserve({ id: idOf.request(903), principal }, 100n)
+        expect(yield* money(principal)).toMatchObject({ spent: 340n, held: 100n })
+      })
+    )
+
     it.effect("releases what a dead server held, once it expired", () =>
       Effect.gen(function* () {
         const metering = yield* Metering

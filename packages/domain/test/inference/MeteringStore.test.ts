@@ -33,7 +33,10 @@ const makeModel = (accounts: ReadonlyArray<Account>) => {
   const share = (block: string) => (holds.get(block)?.amount ?? 0n) / BigInt(MAX_BATCH)
   const run = (rows: ReadonlyArray<MeterRow & { readonly account: number }>) => {
     const free = accounts.map(({ balance, held }) => balance - held)
-    const spentBefore = accounts.map(({ spent }) => spent)
+    const reached = accounts.map(({ budget, spent }) => budget !== null && spent >= budget)
+    // All that is held is held for the one environment of the account.
+    const room = accounts.map(({ budget, held, spent }) => (budget === null ? null : budget - spent - held))
+    const alone = accounts.map(({ held }) => held === 0n)
     return rows.map((row) => {
       const account = accounts[row.account]!
       if (row.block !== undefined) {
@@ -62,7 +65,14 @@ const makeModel = (accounts: ReadonlyArray<Account>) => {
         return null
       }
       if (hold !== undefined) return null
-      if (account.budget !== null && spentBefore[row.account]! >= account.budget) return "budget_reached"
+      if (reached[row.account]!) return "budget_reached"
+      const left = room[row.account]!
+      if (left !== null && row.amount > 0n) {
+        const claim = alone[row.account] && row.shared !== true && row.amount > left ? left : row.amount
+        alone[row.account] = false
+        if (claim > left) return "budget_reached"
+        room[row.account] = left - claim
+      }
       if (row.amount > free[row.account]!) return "insufficient_credits"
       free[row.account]! -= row.amount
       account.held += row.amount
@@ -109,6 +119,7 @@ onEveryDatabase("MeteringStore", (it) => {
                   environmentId: principal.environmentId,
                   keyId: principal.keyId,
                   amount: BigInt(amount),
+                  shared: block % 4 === 0,
                   block: shared === undefined ? undefined : { id: shared, reserved: model.share(shared) },
                   model: "m",
                   description: "",
@@ -146,14 +157,32 @@ onEveryDatabase("MeteringStore", (it) => {
 onPostgres(
   "Metering of two replicas",
   (it) => {
+    const both = Effect.gen(function* () {
+      const replica = Effect.map(
+        Layer.build(Layer.fresh(Metering.layer.pipe(Layer.provide(Layer.merge(replicaLayer, NodeCrypto.layer))))),
+        (context) => Metering.pipe(Effect.provide(context))
+      )
+      return [yield* yield* replica, yield* yield* replica] as const
+    })
+
+    it.effect("200 requests over both on a budget for 3 admit 3", () =>
+      Effect.gen(function* () {
+        const replicas = yield* both
+        const principal = yield* openWorkspace(2, 1_000_000n)
+        yield* setBudget(principal, 350n)
+        const exits = yield* Effect.forEach(
+          Array.from({ length: 200 }, (_, n) => n),
+          (n) => Effect.exit(replicas[n % 2]!.reserve({ id: idOf.request(1_000 + n), principal }, 100n)),
+          { concurrency: "unbounded" }
+        )
+        expect(exits.filter(Exit.isSuccess)).toHaveLength(3)
+        expect(yield* money(principal)).toMatchObject({ held: 300n, openHolds: 300n })
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("200 requests over both on a balance for 3 admit 3, settled once each", () =>
       Effect.gen(function* () {
-        const replica = Effect.map(
-          Layer.build(Layer.fresh(Metering.layer.pipe(Layer.provide(Layer.merge(replicaLayer, NodeCrypto.layer))))),
-          (context) => Metering.pipe(Effect.provide(context))
-        )
-        const one = yield* yield* replica
-        const two = yield* yield* replica
+        const [one, two] = yield* both
         const principal = yield* openWorkspace(1, 300n)
         const tries = Array.from({ length: 200 }, (_, n) => ({
           charge: { id: idOf.request(n), principal },

@@ -67,6 +67,11 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights"
         ask(`/api/v1/environments/${id}`, { key: bob.key, method: "PATCH", body: { monthly_budget_usd } })
       expect((yield* ask("/api/v1/jobs", { key: bob.key, body: "{" })).status).toBe(422)
       expect((yield* set(12.5)).json.data.monthly_budget_usd).toBe(12.5)
+      expect((yield* ask("/api/v1/jobs/quote", { key: bob.key, body: job })).json.data).toMatchObject({
+        affordable: true,
+        budget_remaining_usd: 12.5
+      })
+      expect((yield* ask("/api/v1/jobs", { key: bob.key, body: job })).status).toBe(201)
       for (const bad of [-1, "1", 1e12]) expect((yield* set(bad)).status).toBe(422)
       expect((yield* set(0)).json.data.monthly_budget_usd).toBe(0)
       for (const body of [job, "{", {}]) {

@@ -104,7 +104,10 @@ const PASSES = {
     `v.ended_at is null or v.ended_at >= ${SINCE} or v.deleted_at is not null`
   ],
   usage: [`usage u left join ${bookOf("u.id")} on true`, `u.at >= ${SINCE}`],
-  environment: [`environments e left join months on months.environment_id = e.id and months.month = e.month`],
+  environment: [
+    `environments e left join months on months.environment_id = e.id and months.month = e.month left join (select environment_id,
+      sum(amount) as total from holds where state = 'open' and environment_id is not null group by environment_id) aside on aside.environment_id = e.id`
+  ],
   volume: [`volumes v left join machines m on m.id = v.attached_to`, `v.attached_to is not null`],
   capacity: [
     `sim_capacity c left join (select gpu_type, region, sum(gpu_count) as n from sim_machines where not freed

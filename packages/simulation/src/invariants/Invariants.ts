@@ -63,7 +63,7 @@ const LIST: ReadonlyArray<Listed> = [
   ],
   [
     "A month is what was settled",
-    "What an environment spent in its month is the sum of what was settled in it.",
+    "What an environment spent in its month is the sum of what was settled in it, and what is set aside in its budget that of its open holds.",
     { step: steps.monthIsSum }
   ],
   // Jobs

@@ -1,7 +1,6 @@
 /**
  * What a look at the rows can find broken, one check an entry: over which rows, the condition that must never hold, and
  * what to say of a row for which it does.
- *
  * Rows and parameters are those that `InvariantStore` joins: b book, t txn, a account, h hold, j job, m machine, s machine
  * of the world, v volume or video, u usage, e environment, c capacity.
  */
@@ -190,6 +189,11 @@ export const steps = {
       "environment",
       `e.month_spent <> coalesce(months.spent, 0)`,
       `'environment ' || e.id || ' spent ' || e.month_spent || ' in the month, what was settled says ' || coalesce(months.spent, 0)`
+    ),
+    check(
+      "environment",
+      `e.reserved <> coalesce(aside.total, 0)`,
+      `'environment ' || e.id || ' reserved ' || e.reserved`
     )
   ],
   volumeIsHeldByOne: [

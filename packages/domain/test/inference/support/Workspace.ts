@@ -61,6 +61,9 @@ export const money = Effect.fn(function* (principal: Principal) {
   const [booked] = yield* sql<{ readonly sum: bigint }>`
     select coalesce(sum(amount), 0)::int8 as sum from entries where account_id = ${principal.workspaceId}`
   if (row === undefined || booked?.sum !== row.balance) throw new Error("The balance is not the sum of its entries")
+  const amiss = yield* sql`select e.id from environments e where e.reserved <>
+    (select coalesce(sum(amount), 0) from holds where environment_id = e.id and state = 'open')`
+  if (amiss.length > 0) throw new Error("What is set aside in a budget is not the sum of its open holds")
   return row
 })
 

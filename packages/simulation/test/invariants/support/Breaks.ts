@@ -161,6 +161,7 @@ export const BREAKS: ReadonlyArray<Break> = [
     `update environments set month_spent = month_spent + 5`
   ),
   breaks(11, `update environments set month_spent = month_spent + 1`),
+  breaks(11, `update environments set reserved = reserved + 1`),
   breaks(12, `alter table jobs disable trigger jobs_terminal`, `update jobs set name = 'other' where id = ${DONE}`),
   breaks(13, `update jobs set started_at = ${at(-18)} where id = ${RUNS}`),
   breaks(14, `alter table jobs drop constraint jobs_check`, `update jobs set ended_at = ${at(-1)} where id = ${RUNS}`),
