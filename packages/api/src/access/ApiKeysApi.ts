@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, isoOrNull, Name, nullable, required } from "../infra/WireFields.ts"
-import { Authorized, NeedsScope, OnceOnly, WellFormed } from "./InfraAccess.ts"
+import { Authorized, NeedsScope, OnceOnly, TellsSecret, WellFormed } from "./InfraAccess.ts"
 
 const scopeRule = { message: `must be a list of scopes out of ${allScopes.join(", ")}` }
 const Scopes = Schema.Array(Schema.Literals(allScopes).annotate({ message: `must be one of ${allScopes.join(", ")}` }))
@@ -88,6 +88,7 @@ const create = HttpApiEndpoint.post("create", "/", {
   error: [Forbidden, NotFound]
 })
   .annotate(NeedsScope, "keys:write")
+  .annotate(TellsSecret, true)
   .annotateMerge(about("createApiKey", "Create an API key; it is shown this once"))
 
 const update = HttpApiEndpoint.patch("update", "/:id", {

@@ -98,7 +98,16 @@ const invalidRequest = (
 ): InferenceWireError => ({ status, type: "invalid_request_error", code, message, param })
 
 const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> = {
-  refused: { status: 502, type: "upstream_error", code: "upstream_refused", message: "The model refused the request." },
+  refused: {
+    status: 502,
+    type: "upstream_error",
+    code: "upstream_refused",
+    message:
+      "The model's server does not take this request as it is: see whether the model knows what it asks for, such as n, " +
+      "tools, response_format or images.",
+    // The same again would be refused again.
+    headers: { "x-should-retry": "false" }
+  },
   broken: {
     status: 502,
     type: "upstream_error",
@@ -161,8 +170,8 @@ const table: {
     type: "insufficient_quota",
     code: "BUDGET_REACHED",
     message:
-      `The monthly budget of environment ${environmentName} is spent. Raise it with PATCH /api/v1/environments/{id}, ` +
-      "or wait for the next UTC month."
+      `The monthly budget of environment ${environmentName} is spent, or what is left is set aside for requests under way. ` +
+      "Raise it with PATCH /api/v1/environments/{id}, or wait for the next UTC month."
   }),
   CreditInsufficient: ({ required, available }) => ({
     status: 402,

@@ -94,6 +94,12 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> 
   if (Result.isFailure(format)) return Result.fail(format.failure)
   const choice = choiceOf(body)
   if (Result.isFailure(choice)) return Result.fail(choice.failure)
+  if (body.modalities?.includes("audio") === true) {
+    return invalid("modalities", "Invalid value for 'modalities': answers are text; POST /v1/audio/speech speaks it")
+  }
+  if (body.functions !== undefined && body.functions !== null && body.functions.length > 0) {
+    return invalid("functions", "Invalid value for 'functions': it was replaced; send 'tools' and 'tool_choice'")
+  }
   const top = body.top_logprobs ?? 0
   if (top > 0 && body.logprobs !== true) {
     return invalid("top_logprobs", "Invalid value for 'top_logprobs': it needs logprobs: true")

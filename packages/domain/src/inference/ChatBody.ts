@@ -105,7 +105,10 @@ export const ChatBody = Schema.Struct({
   ),
   reasoning_effort: opt(Schema.String),
   metadata: opt(AnyObject),
-  store: opt(Schema.Boolean)
+  store: opt(Schema.Boolean),
+  /** What no model here can do: named, so that it is not passed over in silence. */
+  modalities: opt(Schema.Array(Schema.String)),
+  functions: opt(Schema.Array(Schema.Unknown))
 })
 
 export type ChatBody = typeof ChatBody.Type

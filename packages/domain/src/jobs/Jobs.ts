@@ -83,14 +83,14 @@ export class Jobs extends Context.Service<
         const decoded = JobRequest.decode(body, offer)
         if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
         const { spec } = decoded.success
-        return { ...decoded.success, available, launch: hasRoom(spec.gpuType, spec.gpuCount) }
+        const regions = offer.gpuTypes.find(({ id }) => id === spec.gpuType)?.regions ?? []
+        return { ...decoded.success, available, regions, launch: hasRoom(spec.gpuType, spec.gpuCount) }
       })
 
       /** The region of the volume decides where the machine runs. */
-      const withVolume = Effect.fnUntraced(function* <R extends JobRequest.JobRequest>(
-        principal: Principal,
-        request: R
-      ) {
+      const withVolume = Effect.fnUntraced(function* <
+        R extends JobRequest.JobRequest & { readonly regions: ReadonlyArray<string> }
+      >(principal: Principal, request: R) {
         if (request.volumeId === undefined) return request
         const volume = yield* store.volume(principal, request.volumeId)
         if (volume === undefined) return yield* new VolumeNotFound({ id: request.volumeId })
@@ -98,6 +98,10 @@ export class Jobs extends Context.Service<
         if (request.spec.region !== null && request.spec.region !== volume.region) {
           const message = `must be ${volume.region}, where the volume is, or be left out`
           return yield* new RequestInvalid({ issues: [{ path: "region", message }] })
+        }
+        if (!request.regions.includes(volume.region)) {
+          const message = `is in ${volume.region}, where there is no ${request.spec.gpuType}, only in ${request.regions.join(", ")}`
+          return yield* new RequestInvalid({ issues: [{ path: "storage_id", message }] })
         }
         return { ...request, spec: { ...request.spec, region: volume.region } }
       })

@@ -64,6 +64,8 @@ describe("decodeChat", () => {
       [{ ...good, tools: "all" }, "tools"],
       [{ ...good, tools: [1] }, "tools.0"],
       [{ ...good, tool_choice: "some" }, "tool_choice"],
+      [{ ...good, modalities: ["text", "audio"] }, "modalities"],
+      [{ ...good, functions: [{ name: "f", parameters: {} }] }, "functions"],
       [{ ...good, response_format: "json" }, "response_format"],
       [{ ...good, response_format: { type: "xml" } }, "response_format.type"],
       [{ ...good, response_format: { type: "json_schema" } }, "response_format.json_schema.schema"]

@@ -90,5 +90,7 @@ const heard = <E>(lease: Lease, reader: ChatReader, events: ReadonlyArray<ChatEv
 const failures = {
   broken: () => callFailed("malformed"),
   cut: () => callFailed("cut"),
-  busy: () => new CallFailed({ fault: "status", status: 503, retryAfterMs: undefined })
+  busy: () => new CallFailed({ fault: "status", status: 503, retryAfterMs: undefined }),
+  // As one that says so: no fault of its health.
+  short: () => new CallFailed({ fault: "status", status: 422, retryAfterMs: undefined })
 }

@@ -9,8 +9,8 @@ import type { ChatEvent, FinishReason, SaidToken, TokenChance } from "@sluice/do
 import { CallReader } from "./CallReader.ts"
 import { field, isRecord, list, number, text } from "./Loose.ts"
 
-/** `broken`: it makes no sense, or says that it failed; `cut`: it ended before its end. */
-export type Flaw = "broken" | "cut" | "busy"
+/** `broken`: it makes no sense, or says that it failed; `cut`: it ended before its end; `short`: fewer answers than asked for. */
+export type Flaw = "broken" | "cut" | "busy" | "short"
 
 interface ChoiceState {
   /** The upstream has said something of it. */
@@ -56,6 +56,8 @@ export class ChatReader {
   finish(whole: boolean, events: Array<ChatEvent>): void {
     if (this.flaw !== undefined) return
     for (const [index, { calls, reason, seen }] of this.choices.entries()) {
+      // Servers that don't know `n` give one.
+      if (!seen && whole && index > 0) return this.fail("short")
       if (reason === undefined && !(whole && seen)) return this.fail("cut")
       if (!calls.finish(events)) return this.fail("broken")
       events.push({ _tag: "Finish", index, reason: reasonOf(reason ?? "stop", calls.count) })

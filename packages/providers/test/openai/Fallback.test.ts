@@ -64,6 +64,16 @@ describe("fallback", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("does not blame a server that gives fewer answers than were asked for: others still get theirs", () =>
+    Effect.gen(function* () {
+      const server = yield* recordedServer(greets)
+      const models = yield* world([chatEntry([{ base_url: server.url }])])
+      for (let i = 0; i < 7; i++) expect((yield* ask(models, question({ n: 2 }))).reason).toBe("refused")
+      expect((yield* ask(models)).reason).toBeUndefined()
+      expect((yield* models.health!).map(({ state }) => state)).toEqual(["closed"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("asks three at most, one whose connection was lost once more, and none twice for another fault", () =>
     Effect.gen(function* () {
       const four = yield* over([fails(500), fails(500), fails(500), greets])

@@ -1,10 +1,11 @@
 /**
  * `Idempotency-Key` on every POST of the infrastructure surface, one mechanism for all of them (decisions: Infrastructure
- * surface). The request is the same when method, path, query, environment and body are; the answer is kept when it decided
- * something: not a 422 or 429, and a 5xx only where it names a job that was created.
+ * surface). The request is the same when method, path, query, environment and body are, and where its answer holds a secret
+ * the caller's API key too; the answer is kept when it decided something: not a 422 or 429, and a 5xx only where it names a
+ * job that was created.
  */
 import { createHash } from "node:crypto"
-import { OnceOnly } from "@sluice/api/access/InfraAccess"
+import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
 import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
@@ -22,6 +23,7 @@ export const onceOnly = Layer.effect(
     const idempotency = yield* Idempotency
     return (httpEffect, { endpoint }) => {
       if (endpoint.method !== "POST") return httpEffect
+      const isSecret = Context.get(endpoint.annotations, TellsSecret)
       return Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const key = request.headers["idempotency-key"]
@@ -31,7 +33,7 @@ export const onceOnly = Layer.effect(
         const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
         return Effect.flatMap(Effect.orDie(request.text), (body) =>
           idempotency.once(
-            { workspaceId: principal.workspaceId, key, requestHash: hashOf(request, principal, body) },
+            { workspaceId: principal.workspaceId, key, requestHash: hashOf(request, principal, body, isSecret) },
             Effect.map(httpEffect, toAnswer)
           )
         ).pipe(
@@ -52,9 +54,9 @@ const badKey = (requestId: string) =>
     requestId
   )
 
-const hashOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal, body: string): string =>
+const hashOf = (request: HttpServerRequest.HttpServerRequest, principal: Principal, body: string, isSecret: boolean) =>
   createHash("sha256")
-    .update(`${request.method} ${request.originalUrl}\n${principal.environmentId}\n`)
+    .update(`${request.method} ${request.originalUrl}\n${principal.environmentId}\n${isSecret ? principal.keyId : ""}`)
     .update(body)
     .digest("hex")
 

@@ -122,6 +122,16 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
     const reading = (request: HttpServerRequest, found: Effect.Effect<string, InferenceFailure>) =>
       answering(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))
+    const showing = (request: HttpServerRequest, id: string) =>
+      reading(
+        request,
+        Effect.suspend(() => {
+          const found = models.get(id)
+          return found === undefined
+            ? Effect.fail(new ModelNotFound({ model: id }))
+            : Effect.succeed(JSON.stringify(found))
+        })
+      )
     const asking = (
       request: HttpServerRequest,
       answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>
@@ -186,17 +196,8 @@ export const InferenceHandlers = HttpApiBuilder.group(
       .handleRaw("downloadVideo", ({ params, request }) => downloading(request, params.id))
       .handleRaw("videoContent", ({ params, request }) => downloading(request, params.id))
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
-      .handleRaw("getModel", ({ request, params }) =>
-        reading(
-          request,
-          Effect.suspend(() => {
-            const found = models.get(params.id)
-            return found === undefined
-              ? Effect.fail(new ModelNotFound({ model: params.id }))
-              : Effect.succeed(JSON.stringify(found))
-          })
-        )
-      )
+      .handleRaw("getModel", ({ request, params }) => showing(request, params.id))
+      .handleRaw("getVendorModel", ({ request, params }) => showing(request, `${params.vendor}/${params.name}`))
   })
 )
 

@@ -52,6 +52,24 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("Idempot
     })
   )
 
+  it.effect("tells a secret again to nobody but the key that asked for it", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const make = (name: string, scopes?: ReadonlyArray<string>) =>
+        ask("/api/v1/api-keys", { body: { name, ...(scopes === undefined ? {} : { scopes }) } })
+      const limited = (yield* make("limited", ["keys:write", "jobs:write"])).json.data.key
+      const order = { ...keyed("secret"), body: { name: "strong" } }
+      const first = yield* ask("/api/v1/api-keys", order)
+      expect((yield* ask("/api/v1/api-keys", order)).text).toBe(first.text)
+      const other = yield* ask("/api/v1/api-keys", { ...order, key: limited })
+      expect([other.status, other.json.error.code]).toEqual([422, "idempotency_mismatch"])
+      expect(other.text).not.toContain(first.json.data.key)
+      // What is no secret is the same for all keys of the workspace: a retry after a change of keys makes no second job.
+      const made = yield* ask("/api/v1/jobs", { ...keyed("rotated"), body: job })
+      expect((yield* ask("/api/v1/jobs", { ...keyed("rotated"), body: job, key: limited })).text).toBe(made.text)
+    })
+  )
+
   it.effect("runs one of many at once and tells the others to wait or gives them its answer", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

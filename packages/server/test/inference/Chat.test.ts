@@ -156,6 +156,11 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
         status: 404,
         code: "model_not_found"
       })
+      // An id with a slash, not encoded by every client, is one id.
+      const vendor = yield* Effect.promise(() =>
+        fetch(`${url}/v1/models/sluice/small`, { headers: { authorization: `Bearer ${apiKey}` } })
+      )
+      expect(yield* Effect.promise(() => vendor.text())).toContain("There is no model 'sluice/small'")
       const slash = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/`, { headers: { authorization: `Bearer ${apiKey}` } })
       )
