@@ -95,6 +95,12 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights"
       expect([refused.status, refused.json.error.code]).toEqual([500, "internal_error"])
       const failed = yield* ask(`/api/v1/jobs/${refused.json.error.details.job_id}`)
       expect([failed.json.data.status, failed.json.data.exit_code]).toEqual(["failed", null])
+      const volume = yield* ask("/api/v1/storage", { body: { name: "far", region: "eu-north", size_gb: 1 } })
+      const elsewhere = { ...job, gpu_type: "refused", storage_id: volume.json.data.id }
+      for (const path of ["/api/v1/jobs", "/api/v1/jobs/quote"]) {
+        const told = yield* ask(path, { body: elsewhere })
+        expect([told.status, told.json.error.details.issues[0].path]).toEqual([422, "storage_id"])
+      }
       const quote = yield* ask("/api/v1/jobs/quote", { body: job })
       expect(quote.json.data).toMatchObject({ cost_per_hour: 2, affordable: true })
     })

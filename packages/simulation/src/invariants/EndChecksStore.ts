@@ -73,9 +73,11 @@ export const ends = {
         readonly stopped_at: Date
         readonly billed: bigint
       }>(
-        `select j.id, j.price, m.running_at, m.stopped_at, coalesce(sum(e.amount), 0)::int8 as billed from jobs j
-           join machines m on m.id = j.machine_id left join entries e on e.txn_id = j.id and e.account_id = '${REVENUE_ACCOUNT}'
-           where m.running_at is not null and m.stopped_at is not null and j.status in ${ENDED} group by j.id, m.id`
+        // Bills by index: joined with all entries, the end of a run would grow with its square.
+        `select j.id, j.price, m.running_at, m.stopped_at, (select coalesce(sum(e.amount), 0)::int8 from entries e
+             where e.txn_id = j.id and e.account_id = '${REVENUE_ACCOUNT}') as billed
+           from jobs j join machines m on m.id = j.machine_id
+           where m.running_at is not null and m.stopped_at is not null and j.status in ${ENDED}`
       )
       .pipe(
         Effect.map((rows) =>

@@ -1,6 +1,6 @@
 /**
  * Machines that are there at once, say a line and exit with 0, and models without latency: enough world for the routes.
- * `refused` is never launched.
+ * `refused` is never launched, and is in us-east alone.
  */
 import type { MachineProviderService, MachineState } from "@sluice/domain/machines/MachineProvider"
 import { LaunchRefused, MachineProvider } from "@sluice/domain/machines/MachineProvider"
@@ -12,13 +12,13 @@ import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Clock, Effect, Layer, Stream } from "effect"
 
 const OUTPUT = new TextEncoder().encode("hello from the machine\n")
-const type = (id: string) => ({
+const type = (id: string, regions = ["eu-north", "us-east"]) => ({
   id,
   name: id,
   memoryGb: 80,
   maxGpuCount: 8,
   priceNanoUsdPerGpuHour: 2_000_000_000n,
-  regions: ["eu-north", "us-east"],
+  regions,
   available: 64
 })
 
@@ -38,7 +38,7 @@ const machines = Layer.sync(MachineProvider, () => {
   const provider: MachineProviderService = {
     name: "test",
     capabilities: { images: true, visibleWithinMs: 0 },
-    gpuTypes: Effect.succeed([type("H100"), type("refused")]),
+    gpuTypes: Effect.succeed([type("H100"), type("refused", ["us-east"])]),
     regions: ["eu-north", "us-east"].map((id) => ({ id, name: id, provider: "test" })),
     priceOf: () => 2_000_000_000n,
     launch: (spec) =>
