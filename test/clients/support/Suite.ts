@@ -20,7 +20,7 @@ export const WEATHER = "What is the weather in Lisbon?"
 export const SUNNY = "It is sunny"
 /** What a model says once its tool has answered `SUNNY`. */
 export const TOOL_SAID = `The tool answered: ${SUNNY}.`
-export const City = z.object({ city: z.string(), people: z.number().int().min(1).max(9) })
+export const City = z.object({ city: z.string(), people: z.number().int().min(1).max(9), mail: z.email() })
 export const Place = z.object({ city: z.string() })
 /** What voices are to say, and ears to hear. */
 export const SPOKEN = "The harbour is quiet, and the boats wait."

@@ -16,7 +16,8 @@ import { onward } from "@sluice/domain/inference/Onward"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { hash32, unit } from "./Draws.ts"
-import { jsonAnswer, SchemaUnsupported } from "./JsonAnswer.ts"
+import { jsonAnswer } from "./JsonAnswer.ts"
+import { SchemaUnsupported } from "./JsonSchemas.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
 import { isAscii, prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
@@ -25,7 +26,7 @@ import { simulatedFilms } from "./SimulatedFilms.ts"
 import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
 import { Studio } from "./Studio.ts"
 import { saidToken } from "./SaidTokens.ts"
-import { argumentsOf, callsOf, type SaidCall } from "./ToolCalls.ts"
+import { argumentsOf, callsOf, type SaidCall, toCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
 export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens | Studio> =>
@@ -110,10 +111,9 @@ interface Spoken {
 }
 
 const refuses = (_model: Model, request: ChatRequest) => {
-  const tools = request.toolChoice === "none" ? [] : request.tools
-  for (const [index, tool] of tools.entries()) {
+  for (const tool of toCall(request)) {
     const why = unable(() => argumentsOf(tool, 0, ""))
-    if (why !== undefined) return { param: `tools.${index}.function.parameters`, message: why }
+    if (why !== undefined) return { param: `tools.${request.tools.indexOf(tool)}.function.parameters`, message: why }
   }
   const format = request.responseFormat
   if (format.type !== "json_schema") return undefined

@@ -17,7 +17,7 @@ const MAX_CALLS = 4
 
 /** The calls that this request leads to; none: the model answers with words. */
 export const callsOf = (request: ChatRequest, key: number): ReadonlyArray<SaidCall> =>
-  chosen(request).map((tool, index) => ({
+  toCall(request).map((tool, index) => ({
     id: idOf(key, index),
     name: tool.name,
     arguments: JSON.stringify(argumentsOf(tool, hash32(key, `arguments ${index}`), asked(request)))
@@ -27,7 +27,8 @@ export const callsOf = (request: ChatRequest, key: number): ReadonlyArray<SaidCa
 export const argumentsOf = (tool: ChatTool, key: number, text: string): unknown =>
   tool.parameters === undefined ? {} : jsonAnswer({ type: "object", ...tool.parameters }, key, text)
 
-const chosen = (request: ChatRequest): ReadonlyArray<ChatTool> => {
+/** The tools that this request leads to. */
+export const toCall = (request: ChatRequest): ReadonlyArray<ChatTool> => {
   const { messages, parallelToolCalls, toolChoice, tools } = request
   if (toolChoice === "none" || tools.length === 0) return []
   if (typeof toolChoice === "object") return tools.filter((tool) => tool.name === toolChoice.named).slice(0, 1)

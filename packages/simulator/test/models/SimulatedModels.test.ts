@@ -3,7 +3,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
-import { jsonAnswer, SchemaUnsupported } from "@sluice/simulator/models/JsonAnswer"
 import { Studio } from "@sluice/simulator/models/Studio"
 import { defaultWorld, instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -58,6 +57,28 @@ describe("SimulatedModels", () => {
       expect(new Set(texts).size).toBe(texts.length)
       expect(texts.every((text) => text.length > 20)).toBe(true)
     })
+  )
+
+  it.effect("minds the schema of a tool that it would call, and of no other", () =>
+    Effect.gen(function* () {
+      const provider = yield* ModelProvider
+      const parameters = {
+        type: "object",
+        properties: { at: { type: "string", pattern: "^[a-z]+$" } },
+        required: ["at"]
+      }
+      const tools = ["find_bridges", "order_pizza"].map((name) => ({
+        type: "function",
+        function: { name, parameters }
+      }))
+      const refusal = (body: object) => provider.refuses?.(provider.models[0]!, requestOf({ tools, ...body }))?.param
+      expect(refusal({})).toBe("tools.0.function.parameters")
+      expect(refusal({ tools: tools.slice(1) })).toBeUndefined()
+      expect(said(yield* events({ tools: tools.slice(1) })).text).not.toBe("")
+      expect(refusal({ tools, tool_choice: { type: "function", function: { name: "order_pizza" } } })).toBe(
+        "tools.1.function.parameters"
+      )
+    }).pipe(inWorld(instant(1)))
   )
 
   it.effect("comes word by word in its time, with the text of the instant world", () =>
@@ -116,91 +137,3 @@ describe("SimulatedModels", () => {
       }).pipe(inWorld(instant(3)))
   )
 })
-
-describe("jsonAnswer", () => {
-  const leaf: Schema.Codec<object> = Schema.Union([
-    Schema.Struct({ type: Schema.Literals(["string", "boolean", "null"]) }),
-    Schema.Struct({
-      type: Schema.Literal("integer"),
-      minimum: Schema.Int.check(Schema.isBetween({ minimum: -50, maximum: 50 }))
-    }),
-    Schema.Struct({
-      type: Schema.Literal("string"),
-      maxLength: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))
-    }),
-    Schema.Struct({ enum: Schema.NonEmptyArray(Schema.String) })
-  ])
-  const tree: Schema.Codec<object> = Schema.Union([
-    leaf,
-    Schema.Struct({
-      type: Schema.Literal("array"),
-      items: leaf,
-      minItems: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
-    }),
-    Schema.Struct({
-      type: Schema.Literal("object"),
-      properties: Schema.Record(Schema.Literals(["a", "b", "c"]), leaf),
-      required: Schema.Tuple([Schema.Literal("a"), Schema.Literal("c")])
-    })
-  ])
-
-  it.effect.prop("satisfies its schema", [tree, Schema.Int], ([schema, key]) =>
-    Effect.sync(() => {
-      const value = JSON.parse(
-        JSON.stringify(jsonAnswer(schema as Record<string, unknown>, key, "some words to use"))
-      ) as unknown
-      expect(violations(schema as JsonSchema, value)).toEqual([])
-    })
-  )
-
-  it("refuses what it can't keep, by name, and ends endless schemas", () => {
-    const refusal = (schema: Record<string, unknown>) => {
-      try {
-        return jsonAnswer(schema, 1, "text")
-      } catch (error) {
-        return error instanceof SchemaUnsupported ? error.message : error
-      }
-    }
-    expect(refusal({ type: "string", pattern: "^a$" })).toContain("pattern")
-    expect(refusal({ type: "integer", minimum: 3, maximum: 2 })).toContain("bounds")
-    expect(refusal({ type: "object", properties: { a: { $ref: "#" } }, required: ["a"] })).toContain("without end")
-    expect(refusal({ $ref: "#/$defs/none" })).toContain("leads nowhere")
-    expect(refusal({ $ref: "https://example.com/schema" })).toContain("outside")
-    const list = {
-      type: "object",
-      required: ["next"],
-      properties: { next: { anyOf: [{ $ref: "#" }, { type: "null" }] } }
-    }
-    expect(refusal(list)).toEqual({ next: null })
-    expect(refusal({ allOf: [{ type: "object", properties: { a: { const: 1 } } }, { required: ["a"] }] })).toEqual({
-      a: 1
-    })
-  })
-})
-
-interface JsonSchema {
-  readonly [word: string]: unknown
-}
-
-/** A checker of its own for the keywords that the property uses. */
-const violations = (schema: JsonSchema, value: unknown): ReadonlyArray<string> => {
-  if (Array.isArray(schema["enum"])) return schema["enum"].includes(value) ? [] : ["enum"]
-  const type = schema["type"]
-  if (type === "null") return value === null ? [] : ["null"]
-  if (type === "boolean") return typeof value === "boolean" ? [] : ["boolean"]
-  if (type === "string")
-    return typeof value === "string" && value.length <= Number(schema["maxLength"] ?? Infinity) ? [] : ["string"]
-  if (type === "integer")
-    return Number.isInteger(value) && Number(value) >= Number(schema["minimum"]) ? [] : ["integer"]
-  if (type === "array") {
-    if (!Array.isArray(value) || value.length < Number(schema["minItems"])) return ["array"]
-    return value.flatMap((item) => violations(schema["items"] as JsonSchema, item))
-  }
-  if (typeof value !== "object" || value === null) return ["object"]
-  const properties = schema["properties"] as Readonly<Record<string, JsonSchema>>
-  const missing = (schema["required"] as ReadonlyArray<string>).filter((name) => !(name in value))
-  return [
-    ...missing,
-    ...Object.entries(value).flatMap(([name, item]) => (name in properties ? violations(properties[name]!, item) : []))
-  ]
-}

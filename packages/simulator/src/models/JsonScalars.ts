@@ -1,0 +1,109 @@
+/** Texts and numbers that satisfy a schema, and whether a given value does. */
+import { between, unit } from "./Draws.ts"
+import { type JsonSchema, SchemaUnsupported } from "./JsonSchemas.ts"
+
+const MAX_TEXT = 10_000
+
+/** A bound of lengths or counts: `most` and one where it is beyond that. */
+export const limit = (value: unknown, fallback: number, most: number): number =>
+  typeof value === "number" && value >= 0 ? Math.min(Math.ceil(value), most + 1) : fallback
+
+/** A few words of `text`, or what the format asks for. */
+export const textOf = (node: JsonSchema, text: string, key: number, n: number): string => {
+  const format = typeof node["format"] === "string" ? FORMATS[node["format"]] : undefined
+  if (format !== undefined) {
+    // A pattern beside a format that is known says the same more exactly.
+    if (!satisfies(node, format)) throw new SchemaUnsupported("no text of its format has its length")
+    return format
+  }
+  const { pattern } = node
+  if (pattern !== undefined && !ANY_TEXT.has(String(pattern))) {
+    throw new SchemaUnsupported(`the keyword "pattern" is not supported without a known format`)
+  }
+  const [least, most] = [limit(node["minLength"], 0, MAX_TEXT), limit(node["maxLength"], MAX_TEXT, MAX_TEXT)]
+  if (least > most || least > MAX_TEXT) throw new SchemaUnsupported("minLength can't be met")
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? ["text"]
+  const start = between(key, n, 0, words.length - 1)
+  const phrase = [...words.slice(start, start + between(key, n + 7_000, 1, 5)).join(" ")].slice(0, most)
+  return phrase.join("").padEnd(least + phrase.join("").length - phrase.length, ".")
+}
+
+/** Patterns that no text of ours fails. */
+const ANY_TEXT = new Set(["", ".*", "^.*$", "^[\\s\\S]*$"])
+
+/** Formats that are not known ask for nothing: they are annotations. */
+const FORMATS: Readonly<Record<string, string>> = {
+  "date-time": "2026-01-01T12:00:00Z",
+  date: "2026-01-01",
+  time: "12:00:00Z",
+  duration: "PT1H",
+  email: "someone@example.com",
+  "idn-email": "someone@example.com",
+  hostname: "example.com",
+  "idn-hostname": "example.com",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
+  uri: "https://example.com/",
+  "uri-reference": "https://example.com/",
+  iri: "https://example.com/",
+  url: "https://example.com/",
+  uuid: "00000000-0000-4000-8000-000000000000",
+  regex: "[a-z]+",
+  byte: "dGV4dA==",
+  base64: "dGV4dA=="
+}
+
+export const numberOf = (node: JsonSchema, whole: boolean, key: number, n: number): number => {
+  const { low: given, high: top } = bounds(node, whole)
+  const unitOf = node["multipleOf"]
+  if (unitOf !== undefined) return multipleOf(unitOf, given, top, key, n)
+  const low = given === -Infinity ? (top === Infinity ? 0 : Math.min(0, top - 1)) : given
+  const high = Math.max(low, Math.min(top, low + 100))
+  const drawn = low + unit(key, n) * (high - low)
+  const value = whole ? Math.min(Math.max(Math.round(drawn), Math.ceil(low)), Math.floor(high)) : drawn
+  if (value < given || value > top || (whole && !Number.isInteger(value)))
+    throw new SchemaUnsupported("no number fits its bounds")
+  return value
+}
+
+const multipleOf = (step: unknown, low: number, high: number, key: number, n: number): number => {
+  if (typeof step !== "number" || !Number.isInteger(step) || step < 1)
+    throw new SchemaUnsupported('"multipleOf" is supported for whole numbers alone')
+  const first = low === -Infinity ? Math.min(0, Math.floor(high / step)) : Math.ceil(low / step)
+  const last = Math.min(first + 100, Math.floor(high / step))
+  if (last < first) throw new SchemaUnsupported("no number fits its bounds")
+  return step * between(key, n, first, last)
+}
+
+const bounds = (node: JsonSchema, whole: boolean) => {
+  const bound = (word: string) => (typeof node[word] === "number" ? node[word] : undefined)
+  const step = whole ? 1 : 1e-6
+  const above = bound("exclusiveMinimum")
+  const below = bound("exclusiveMaximum")
+  return {
+    low: Math.max(bound("minimum") ?? -Infinity, above === undefined ? -Infinity : above + step),
+    high: Math.min(bound("maximum") ?? Infinity, below === undefined ? Infinity : below - step)
+  }
+}
+
+/** Whether a value that the schema names has the type and the size that it asks for. */
+export const satisfies = (node: JsonSchema, value: unknown): boolean => {
+  const types = node["type"] === undefined ? [] : [node["type"]].flat()
+  if (types.length > 0 && !types.some((type) => isOf(type, value))) return false
+  if (typeof value === "string") {
+    const { length } = [...value]
+    return length >= limit(node["minLength"], 0, MAX_TEXT) && length <= limit(node["maxLength"], MAX_TEXT, MAX_TEXT)
+  }
+  if (typeof value !== "number") return true
+  const { high, low } = bounds(node, false)
+  return value >= low && value <= high
+}
+
+const isOf = (type: unknown, value: unknown): boolean => {
+  if (type === "null") return value === null
+  if (type === "integer") return Number.isInteger(value)
+  if (type === "array") return Array.isArray(value)
+  return type === "object"
+    ? typeof value === "object" && value !== null && !Array.isArray(value)
+    : typeof value === type
+}

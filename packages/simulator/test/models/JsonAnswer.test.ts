@@ -1,0 +1,143 @@
+/** JSON by a schema: what it says holds, and what can't be kept is refused by name. */
+import { describe, expect, it } from "@effect/vitest"
+import { jsonAnswer } from "@sluice/simulator/models/JsonAnswer"
+import { SchemaUnsupported } from "@sluice/simulator/models/JsonSchemas"
+import { Effect, Schema } from "effect"
+
+const isEmpty = (value: unknown) => JSON.stringify(value) === "{}"
+const hasA = (value: unknown) => JSON.stringify(value) === '{"a":1}'
+const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : -1)
+
+describe("jsonAnswer", () => {
+  const leaf: Schema.Codec<object> = Schema.Union([
+    Schema.Struct({ type: Schema.Literals(["string", "boolean", "null"]) }),
+    Schema.Struct({
+      type: Schema.Literal("integer"),
+      minimum: Schema.Int.check(Schema.isBetween({ minimum: -50, maximum: 50 }))
+    }),
+    Schema.Struct({
+      type: Schema.Literal("string"),
+      maxLength: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))
+    }),
+    Schema.Struct({ enum: Schema.NonEmptyArray(Schema.String) })
+  ])
+  const tree: Schema.Codec<object> = Schema.Union([
+    leaf,
+    Schema.Struct({
+      type: Schema.Literal("array"),
+      items: leaf,
+      minItems: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
+    }),
+    Schema.Struct({
+      type: Schema.Literal("object"),
+      properties: Schema.Record(Schema.Literals(["a", "b", "c"]), leaf),
+      required: Schema.Tuple([Schema.Literal("a"), Schema.Literal("c")])
+    })
+  ])
+
+  it.effect.prop("satisfies its schema", [tree, Schema.Int], ([schema, key]) =>
+    Effect.sync(() => {
+      const value = JSON.parse(
+        JSON.stringify(jsonAnswer(schema as Record<string, unknown>, key, "some words to use"))
+      ) as unknown
+      expect(violations(schema as JsonSchema, value)).toEqual([])
+    })
+  )
+
+  it("follows what generators of schemas write", () => {
+    const email = { type: "string", format: "email", pattern: "^(?!\\.)[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$" }
+    const cases: ReadonlyArray<readonly [Record<string, unknown>, (value: unknown) => boolean]> = [
+      [email, (value) => value === "someone@example.com"],
+      [{ type: "string", format: "of-our-own" }, (value) => typeof value === "string"],
+      [{ type: "object", propertyNames: { type: "string" }, additionalProperties: email }, (value) => isEmpty(value)],
+      [{ type: "array", items: { type: "integer" }, uniqueItems: true }, (value) => lengthOf(value) === 1],
+      [
+        { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], minItems: 2, maxItems: 2 },
+        (value) => Array.isArray(value) && typeof value[0] === "string" && Number.isInteger(value[1])
+      ],
+      [{ type: "array", items: [{ type: "null" }] }, (value) => JSON.stringify(value) === "[null]"],
+      [{ type: "integer", multipleOf: 7, minimum: 10, maximum: 30 }, (value) => [14, 21, 28].includes(Number(value))],
+      [{ type: "integer", enum: ["a", 1] }, (value) => value === 1],
+      [{ type: ["string", "null"], enum: [null] }, (value) => value === null],
+      [{ $ref: "#/$defs/n", minimum: 3, $defs: { n: { type: "integer", maximum: 3 } } }, (value) => value === 3],
+      [{ type: "object", required: ["a"], anyOf: [{ properties: { a: { const: 1 } } }] }, (value) => hasA(value)],
+      [
+        {
+          type: "object",
+          properties: { a: { const: 1 } },
+          required: ["a"],
+          unevaluatedProperties: false,
+          minProperties: 1
+        },
+        (value) => hasA(value)
+      ]
+    ]
+    for (const [schema, holds] of cases) {
+      for (let key = 0; key < 50; key++) {
+        const value = jsonAnswer(schema, key, "some words to use")
+        expect([schema, value, holds(value)]).toEqual([schema, value, true])
+      }
+    }
+  })
+
+  it("refuses what it can't keep, by name, and ends endless schemas", () => {
+    const refusal = (schema: Record<string, unknown>) => {
+      try {
+        return jsonAnswer(schema, 1, "text")
+      } catch (error) {
+        return error instanceof SchemaUnsupported ? error.message : error
+      }
+    }
+    expect(refusal({ type: "string", pattern: "^a$" })).toContain("pattern")
+    expect(refusal({ enum: [] })).toContain("none of the values")
+    expect(refusal({ type: "string", const: 5 })).toContain("none of the values")
+    expect(refusal({ type: "string", enum: ["a"], minLength: 5 })).toContain("none of the values")
+    expect(refusal({ type: "string", format: "uuid", minLength: 50 })).toContain("format")
+    expect(refusal({ type: "array", minItems: 5_000 })).toContain("minItems is above 100")
+    expect(refusal({ type: "array", minItems: 2, uniqueItems: true })).toContain("uniqueItems")
+    expect(refusal({ type: "number", multipleOf: 0.1 })).toContain("multipleOf")
+    expect(refusal({ type: "object", minProperties: 1 })).toContain("minProperties")
+    expect(refusal({ $ref: "#anchor" })).toContain("$anchor")
+    expect(refusal({ not: {} })).toContain('"not"')
+    expect(refusal({ type: "integer", minimum: 3, maximum: 2 })).toContain("bounds")
+    expect(refusal({ type: "object", properties: { a: { $ref: "#" } }, required: ["a"] })).toContain("without end")
+    expect(refusal({ $ref: "#/$defs/none" })).toContain("leads nowhere")
+    expect(refusal({ $ref: "https://example.com/schema" })).toContain("outside")
+    const list = {
+      type: "object",
+      required: ["next"],
+      properties: { next: { anyOf: [{ $ref: "#" }, { type: "null" }] } }
+    }
+    expect(refusal(list)).toEqual({ next: null })
+    expect(refusal({ allOf: [{ type: "object", properties: { a: { const: 1 } } }, { required: ["a"] }] })).toEqual({
+      a: 1
+    })
+  })
+})
+
+interface JsonSchema {
+  readonly [word: string]: unknown
+}
+
+/** A checker of its own for the keywords that the property uses. */
+const violations = (schema: JsonSchema, value: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(schema["enum"])) return schema["enum"].includes(value) ? [] : ["enum"]
+  const type = schema["type"]
+  if (type === "null") return value === null ? [] : ["null"]
+  if (type === "boolean") return typeof value === "boolean" ? [] : ["boolean"]
+  if (type === "string")
+    return typeof value === "string" && value.length <= Number(schema["maxLength"] ?? Infinity) ? [] : ["string"]
+  if (type === "integer")
+    return Number.isInteger(value) && Number(value) >= Number(schema["minimum"]) ? [] : ["integer"]
+  if (type === "array") {
+    if (!Array.isArray(value) || value.length < Number(schema["minItems"])) return ["array"]
+    return value.flatMap((item) => violations(schema["items"] as JsonSchema, item))
+  }
+  if (typeof value !== "object" || value === null) return ["object"]
+  const properties = schema["properties"] as Readonly<Record<string, JsonSchema>>
+  const missing = (schema["required"] as ReadonlyArray<string>).filter((name) => !(name in value))
+  return [
+    ...missing,
+    ...Object.entries(value).flatMap(([name, item]) => (name in properties ? violations(properties[name]!, item) : []))
+  ]
+}
