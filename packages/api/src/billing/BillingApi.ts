@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
 import { data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Unprocessable } from "../infra/InfraErrors.ts"
-import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
+import { DateTime, isDay, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
 
 export const BalanceWire = Schema.Struct({
   balance_usd: Usd,
@@ -67,11 +67,7 @@ export const usageToWire = (usage: UsageSummary): typeof UsageWire.Type => ({
 const dayRule = "must be a date, like 2026-01-31"
 /** A UTC day that exists: 2026-02-30 is none. */
 const Day = Schema.String.annotate({ format: "date" }).check(
-  Schema.makeFilter((text: string) => {
-    if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return dayRule
-    const day = new Date(`${text}T00:00:00.000Z`)
-    return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? undefined : dayRule
-  })
+  Schema.makeFilter((text: string) => (/^[1-9]/.test(text) && isDay(text) ? undefined : dayRule))
 )
 
 const usageQuery = {

@@ -35,11 +35,17 @@ export const environmentToWire = (environment: Environment): typeof EnvironmentW
   created_at: iso(environment.createdAt)
 })
 
-const budgetRule = { message: `must be null or a number of USD from 0 to ${MAX_BUDGET_USD}` }
+const budgetRule = {
+  message: `must be null or a number of USD from 0 to ${MAX_BUDGET_USD}, with nine decimals at most`
+}
 
 export const EnvironmentChange = Schema.Struct({
   monthly_budget_usd: Schema.NullOr(
-    Schema.Finite.annotate(budgetRule).check(Schema.isBetween({ minimum: 0, maximum: MAX_BUDGET_USD }, budgetRule))
+    Schema.Finite.annotate(budgetRule).check(
+      Schema.isBetween({ minimum: 0, maximum: MAX_BUDGET_USD }, budgetRule),
+      // Less than the smallest amount is no budget of zero.
+      Schema.makeFilter((usd: number) => (usd === 0 || usd >= 1e-9 ? undefined : budgetRule.message))
+    )
   )
     .annotate({ ...budgetRule, description: "USD a UTC month; null clears it." })
     .annotateKey(required)

@@ -158,7 +158,7 @@ const table: {
     invalidRequest(
       404,
       "model_not_found",
-      `There is no model '${model.slice(0, 100)}'. GET /v1/models lists those there are.`,
+      `There is no model '${model.slice(0, 100)}' that answers here. GET /v1/models lists all, and what each does.`,
       "model"
     ),
   BodyTooLarge: ({ limitBytes }) =>

@@ -25,5 +25,11 @@ export const idParams = { id: Schema.String }
 
 export const notFound = NotFound
 
+/** Whether `YYYY-MM-DD` is a day of the calendar: the language takes 30 February for the 2nd of March. */
+export const isDay = (text: string): boolean => {
+  const day = Date.parse(`${text}T00:00:00.000Z`)
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text)
+}
+
 export const iso = (date: Date): string => date.toISOString()
 export const isoOrNull = (date: Date | null): string | null => (date === null ? null : date.toISOString())

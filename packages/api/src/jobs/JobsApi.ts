@@ -15,7 +15,7 @@ import {
   ServiceUnavailable,
   Unprocessable
 } from "../infra/InfraErrors.ts"
-import { idParams } from "../infra/WireFields.ts"
+import { idParams, isDay } from "../infra/WireFields.ts"
 import { JobStatusWire, JobWire, QuoteWire } from "./JobWire.ts"
 
 const offsetRule = { message: "must be an integer of 0 or more" }
@@ -24,7 +24,9 @@ const timeRule = { message: "must be an RFC 3339 time, like 2026-01-31T12:00:00Z
 /** RFC 3339; an offset or `Z` is needed, so that nobody's own time zone decides. */
 const Instant = Schema.String.annotate({ ...timeRule, format: "date-time" }).check(
   Schema.makeFilter((text: string) =>
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text))
+    /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) &&
+    isDay(text.slice(0, 10)) &&
+    !Number.isNaN(Date.parse(text))
       ? undefined
       : timeRule.message
   )

@@ -12,8 +12,8 @@ import type { UpstreamFailed } from "./ModelProvider.ts"
 export const MAX_LINKS = 16
 /** At a time, of one request. */
 const CONCURRENCY = 4
-/** What a body of 10 MiB that is all base64 can hold. */
-export const MAX_IMAGE_BYTES = 7_864_320
+/** What a body of 20 MiB that is all base64 can hold. */
+export const MAX_IMAGE_BYTES = 15_728_640
 
 /** An image that is a link, and where it stands in the body. */
 export interface ImageLink {

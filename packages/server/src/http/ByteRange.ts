@@ -1,14 +1,15 @@
 /** `Range: bytes=...` of a request (RFC 9110): one range; several, or what is no range, mean the whole. */
 import type { ByteRange } from "@sluice/domain/inference/MediaProvider"
 
+/** Digits of a number that is exact; what has more is beyond the end of anything. */
 const SAFE = 15
 
 export const rangeOf = (header: string | undefined): ByteRange | undefined => {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "")
   if (match === null) return undefined
   const [, first = "", last = ""] = match
-  if (first.length > SAFE || last.length > SAFE) return undefined
-  if (first === "") return last === "" ? undefined : { suffix: Number(last) }
-  if (last !== "" && Number(last) < Number(first)) return undefined
-  return { start: Number(first), end: last === "" ? undefined : Number(last) }
+  const number = (digits: string) => (digits.length > SAFE ? Number.MAX_SAFE_INTEGER : Number(digits))
+  if (first === "") return last === "" ? undefined : { suffix: number(last) }
+  if (last !== "" && number(last) < number(first)) return undefined
+  return { start: number(first), end: last === "" ? undefined : number(last) }
 }

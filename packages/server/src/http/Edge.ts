@@ -31,7 +31,8 @@ import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
 
 export const MAX_INFRA_BODY_BYTES = 1_048_576
-export const MAX_INFERENCE_BODY_BYTES = 10_485_760
+/** Images come inline. */
+export const MAX_INFERENCE_BODY_BYTES = 20_971_520
 
 export interface EdgeOptions {
   readonly isOurHost: HostRule
@@ -100,7 +101,9 @@ const explain = (
   const failure = Cause.squash(cause)
   if (failure instanceof HttpServerError.HttpServerError && failure.reason._tag === "RouteNotFound") {
     const methods = methodsOf(routes, request.originalUrl.split("?", 1)[0]!)
-    return Effect.succeed(methods.length === 0 ? notFound : methodNotAllowed(methods))
+    // A path that no route can read, as a broken percent code, has no method that would help.
+    const known = methods.length > 0 && !methods.includes(request.method)
+    return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))

@@ -27,6 +27,8 @@ export interface UploadedForm {
 
 const MAX_PARTS = 32
 const MAX_FIELD_BYTES = 65_536
+/** The lines above a file are counted with it while it comes. */
+const PART_HEAD_BYTES = 16_384
 /** Fields and the lines between parts. */
 const MARGIN_BYTES = 1_048_576
 
@@ -42,7 +44,7 @@ export const uploadedForm = (
   return NodeMultipart.persisted(source, source.headers).pipe(
     Effect.provideService(Multipart.MaxParts, MAX_PARTS),
     Effect.provideService(Multipart.MaxFieldSize, BigInt(MAX_FIELD_BYTES)),
-    Effect.provideService(Multipart.MaxFileSize, BigInt(maxFileBytes)),
+    Effect.provideService(Multipart.MaxFileSize, BigInt(maxFileBytes + PART_HEAD_BYTES)),
     Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(maxFileBytes + MARGIN_BYTES)),
     Effect.mapError((error) => {
       const reason = error.reason._tag
@@ -50,7 +52,11 @@ export const uploadedForm = (
       return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
     }),
     Effect.tapError(() => drained(source)),
-    Effect.flatMap((parts) => Effect.promise(() => formOf(parts)))
+    Effect.flatMap((parts) => Effect.promise(() => formOf(parts))),
+    Effect.filterOrFail(
+      ({ files }) => [...files.values()].every(({ content }) => content.size <= maxFileBytes),
+      () => tooLarge
+    )
   )
 }
 

@@ -72,7 +72,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights"
         budget_remaining_usd: 12.5
       })
       expect((yield* ask("/api/v1/jobs", { key: bob.key, body: job })).status).toBe(201)
-      for (const bad of [-1, "1", 1e12]) expect((yield* set(bad)).status).toBe(422)
+      for (const bad of [-1, "1", 1e12, 1e-10]) expect((yield* set(bad)).status).toBe(422)
       expect((yield* set(0)).json.data.monthly_budget_usd).toBe(0)
       for (const body of [job, "{", {}]) {
         const told = yield* ask("/api/v1/jobs", { key: bob.key, body })

@@ -56,6 +56,8 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
         "status=done",
         "label=novalue",
         "created_after=yesterday",
+        "created_after=2026-02-30T00:00:00Z",
+        "created_after=2026-02-20T24:00:00Z",
         "created_before=2026-01-01",
         "name=a%00b",
         "what=1"
@@ -168,6 +170,15 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
       expect((yield* ask(path, { method: "PATCH", body: { size_gb: 6 } })).json.data.size_gb).toBe(6)
       expect((yield* ask(path, { method: "DELETE" })).status).toBe(204)
       expect((yield* ask(path)).status).toBe(404)
+    })
+  )
+
+  it.effect("knows no path with a broken percent code, by whatever method", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      for (const path of ["/api/v1/jobs/%zz", "/api/v1/jobs/%F0%9F", "/v1/models/%ff%zz", "/v1/videos/%ff"]) {
+        expect([path, (yield* ask(path)).status]).toEqual([path, 404])
+      }
     })
   )
 

@@ -160,7 +160,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
       const vendor = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/sluice/small`, { headers: { authorization: `Bearer ${apiKey}` } })
       )
-      expect(yield* Effect.promise(() => vendor.text())).toContain("There is no model 'sluice/small'")
+      expect(yield* Effect.promise(() => vendor.text())).toContain("There is no model 'sluice/small' that answers here")
       const slash = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/`, { headers: { authorization: `Bearer ${apiKey}` } })
       )

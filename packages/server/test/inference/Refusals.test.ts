@@ -70,7 +70,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals t
       )
       expect(broken.status).toBe(400)
       const large = yield* Effect.promise(() =>
-        fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: "x".repeat(10_485_761) })
+        fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: "x".repeat(20_971_521) })
       )
       expect(large.status).toBe(413)
       const elsewhere = yield* Effect.promise(() =>

@@ -34,7 +34,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals o
         [{ instructions: "Be brief.", input: [{ role: "user", content: [image] }] }, "input.0.content"],
         [{ input: "word ".repeat(40_000) }, "input"],
         [{ temperature: "0.7" }, "temperature"],
-        [{ tools: [{ type: "web_search" }, odd] }, "tools.1.parameters"],
+        [{ tools: [{ type: "web_search" }, odd], tool_choice: "required" }, "tools.1.parameters"],
         [{ text: { format: { type: "json_schema", name: "x", schema: { not: {} } } } }, "text.format.schema"],
         [{ tool_choice: "required" }, "tool_choice"],
         [{ previous_response_id: "resp_1" }, "previous_response_id"],

@@ -197,6 +197,8 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("transcript
         code: "file_too_large",
         param: "file"
       })
+      // As large as it may be: what surrounds it in the form is not counted.
+      expect(yield* refused(Buffer.alloc(26_214_400))).toMatchObject({ status: 400, code: "invalid_file" })
       expect(yield* refused(bytes, { model: "sluice-voice" })).toMatchObject({ status: 404, code: "model_not_found" })
       expect(yield* refused(bytes, { response_format: "doc" })).toMatchObject({ status: 400, param: "response_format" })
       expect(yield* refused(bytes, { language: "English!" })).toMatchObject({ status: 400, param: "language" })

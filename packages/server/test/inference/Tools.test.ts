@@ -119,12 +119,13 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools thro
       const { client } = yield* customer(NANO)
       const refused = (body: object) =>
         failure(() => client.chat.completions.create({ ...question, ...body } as typeof question))
+      const odd = tool("odd", { properties: { a: { not: {} } }, required: ["a"] })
       for (const [body, param] of [
         [{ tools: [{ type: "function", function: { name: "a b" } }] }, "tools.0.function.name"],
         [{ tools: [{ type: "custom", custom: {} }] }, "tools.0.type"],
         [{ tool_choice: "required" }, "tool_choice"],
         [{ tools: [weather], tool_choice: { type: "function", function: { name: "other" } } }, "tool_choice"],
-        [{ tools: [tool("odd", { properties: { a: { not: {} } }, required: ["a"] })] }, "tools.0.function.parameters"]
+        [{ tools: [odd], tool_choice: "required" }, "tools.0.function.parameters"]
       ] as const) {
         expect(yield* refused(body)).toMatchObject({ status: 400, param })
       }

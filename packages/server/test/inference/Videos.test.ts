@@ -26,9 +26,9 @@ const ended = (who: Customer, id: string) =>
     until: ({ status }) => status === "completed" || status === "failed"
   })
 
-const download = ({ apiKey, url }: Customer, path: string, range?: string) =>
+const download = ({ apiKey, url }: Customer, path: string, range?: string, more: object = {}) =>
   Effect.promise(async () => {
-    const headers = { authorization: `Bearer ${apiKey}`, ...(range === undefined ? {} : { range }) }
+    const headers = { authorization: `Bearer ${apiKey}`, ...(range === undefined ? {} : { range }), ...more }
     const response = await fetch(`${url}/v1/videos/${path}`, { headers })
     const body = Buffer.from(await response.arrayBuffer())
     return { status: response.status, body, contentRange: response.headers.get("content-range") }
@@ -77,6 +77,10 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
         expect(part).toMatchObject({ status: 206, contentRange: `bytes ${from}-${to - 1}/${film.length}` })
         expect(part.body.equals(film.subarray(from, to))).toBe(true)
       }
+      const other = yield* download(who, `${ordered.id}/content`, "bytes=0-9", { "if-range": '"another"' })
+      expect([other.status, other.body.length]).toEqual([200, film.length])
+      const beyond = yield* download(who, `${ordered.id}/content`, "bytes=99999999999999999999999-")
+      expect(beyond.status).toBe(416)
       const behind = yield* download(who, `${ordered.id}/content`, `bytes=${film.length}-`)
       expect(behind).toMatchObject({ status: 416, contentRange: `bytes */${film.length}` })
 
