@@ -41,7 +41,9 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
     const askedMs = now()
     return Effect.map(send(row), (outcome) => {
       const { available, budgetReached, room } = outcome
-      purse.learn(room !== null && room < available ? room : available, budgetReached, askedMs)
+      const free = room !== null && room < available ? room : available
+      // A budget that was lowered below what is set aside is as good as reached for who would use a block.
+      purse.learn(free, budgetReached || (room !== null && room < 0n), askedMs)
       return outcome
     })
   }

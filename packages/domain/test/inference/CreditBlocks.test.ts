@@ -147,6 +147,21 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
+    it.effect("a budget that is lowered below a block counts before it is spent", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(15, 1_000_000n)
+        const reservations = yield* busy(principal, 0, 100n)
+        yield* setBudget(principal, 2_000n)
+        yield* settled(reservations.slice(0, 1), 1n)
+        const refused = yield* Effect.flip(metering.reserve({ id: idOf.request(99), principal }, 100n))
+        expect(refused._tag).toBe("BudgetReached")
+        // With its requests through, the block no longer stands in the way.
+        yield* settled(reservations.slice(1), 1n)
+        yield* metering.reserve({ id: idOf.request(98), principal }, 100n)
+      })
+    )
+
     it.effect("no block takes more than a part of the budget", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(12, 1_000_000n)
