@@ -135,13 +135,6 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
   error: always
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
-/** Ids of open models have a slash, and not every client encodes it. */
-const getVendorModel = HttpApiEndpoint.get("getVendorModel", "/models/:vendor/:name", {
-  params: { vendor: Schema.String, name: Schema.String },
-  success: ModelWire,
-  error: always
-}).annotateMerge(OpenApi.annotations({ identifier: "getVendorModel", summary: "Show a model whose id has a slash" }))
-
 export class InferenceGroup extends HttpApiGroup.make("inference")
   .add(
     chatCompletions,
@@ -157,8 +150,7 @@ export class InferenceGroup extends HttpApiGroup.make("inference")
     downloadVideo,
     videoContent,
     listModels,
-    getModel,
-    getVendorModel
+    getModel
   )
   .prefix("/v1") {}
 

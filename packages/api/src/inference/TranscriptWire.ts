@@ -109,6 +109,7 @@ const verbose = (request: TranscriptionRequest, answer: TranscriptionAnswer): ty
 /** OpenAI's clients know languages by their English names here. */
 const nameOf = (code: string): string => {
   try {
+    if (code === "und") return "unknown"
     return new Intl.DisplayNames(["en"], { type: "language" }).of(code)?.toLowerCase() ?? code
   } catch {
     return code

@@ -113,7 +113,7 @@ export class Inference extends Context.Service<
 
       /** The billed usage of what was produced. */
       const usageOf = (task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
-        const { reported } = production
+        const { counted: soFar, reported } = production
         const counted = (prompt: number, completion: number) =>
           Effect.succeed({
             promptTokens: prompt,
@@ -127,7 +127,7 @@ export class Inference extends Context.Service<
               Math.min(reported.completion, task.allowed * task.request.choices)
             )
           : onward(countAll(tokens.count, production.texts, task.allowed), (completion) =>
-              counted(task.promptTokens, completion)
+              counted(task.promptTokens, Math.max(completion, Math.min(soFar, task.allowed * task.request.choices)))
             )
       }
 
@@ -160,7 +160,7 @@ export class Inference extends Context.Service<
             watch.heard()
             const kept = production.add(events)
             if (production.excessive) return Effect.fail(BROKEN)
-            if (emit === undefined) return Effect.void
+            if (emit === undefined || kept.length === 0) return Effect.void
             production.delivered = true
             return emit(head, kept)
           })

@@ -110,6 +110,8 @@ export type VideoFailure = "moderation_blocked" | "video_generation_failed" | "v
 
 export type VideoProgress =
   | { readonly _tag: "Waiting" }
+  /** It knows of no such film: one that was ordered just now may be there soon. */
+  | { readonly _tag: "Absent" }
   /** 0 to 100. */
   | { readonly _tag: "Filming"; readonly percent: number }
   | { readonly _tag: "Completed" }

@@ -16,6 +16,8 @@ export interface ToolCall {
 /** One of the answers of a request. */
 export interface Choice {
   text: string
+  /** What was thought aloud on the way: billed as words are, as far as a whole answer may be long. */
+  thought: string
   readonly calls: Array<ToolCall>
   /** The tokens of the text; empty where they were not asked for. */
   readonly tokens: Array<SaidToken>
@@ -30,6 +32,8 @@ export class Production {
   delivered = false
   /** The provider's own count, where it gives one. */
   reported: { readonly prompt: number; readonly completion: number } | undefined = undefined
+  /** Tokens of the answer that the provider had counted on the way. */
+  private running = 0
 
   private readonly mostLength: number
 
@@ -37,13 +41,18 @@ export class Production {
   constructor(choices: number, allowed: number) {
     this.mostLength = allowed * LONGEST_TOKEN
     const all: Array<Choice> = []
-    for (let i = 0; i < choices; i++) all.push({ text: "", calls: [], tokens: [], reason: undefined })
+    for (let i = 0; i < choices; i++) all.push({ text: "", thought: "", calls: [], tokens: [], reason: undefined })
     this.choices = all
   }
 
   /** Every choice has said how it ended; an answer that stops without is cut, not complete. */
   get complete(): boolean {
     return this.choices.every(({ reason }) => reason !== undefined)
+  }
+
+  /** What the provider had counted of an answer that was left or broke off; 0 of one that is complete. */
+  get counted(): number {
+    return this.complete ? 0 : this.running
   }
 
   /** More than any allowed answer can be: the model ignores its limit. */
@@ -53,15 +62,22 @@ export class Production {
 
   /** What is counted of each choice. */
   get texts(): ReadonlyArray<string> {
-    return this.choices.map(({ calls, text }) => {
+    return this.choices.map(({ calls, text, thought }) => {
+      if (calls.length === 0 && thought === "") return text
       const called = calls.map((call) => `${call.name} ${call.arguments}`).join("\n")
-      return text !== "" && called !== "" ? `${text}\n${called}` : text + called
+      return [thought, text, called].filter((part) => part !== "").join("\n")
     })
   }
 
-  /** Takes what belongs to the answer and gives it back: what nobody asked for, or has no beginning, is dropped. */
+  /** Takes what belongs to the answer and gives back what is handed on: not what nobody asked for, or has no beginning. */
   add(events: ReadonlyArray<ChatEvent>): ReadonlyArray<ChatEvent> {
     return events.filter((event) => this.take(event))
+  }
+
+  /** Those of an upstream in whose place another one answers. */
+  private forgetThoughts(): void {
+    for (const choice of this.choices) choice.thought = ""
+    this.running = 0
   }
 
   private take(event: ChatEvent): boolean {
@@ -69,6 +85,11 @@ export class Production {
       this.reported = { prompt: tokens(event.promptTokens), completion: tokens(event.completionTokens) }
       return true
     }
+    if (event._tag === "Running") {
+      this.running = tokens(event.completionTokens)
+      return false
+    }
+    if (event._tag === "Thought" && event.fresh) this.forgetThoughts()
     const choice = this.choices[event.index]
     if (choice === undefined) return false
     switch (event._tag) {
@@ -76,6 +97,9 @@ export class Production {
         choice.text += event.text
         if (event.tokens !== undefined) for (const token of event.tokens) choice.tokens.push(token)
         return true
+      case "Thought":
+        if (choice.thought.length < this.mostLength) choice.thought += event.text
+        return false
       case "Finish":
         choice.reason = event.reason
         return true

@@ -8,6 +8,8 @@ import type { VideoStatus } from "./Video.ts"
 
 /** The longest that a film may take, in polls of the replica: an hour. */
 export const VIDEO_LIMIT_POLLS = 3_600
+/** A film that its provider does not know is given up after this part of the limit: two minutes. */
+const ABSENT_PART = 30
 /** Between two looks, in milliseconds: young films are looked at more often. */
 const LOOK_MS = [1_000, 15_000] as const
 
@@ -34,11 +36,12 @@ export const advance = (
   times: { readonly createdAt: number; readonly now: number; readonly limitMs: number }
 ): VideoState => {
   if (isEnded(state.status)) return state
-  const next = told(state, news)
+  const next = told(state, news, times.now >= times.createdAt + times.limitMs / ABSENT_PART)
   return !isEnded(next.status) && times.now >= times.createdAt + times.limitMs ? failed(next, "video_timeout") : next
 }
 
-const told = (state: VideoState, news: VideoNews): VideoState => {
+/** `old`: a film that the provider does not know by now will never be. */
+const told = (state: VideoState, news: VideoNews, old: boolean): VideoState => {
   switch (news._tag) {
     case "Begun":
       return { ...state, reference: news.reference }
@@ -46,14 +49,16 @@ const told = (state: VideoState, news: VideoNews): VideoState => {
     case "Silent":
       return news.reason === "refused" ? failed(state, "video_generation_failed") : state
     case "Progress":
-      return after(state, news.progress)
+      return after(state, news.progress, old)
   }
 }
 
-const after = (state: VideoState, progress: VideoProgress): VideoState => {
+const after = (state: VideoState, progress: VideoProgress, old: boolean): VideoState => {
   switch (progress._tag) {
     case "Waiting":
       return state
+    case "Absent":
+      return old ? failed(state, "video_generation_failed") : state
     case "Filming":
       return { ...state, status: "in_progress", percent: Math.max(state.percent, within(progress.percent)) }
     case "Completed":

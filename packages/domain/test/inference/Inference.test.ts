@@ -50,6 +50,25 @@ const inference = (books: Books, chat: Stream.Stream<ChatEvent>) =>
 const principal = idOf.principal(1)
 const pieces = Schema.Array(Schema.String.check(Schema.isMaxLength(30))).check(Schema.isMaxLength(20))
 
+/** What an answer costs that is heard whole, or left when nothing more comes. */
+const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "abandoned") =>
+  Effect.gen(function* () {
+    const books: Books = { reserved: [], settled: [] }
+    const program = Effect.gen(function* () {
+      const service = yield* Inference
+      const emit = how === "buffered" ? undefined : () => Effect.void
+      const fiber = yield* Effect.forkChild(service.chat(principal, "r", requestOf({}), emit))
+      if (how === "abandoned") {
+        for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
+        yield* Fiber.interrupt(fiber)
+      } else yield* Fiber.join(fiber)
+    })
+    yield* Effect.provide(program, inference(books, chat))
+    expect(books.reserved).toEqual([BigInt(12 + 3 * 1_000)])
+    expect(books.settled).toHaveLength(1)
+    return { tokens: books.settled[0]!.tokens, cost: books.settled[0]!.cost }
+  })
+
 describe("Inference", () => {
   it.effect.prop(
     "streamed = buffered = abandoned for the same text, at any cut",
@@ -59,23 +78,6 @@ describe("Inference", () => {
         const cut = Math.min(at, words.length)
         const events = words.map((text): ChatEvent => ({ _tag: "Text", index: 0, text }))
         const end: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
-        const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "abandoned") =>
-          Effect.gen(function* () {
-            const books: Books = { reserved: [], settled: [] }
-            const program = Effect.gen(function* () {
-              const service = yield* Inference
-              const emit = how === "buffered" ? undefined : () => Effect.void
-              const fiber = yield* Effect.forkChild(service.chat(principal, "r", requestOf({}), emit))
-              if (how === "abandoned") {
-                for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
-                yield* Fiber.interrupt(fiber)
-              } else yield* Fiber.join(fiber)
-            })
-            yield* Effect.provide(program, inference(books, chat))
-            expect(books.reserved).toEqual([BigInt(12 + 3 * 1_000)])
-            expect(books.settled).toHaveLength(1)
-            return { tokens: books.settled[0]!.tokens, cost: books.settled[0]!.cost }
-          })
         const prefix = events.slice(0, cut)
         const buffered = yield* charge(Stream.fromArray([...prefix, end]), "buffered")
         const streamed = yield* charge(Stream.fromIterable([...prefix, end], { chunkSize: 1 }), "streamed")
@@ -88,6 +90,31 @@ describe("Inference", () => {
         const length = prefix.reduce((sum, event) => sum + (event._tag === "Text" ? event.text.length : 0), 0)
         expect(buffered).toEqual({ tokens: { prompt: 12, completion: length }, cost: BigInt(12 + 3 * length) })
       })
+  )
+
+  it.effect("what is thought aloud, or counted on the way, is owed by who leaves too", () =>
+    Effect.gen(function* () {
+      const thought = (text: string, fresh: boolean): ChatEvent => ({ _tag: "Thought", index: 0, text, fresh })
+      const yes: ChatEvent = { _tag: "Text", index: 0, text: "yes" }
+      const end: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
+      const running: ChatEvent = { _tag: "Running", promptTokens: 12, completionTokens: 500 }
+      const usage: ChatEvent = { _tag: "Usage", promptTokens: 12, completionTokens: 600 }
+      const left = (...events: ReadonlyArray<ChatEvent>) =>
+        charge(Stream.concat(Stream.fromIterable(events, { chunkSize: 1 }), Stream.never), "abandoned")
+      const heard = (how: "buffered" | "streamed", ...events: ReadonlyArray<ChatEvent>) =>
+        charge(Stream.fromIterable([...events, end], { chunkSize: 1 }), how)
+      const all = [thought("hmm ", true), thought("hmm", false), yes]
+      // The line between the two is counted with them.
+      for (const cost of [yield* left(...all), yield* heard("streamed", ...all), yield* heard("buffered", ...all)]) {
+        expect(cost.tokens).toEqual({ prompt: 12, completion: 11 })
+      }
+      expect((yield* left(all[0]!)).tokens?.completion).toBe(4)
+      // Another upstream answers in its place.
+      expect((yield* left(all[0]!, thought("o", true))).tokens?.completion).toBe(1)
+      expect((yield* left(yes, running)).tokens?.completion).toBe(500)
+      expect((yield* heard("streamed", yes, running)).tokens?.completion).toBe(3)
+      expect((yield* heard("streamed", ...all, running, usage)).tokens?.completion).toBe(600)
+    })
   )
 
   it.effect("a model that says nothing is given up, and nothing is charged", () =>

@@ -11,6 +11,7 @@ const progress: fc.Arbitrary<VideoProgress> = fc.oneof(
   fc.constant<VideoProgress>({ _tag: "Waiting" }),
   fc.double({ min: -50, max: 200 }).map((percent): VideoProgress => ({ _tag: "Filming", percent })),
   fc.constant<VideoProgress>({ _tag: "Completed" }),
+  fc.constant<VideoProgress>({ _tag: "Absent" }),
   fc
     .constantFrom("moderation_blocked" as const, "video_generation_failed" as const)
     .map((code): VideoProgress => ({ _tag: "Failed", code }))
@@ -53,6 +54,13 @@ describe("VideoLifecycle", () => {
     for (const reason of ["overloaded", "broken", "timeout"] as const) {
       expect(advance(ORDERED, { _tag: "Silent", reason }, times)).toEqual(ORDERED)
     }
+  })
+
+  it("waits two minutes of an hour for one that its provider does not know", () => {
+    const at = (now: number) =>
+      advance(ORDERED, { _tag: "Progress", progress: { _tag: "Absent" } }, { createdAt: 0, now, limitMs: 3_600_000 })
+    expect(at(119_999)).toEqual(ORDERED)
+    expect(at(120_000)).toMatchObject({ status: "failed", failure: "video_generation_failed" })
   })
 
   it("looks again soon, ever less often, and at its limit", () => {

@@ -10,8 +10,9 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   /**
    * `unreachable`: it was not asked. `lost`: the connection broke before an answer began. `timeout`: it was silent for too
    * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense.
+   * `unserved`: a sound answer, and not what was asked for, as one picture where two were.
    */
-  fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "cut", "malformed"]),
+  fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "cut", "malformed", "unserved"]),
   status: Schema.Int,
   retryAfterMs: Schema.UndefinedOr(Schema.Finite)
 }) {}
@@ -27,12 +28,16 @@ export const statusFailed = (status: number, retryAfter: string | undefined, now
 /** The request is one that this model does not take, wherever it is sent. */
 const REFUSALS = new Set([400, 413, 415, 422])
 const BUSY = new Set([429])
+/** Of the others below 500 these are no matter of the request: a wrong key, a wrong name, too slow. */
+const OPERATORS = new Set([401, 404, 408])
 
 /** What of it the breaker counts. */
 export const verdictOf = ({ fault, retryAfterMs, status }: CallFailed): Verdict => {
-  if (fault === "status" && REFUSALS.has(status)) return { _tag: "Answered" }
+  if (fault === "unserved" || (fault === "status" && REFUSALS.has(status))) return { _tag: "Answered" }
   if (fault === "status" && BUSY.has(status)) return { _tag: "Busy", retryAfterMs }
-  return { _tag: "Failed", retryAfterMs }
+  // A 403 may be moderation: who asks for what is not allowed must not take the model from the others.
+  const ofRequest = fault === "status" && status >= 400 && status < 500 && !OPERATORS.has(status)
+  return ofRequest ? { _tag: "Nothing" } : { _tag: "Failed", retryAfterMs }
 }
 
 /** Whether another upstream could do better. */
@@ -45,6 +50,7 @@ export const hasDoneNothing = ({ fault, status }: CallFailed): boolean =>
 /** What the caller is told. */
 export const toldOf = ({ fault, status }: CallFailed): UpstreamFailed => {
   if (fault === "timeout" || (fault === "status" && (status === 408 || status === 504))) return TIMEOUT
+  if (fault === "unserved") return REFUSED
   if (fault !== "status") return BROKEN
   if (REFUSALS.has(status)) return REFUSED
   return status === 429 || status === 503 ? OVERLOADED : BROKEN

@@ -83,14 +83,16 @@ const heard = <E>(lease: Lease, reader: ChatReader, events: ReadonlyArray<ChatEv
   const { flaw } = reader
   const end = flaw === undefined ? Effect.void : Effect.fail(failures[flaw]())
   if (events.length === 0) return end
-  lease.handOn()
+  if (events.some(isTold)) lease.handOn()
   return flaw === undefined ? hear(events) : Effect.andThen(hear(events), end)
 }
+
+/** The others are for the bill alone: another upstream may still answer instead. */
+const isTold = ({ _tag }: ChatEvent): boolean => _tag !== "Thought" && _tag !== "Running"
 
 const failures = {
   broken: () => callFailed("malformed"),
   cut: () => callFailed("cut"),
   busy: () => new CallFailed({ fault: "status", status: 503, retryAfterMs: undefined }),
-  // As one that says so: no fault of its health.
-  short: () => new CallFailed({ fault: "status", status: 422, retryAfterMs: undefined })
+  short: () => callFailed("unserved")
 }

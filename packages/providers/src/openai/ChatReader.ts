@@ -26,6 +26,8 @@ export class ChatReader {
   /** How many others are wanted in the place of each token, and one; 0: tokens are not wanted. */
   private readonly likelihoods: number
   private usage: { readonly prompt: number; readonly completion: number } | undefined
+  /** It has thought aloud. */
+  private thinks = false
 
   /** `seed`: what ids of calls are made from where the upstream gives none. */
   constructor(request: Pick<ChatRequest, "choices" | "logprobs" | "topLogprobs">, seed: string) {
@@ -49,7 +51,11 @@ export class ChatReader {
     // A count before the last word is not that of the answer.
     if (events.length > before) this.usage = undefined
     const usage = chunk["usage"]
-    if (isRecord(usage)) this.readUsage(usage)
+    if (!isRecord(usage)) return
+    this.readUsage(usage)
+    // A count on the way is what is owed where the rest never comes.
+    if (this.usage === undefined || this.choices.every(({ reason }) => reason !== undefined)) return
+    events.push({ _tag: "Running", promptTokens: this.usage.prompt, completionTokens: this.usage.completion })
   }
 
   /** The last events. `whole`: the upstream said that it is through, so that an end that it left out can be filled in. */
@@ -75,6 +81,11 @@ export class ChatReader {
     state.seen = true
     const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"]
     if (isRecord(said)) {
+      const thought = text(said["reasoning_content"]) ?? text(said["reasoning"]) ?? ""
+      if (thought !== "") {
+        events.push({ _tag: "Thought", index, text: thought, fresh: !this.thinks })
+        this.thinks = true
+      }
       const words = wordsOf(said)
       const tokens = this.likelihoods === 0 ? undefined : tokensOf(choice["logprobs"], this.likelihoods - 1)
       if (tokens !== undefined) events.push({ _tag: "Text", index, text: words, tokens })
@@ -93,7 +104,7 @@ export class ChatReader {
   private readUsage(usage: Readonly<Record<string, unknown>>): void {
     const prompt = number(usage["prompt_tokens"])
     const completion = number(usage["completion_tokens"])
-    if (prompt === undefined || completion === undefined) return
+    if (prompt === undefined || completion === undefined || prompt < 0 || completion < 0) return
     // LocalAI sends zeros with each chunk; a zero after the end is a count.
     if (prompt === 0 && completion === 0 && this.choices.some(({ reason }) => reason === undefined)) return
     this.usage = { prompt, completion }

@@ -34,7 +34,8 @@ export const imageCall =
       })
       return Effect.flatMap(json(exchange, lease), (value) => {
         const files = list(field(value, "data")).map((one) => Buffer.from(text(field(one, "b64_json")) ?? "", "base64"))
-        const sound = files.length >= count && files.every((file) => file.subarray(0, PNG.length).equals(PNG))
-        return sound ? Effect.succeed(files.slice(0, count)) : Effect.fail(callFailed("malformed"))
+        const sound = files.length > 0 && files.every((file) => file.subarray(0, PNG.length).equals(PNG))
+        if (!sound) return Effect.fail(callFailed("malformed"))
+        return files.length < count ? Effect.fail(callFailed("unserved")) : Effect.succeed(files.slice(0, count))
       })
     })

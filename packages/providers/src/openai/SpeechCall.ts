@@ -40,10 +40,13 @@ export const speechCall =
         return Effect.filterOrFail(
           exchange.whole,
           (bytes) => isOf(format, bytes),
-          () => callFailed("malformed")
+          // A sound of another format is what this server can do.
+          (bytes) => callFailed(SOUNDS.some((other) => isOf(other, bytes)) ? "unserved" : "malformed")
         )
       })
     })
+
+const SOUNDS = ["wav", "mp3"] as const
 
 const isOf = (format: SpeechFormat, bytes: Buffer): boolean => {
   const start = bytes.toString("latin1", 0, 4)

@@ -47,6 +47,8 @@ const sizeCall =
     Effect.suspend(() => {
       const exchange = send(lease, id, "bytes=0-0")
       return Effect.flatMap(film(exchange, lease), () => {
+        // It tells no size: all of it is read for that once, and again for its bytes.
+        if (exchange.status === 200 && exchange.header("content-length") === undefined) return counted(exchange)
         const size =
           exchange.status === 206
             ? /^bytes \d+-\d+\/(\d{1,15})$/.exec(exchange.header("content-range") ?? "")?.[1]
@@ -54,6 +56,18 @@ const sizeCall =
         return /^\d{1,15}$/.test(size ?? "") ? Effect.succeed(Number(size)) : Effect.fail(callFailed("malformed"))
       })
     })
+
+const counted = (exchange: Exchange): Effect.Effect<number, CallFailed> =>
+  Effect.suspend(() => {
+    let size = 0
+    const read = exchange.each((bytes) => {
+      size += bytes?.length ?? 0
+      return GO_ON
+    })
+    return Effect.map(read, () => size)
+  })
+
+const GO_ON = Effect.succeed(true)
 
 /** An error in place of a film, with status 200, is none. */
 const film = (exchange: Exchange, lease: Parameters<Call<unknown, never>>[0]): Effect.Effect<void, CallFailed> =>

@@ -53,8 +53,7 @@ export const lookCall =
           const progress = progressOf(value)
           return progress === undefined ? Effect.fail(callFailed("malformed")) : Effect.succeed(progress)
         }),
-        // It has forgotten it: there will be no film.
-        Effect.catchIf(isUnknown, () => Effect.succeed(LOST))
+        Effect.catchIf(isUnknown, ({ status }) => Effect.succeed(status === 410 ? LOST : ABSENT))
       )
     })
 
@@ -79,21 +78,37 @@ export const removeCall =
 const isUnknown = (error: CallFailed): boolean =>
   error.fault === "status" && (error.status === 404 || error.status === 410)
 
+/** It has forgotten it: there will be no film. */
 const LOST: VideoProgress = { _tag: "Failed", code: "video_generation_failed" }
+/** It does not know it: not yet, or not any more. */
+const ABSENT: VideoProgress = { _tag: "Absent" }
 
 /** Undefined: it is none. */
 export const progressOf = (value: unknown): VideoProgress | undefined => {
-  const status = text(field(value, "status"))
+  const status = text(field(value, "status"))?.toLowerCase()
   if (status === undefined || !isRecord(value)) return undefined
   if (DONE.has(status)) return { _tag: "Completed" }
   if (WAITING.has(status)) return { _tag: "Waiting" }
   if (FILMING.has(status)) return { _tag: "Filming", percent: number(value["progress"]) ?? 0 }
+  // A word that nobody knows is no end, unless it says what failed.
+  if (!FAILED.has(status) && (value["error"] ?? null) === null) return { _tag: "Waiting" }
   const told = [value["error"], value["error_details"]].map((error) => text(field(error, "code")) ?? text(error) ?? "")
   const blocked = told.some((code) => /moderation|content_policy|safety/i.test(code))
   return { _tag: "Failed", code: blocked ? "moderation_blocked" : "video_generation_failed" }
 }
 
-/** OpenAI's words, and what others say for them; whatever else there is is an end without a film. */
+/** OpenAI's words, and what others say for them. */
+const FAILED = new Set([
+  "failed",
+  "error",
+  "cancelled",
+  "canceled",
+  "rejected",
+  "expired",
+  "blocked",
+  "moderated",
+  "deleted"
+])
 const DONE = new Set(["completed", "succeeded", "success", "done"])
 const WAITING = new Set(["queued", "pending", "created", "submitted"])
 const FILMING = new Set(["in_progress", "processing", "running", "generating"])

@@ -71,6 +71,10 @@ describe("fallback", () => {
       for (let i = 0; i < 7; i++) expect((yield* ask(models, question({ n: 2 }))).reason).toBe("refused")
       expect((yield* ask(models)).reason).toBeUndefined()
       expect((yield* models.health!).map(({ state }) => state)).toEqual(["closed"])
+      // Nor one that moderates.
+      server.script = fails(403)
+      for (let i = 0; i < 7; i++) expect((yield* ask(models)).reason).toBe("broken")
+      expect((yield* models.health!).map(({ state }) => state)).toEqual(["closed"])
     }).pipe(Effect.scoped)
   )
 

@@ -3,7 +3,7 @@
  * lets running requests finish for a while and then closes what is left (decisions: SIGTERM).
  */
 import { Server, STATUS_CODES } from "node:http"
-import type { ServerOptions } from "node:http"
+import type { IncomingMessage, ServerOptions } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Crypto, Duration, Effect, Layer } from "effect"
@@ -11,6 +11,7 @@ import { ServerMeters } from "../metrics/ServerMeters.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
+import { withModelInOne } from "./ModelPath.ts"
 import type { Route } from "./RouteTable.ts"
 
 const MAX_HEADER_BYTES = 16_384
@@ -61,6 +62,8 @@ class FrontServer extends Server {
 
   override emit(event: string, ...args: Array<never>): boolean {
     if (event === "request") {
+      const source: IncomingMessage = args[0]!
+      source.url = withModelInOne(source.url ?? "/")
       this.meters.begun(args[0]!, args[1]!)
       if (this.take(args[0]!, args[1]!)) return true
     }

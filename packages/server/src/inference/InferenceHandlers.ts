@@ -197,7 +197,6 @@ export const InferenceHandlers = HttpApiBuilder.group(
       .handleRaw("videoContent", ({ params, request }) => downloading(request, params.id))
       .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
       .handleRaw("getModel", ({ request, params }) => showing(request, params.id))
-      .handleRaw("getVendorModel", ({ request, params }) => showing(request, `${params.vendor}/${params.name}`))
   })
 )
 

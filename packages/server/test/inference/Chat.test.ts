@@ -158,9 +158,11 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
       })
       // An id with a slash, not encoded by every client, is one id.
       const vendor = yield* Effect.promise(() =>
-        fetch(`${url}/v1/models/sluice/small`, { headers: { authorization: `Bearer ${apiKey}` } })
+        fetch(`${url}/v1/models/accounts/sluice/small?x=1`, { headers: { authorization: `Bearer ${apiKey}` } })
       )
-      expect(yield* Effect.promise(() => vendor.text())).toContain("There is no model 'sluice/small' that answers here")
+      expect(yield* Effect.promise(() => vendor.text())).toContain(
+        "There is no model 'accounts/sluice/small' that answers here"
+      )
       const slash = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/`, { headers: { authorization: `Bearer ${apiKey}` } })
       )

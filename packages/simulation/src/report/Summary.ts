@@ -26,8 +26,9 @@ export interface Summary {
 }
 
 export const summaryOf = (outcome: Outcome): Summary => {
+  // A clock that was set wrong dates an order after its start.
   const waits = outcome.jobs
-    .flatMap((job) => (job.startedAt === null ? [] : [job.startedAt - job.createdAt]))
+    .flatMap((job) => (job.startedAt === null ? [] : [Math.max(0, job.startedAt - job.createdAt)]))
     .sort((a, b) => a - b)
   const ran = outcome.machines.flatMap(({ gpuCount, runningAt, stoppedAt }) =>
     runningAt === null ? [] : [{ ms: (stoppedAt ?? outcome.virtualMs) - runningAt, gpuCount }]
