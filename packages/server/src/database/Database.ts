@@ -13,12 +13,12 @@ import type { Redacted } from "effect"
 import { Context, Duration, Effect, Layer } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
-import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { addressOf } from "./DatabaseAddress.ts"
 import { DatabaseUnreachable, DataDirectoryBroken, MigrationFailed } from "./DatabaseErrors.ts"
 import type { DataDirectoryInUse } from "./DatabaseErrors.ts"
 import { lockDataDirectory } from "./DataLock.ts"
+import { makeDirectory } from "./Directory.ts"
 import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
 import { makePgliteStream } from "./PgliteStream.ts"
@@ -35,7 +35,7 @@ export const embedded = (
   fromPglite(
     Effect.gen(function* () {
       const broken = (cause: unknown) => new DataDirectoryBroken({ directory, reason: reasonOf(cause) })
-      yield* Effect.try({ try: () => mkdirSync(directory, { recursive: true, mode: 0o700 }), catch: broken })
+      yield* Effect.try({ try: () => makeDirectory(directory), catch: broken })
       yield* lockDataDirectory(directory)
       const path = join(directory, "pg")
       return yield* opened(() => openDirectory(path, schema(more), PLANNING)).pipe(Effect.mapError(broken))

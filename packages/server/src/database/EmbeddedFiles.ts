@@ -8,6 +8,7 @@
 import { MemoryFS, PGlite, type PGliteOptions } from "@electric-sql/pglite"
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { archiveOf } from "./Archive.ts"
+import { makeDirectory } from "./Directory.ts"
 import { slim } from "./SlimStore.ts"
 import { entriesOf } from "./Tar.ts"
 
@@ -77,7 +78,7 @@ const archive = (image: Image): Promise<Buffer> =>
 const SMALL_LOG = ["--wal-segsize=1", "-c", "wal_recycle=off"]
 
 const unpack = (archive: Buffer, directory: string): void => {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   for (const { bytes, mode, path } of entriesOf(archive)) {
     if (bytes === undefined) mkdirSync(directory + path, { recursive: true, mode })
     else writeFileSync(directory + path, bytes, { mode })

@@ -10,8 +10,9 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHmac, createSecretKey, randomBytes } from "node:crypto"
 import type { KeyObject } from "node:crypto"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { makeDirectory } from "./Directory.ts"
 import { unknownSealingKey } from "./MasterKeyStore.ts"
 
 export interface MasterKey {
@@ -86,7 +87,7 @@ const fromFile = Effect.fnUntraced(function* (directory: string) {
   const file = join(directory, KEY_FILE)
   return yield* Effect.try({
     try: () => {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      makeDirectory(directory)
       try {
         writeFileSync(file, randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n", {
           flag: "wx",
