@@ -1,6 +1,6 @@
 /**
- * Bugs of requests to models, of the kinds that were met elsewhere: streams that are counted otherwise, a film that failed is
- * charged, its money is never given back, and two claims that both think that a film is theirs.
+ * Bugs of requests to models, of the kinds that were met elsewhere: streams that are counted otherwise, a budget that fills up with
+ * what is long through, a film that failed is charged, its money is never given back, and two claims that both think that a film is theirs.
  */
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { Effect } from "effect"
@@ -40,6 +40,12 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
     within: 5
   },
   {
+    name: "what a request had set aside in its budget stays set aside",
+    statements: [["reserved = e.reserved + x.aside", "reserved = e.reserved + greatest(x.aside, 0)"]],
+    scenario: { chatsPerHour: 100, jobsPerHour: 10 },
+    within: 5
+  },
+  {
     name: "a video that failed is charged all the same",
     statements: [
       ["set state = case when $13::int8 > 0 then 'settled' else 'released' end from", "set state = 'settled' from"],
@@ -52,8 +58,7 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
       ],
       ["$13::int8, null from hold where $13::int8 > 0", "hold.amount, null from hold"],
       ["balance = acc.balance - $13::int8, held", "balance = acc.balance - hold.amount, held"],
-      ["else env.month_spent end + $13::int8,", "else env.month_spent end + (select amount from hold),"],
-      ["env.id = w.environment_id and $13::int8 > 0", "env.id = w.environment_id and exists (select from hold)"]
+      ["else env.month_spent end + $13::int8,", "else env.month_spent end + (select amount from hold),"]
     ],
     scenario: FILMS,
     within: 10
