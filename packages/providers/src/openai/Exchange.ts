@@ -215,7 +215,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** False: through, it wants no more. */
 export type Take<E> = (bytes: Buffer | undefined) => Effect.Effect<boolean, E>
 
-const GO_ON = Effect.succeed(true)
+/** What a take that wants more answers. */
+export const GO_ON = Effect.succeed(true)
 
 /** What is thrown must not reach the parser that calls us. */
 const attempt = <E>(take: Take<E>, bytes: Buffer): Effect.Effect<boolean, E> => {

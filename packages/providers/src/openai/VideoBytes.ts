@@ -7,7 +7,7 @@ import type { ByteRange, VideoBytes } from "@sluice/domain/inference/MediaProvid
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Cause, Effect, Stream } from "effect"
 import { callFailed, type CallFailed, toldOf } from "./CallFailed.ts"
-import type { Exchange } from "./Exchange.ts"
+import { type Exchange, GO_ON } from "./Exchange.ts"
 import { checked } from "./Reply.ts"
 import type { Call, Plan, Upstreams } from "./Upstreams.ts"
 
@@ -66,8 +66,6 @@ const counted = (exchange: Exchange): Effect.Effect<number, CallFailed> =>
     })
     return Effect.map(read, () => size)
   })
-
-const GO_ON = Effect.succeed(true)
 
 /** An error in place of a film, with status 200, is none. */
 const film = (exchange: Exchange, lease: Parameters<Call<unknown, never>>[0]): Effect.Effect<void, CallFailed> =>

@@ -63,7 +63,9 @@ class FrontServer extends Server {
   override emit(event: string, ...args: Array<never>): boolean {
     if (event === "request") {
       const source: IncomingMessage = args[0]!
-      source.url = withModelInOne(source.url ?? "/")
+      const given = source.url ?? "/"
+      const url = withModelInOne(given)
+      if (url !== given) source.url = url
       this.meters.begun(args[0]!, args[1]!)
       if (this.take(args[0]!, args[1]!)) return true
     }

@@ -121,7 +121,11 @@ export const contents = async (fs: MachineFs): Promise<ReadonlyArray<VolumeEntry
 const DIRECTORIES = ["/usr/bin", "/dev/fd", "/proc/self/fd", "/etc", "/root", "/tmp", "/var/tmp", WORKSPACE]
 const OS_RELEASE = `PRETTY_NAME="Ubuntu 24.04 LTS (simulated)"\nNAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n`
 
-const parentOf = (path: string): string => path.slice(0, Math.max(1, path.replace(/\/+$/, "").lastIndexOf("/")))
+const parentOf = (path: string): string => {
+  let end = path.length
+  while (path[end - 1] === "/") end -= 1
+  return path.slice(0, Math.max(1, path.lastIndexOf("/", end - 1)))
+}
 
 const encodingOf = (options: WriteOptions): "bytes" | "text" => {
   const encoding = typeof options === "string" ? options : options?.encoding
