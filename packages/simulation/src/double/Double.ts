@@ -4,9 +4,10 @@
  *
  * It promises: the same seed and the same requests, one after the other, give the same ids, words, logs, costs and times.
  */
-import { Clock, Duration, Effect, Exit, Scope } from "effect"
+import { Clock, type Duration, Effect, Exit, Scope } from "effect"
 import { CALL_FAULTS, type CallFault } from "../faults/Fault.ts"
 import { Process } from "../driver/Process.ts"
+import { checkStart, durationOf, refusal } from "./Asked.ts"
 import { doubleServer, KEY } from "./DoubleServer.ts"
 import { type FaultOptions, type OrderedFault, OrderedFaults } from "./Faults.ts"
 import { LiveDriver } from "./LiveDriver.ts"
@@ -44,9 +45,8 @@ export { CALL_FAULTS as FAULTS, type CallFault as FaultName, type FaultOptions, 
 const EPOCH = Date.UTC(2027, 0, 15)
 
 export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> => {
+  checkStart(options)
   const { clock = "virtual", latency = false, now: from = new Date(EPOCH), port = 0, seed = 1 } = options
-  if (!Number.isSafeInteger(seed)) throw new RangeError(`seed must be a whole number, not ${seed}`)
-  if (Number.isNaN(from.getTime())) throw new RangeError("now must be a valid date")
   const driver = new LiveDriver()
   const process = new Process(driver, { name: "double", seed, epoch: from.getTime() })
   const virtual = clock === "virtual"
@@ -68,17 +68,23 @@ export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> 
       await run(Scope.close(scope, Exit.void)).finally(ended)
       process.kill()
     })())
+  const stillOpen = (call: string) => {
+    if (closing !== undefined) throw refusal(call, "this double is closed")
+  }
   return {
     url,
     key: KEY,
     now: () => new Date(now()),
     advance: async (duration) => {
-      if (!virtual) throw new Error('time can be advanced on a virtual clock only: start with clock: "virtual"')
-      const ms = Duration.toMillis(Duration.fromInputUnsafe(duration))
-      if (!Number.isFinite(ms)) throw new RangeError("the duration must have an end")
+      stillOpen("advance")
+      const ms = durationOf(duration)
+      if (!virtual) throw refusal("advance", 'only a virtual clock can be advanced: start with clock: "virtual"')
       await driver.advance(ms)
     },
-    fault: (name, how) => faults.order(name, how),
+    fault: (name, how) => {
+      stillOpen("fault")
+      return faults.order(name, how)
+    },
     close,
     [Symbol.asyncDispose]: close
   }

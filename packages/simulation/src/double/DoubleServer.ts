@@ -38,6 +38,7 @@ import { faultyModels } from "../faults/FaultyModels.ts"
 import { FaultyWorld } from "../faults/FaultyWorld.ts"
 import { LogFloods } from "../faults/LogFloods.ts"
 import { seal } from "../server/SimulatedServer.ts"
+import { refusal } from "./Asked.ts"
 import type { OrderedFaults } from "./Faults.ts"
 import type { LiveDriver } from "./LiveDriver.ts"
 
@@ -83,7 +84,12 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     // What it would log are the faults that the test ordered.
     Layer.provideMerge(Logger.layer([]))
   )
-  const context = yield* Layer.build(layer)
+  const context = yield* Effect.catchTag(Layer.build(layer), "ServeError", ({ cause }) => {
+    const reason = cause instanceof Error ? cause.message : "it is not available"
+    return Effect.fail(
+      refusal("startSluice", `port ${port} can't be listened on (${reason}): leave it out for any that is free`)
+    )
+  })
   process.serving = true
   const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
   return `http://127.0.0.1:${"port" in address ? address.port : port}`

@@ -2,6 +2,7 @@
 import { chance } from "../driver/Chance.ts"
 import { CALL_FAULTS, type CallFault, type Fault, type FaultRates, PLANNED_FAULTS } from "../faults/Fault.ts"
 import { Strikes } from "../faults/Strikes.ts"
+import { checkFault, refusal } from "./Asked.ts"
 
 export interface FaultOptions {
   /** That a call is struck which could be: from 0 to 1. Default 1. */
@@ -15,12 +16,6 @@ export interface OrderedFault {
   readonly struck: number
   /** Ends it. */
   readonly clear: () => void
-}
-
-export class FaultUnknown extends Error {
-  constructor(name: string) {
-    super(`There is no fault ${name}; there are ${CALL_FAULTS.join(", ")}`)
-  }
 }
 
 export class OrderedFaults {
@@ -49,11 +44,12 @@ export class OrderedFaults {
 
   /** A second order of the same fault takes the place of the first. */
   order(fault: CallFault, options: FaultOptions = {}): OrderedFault {
-    if (!CALL_FAULTS.includes(fault)) throw new FaultUnknown(fault)
+    if (!CALL_FAULTS.includes(fault)) {
+      throw refusal("fault", `there is no fault ${fault}; there are ${CALL_FAULTS.join(", ")}`)
+    }
+    checkFault(fault, options)
     const rate = options.chance ?? 1
     const times = options.times ?? Number.POSITIVE_INFINITY
-    if (!(rate >= 0 && rate <= 1)) throw new RangeError(`chance must be from 0 to 1, not ${rate}`)
-    if (!(times > 0)) throw new RangeError(`times must be above 0, not ${times}`)
     const order = { struck: 0, left: times }
     this.orders.set(fault, order)
     this.set(fault, rate)

@@ -25,6 +25,13 @@ const call = async (sluice: Sluice, method: string, path: string, body?: unknown
   return { status: response.status, text, json: (text.startsWith("{") ? JSON.parse(text) : undefined) as any }
 }
 
+/** Why it was refused. */
+const refused = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
+    () => assert.fail("it was taken"),
+    (error: Error) => error.message
+  )
+
 const submit = async (sluice: Sluice, command = "echo one; sleep 60; echo two") => {
   const job = { command, gpu_type: "H100", max_runtime_minutes: 5, name: "job" }
   const { json, status, text } = await call(sluice, "POST", "/api/v1/jobs", job)
@@ -138,25 +145,35 @@ describe("A test double", { timeout: 60_000 }, () => {
     assert.strictEqual((await chat(sluice)).status, 200)
     await submit(sluice)
     assert.closeTo(sluice.now().getTime(), performance.timeOrigin + performance.now(), 5_000)
-    let why = ""
-    await sluice.advance(1).catch((error: Error) => (why = error.message))
-    assert.include(why, "virtual")
+    assert.include(await refused(sluice.advance(1)), "virtual")
   })
 
-  it("says what is wrong with what it was asked for", async () => {
+  it("says all that is wrong with what it was asked for", async () => {
     const sluice = await start()
-    assert.throws(() => sluice.fault("nothing" as "model_429"), /There is no fault nothing; there are launch_refused/)
-    assert.throws(() => sluice.fault("model_429", { chance: 2 }), /from 0 to 1/)
-    await start({ seed: 0.5 }).then(
-      () => assert.fail("a seed that is none"),
-      (error: Error) => assert.include(error.message, "whole number")
-    )
+    const wrong = { seed: 0.5, clock: "fake", now: "2027-01-15", latency: 1, port: 70_000, speed: 2 }
+    const why = await refused(startSluice(wrong as unknown as SluiceOptions))
+    for (const name of ["seed must be a whole", 'not "fake"', "valid Date", "latency", "65535", "no option speed"]) {
+      assert.include(why, name)
+    }
+    assert.include(await refused(startSluice(null as unknown as SluiceOptions)), "must be an object")
+    const port = Number(new URL(sluice.url).port)
+    assert.match(await refused(startSluice({ port })), new RegExp(`port ${port} can't be listened on .*EADDRINUSE`))
+
+    assert.throws(() => sluice.fault("nothing" as "model_429"), /there is no fault nothing; there are launch_refused/)
+    assert.throws(() => sluice.fault("model_429", { chance: 2, times: 1.5 }), /chance must be .* times must be a whole/)
+    const before = sluice.now().getTime()
+    for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, "30m", null, { hours: -1 }, "-1 seconds"]) {
+      assert.include(await refused(sluice.advance(duration as number)), "the duration must be", String(duration))
+    }
+    assert.strictEqual(sluice.now().getTime(), before)
   })
 
-  it("closes its port", async () => {
+  it("closes its port, and takes no more calls", async () => {
     const sluice = await startSluice()
     await sluice.close()
     await sluice.close()
+    assert.throws(() => sluice.fault("model_429"), /closed/)
+    assert.include(await refused(sluice.advance(1)), "closed")
     await fetch(sluice.url).then(
       () => assert.fail("still there"),
       () => {}
