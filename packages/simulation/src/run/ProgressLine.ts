@@ -6,6 +6,8 @@ import type { Progress } from "./RunOptions.ts"
 const HOUR = 3_600_000
 const QUIET_MS = 5_000
 
+const hours = (ms: number) => (ms / HOUR).toFixed(1)
+
 export const progressLine = (stream: WriteStream) => {
   let lastAt = -QUIET_MS
   const say = (text: string) => {
@@ -16,7 +18,11 @@ export const progressLine = (stream: WriteStream) => {
   }
   return {
     within: ({ jobs, now, until }: Progress) =>
-      say(`${(now / HOUR).toFixed(1)} of ${(until / HOUR).toFixed(0)} virtual hours, ${jobs} jobs`),
+      say(
+        now < until
+          ? `${hours(now)} of ${hours(until)} virtual hours, ${jobs} jobs`
+          : `${hours(now)} virtual hours: no more users, what they began in ${hours(until)} hours ends; ${jobs} jobs`
+      ),
     between: (run: number, outcome: Outcome) =>
       say(`run ${run}, seed ${outcome.scenario.seed}: ${outcome.jobs.length} jobs, ${outcome.strikes.length} faults`),
     end: () => (stream.isTTY ? stream.write("\r\u001b[K") : false)
