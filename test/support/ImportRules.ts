@@ -154,6 +154,7 @@ const OUTSIDE: Readonly<Record<string, RegExp>> = {
 /** Inside domain: an import goes to the same rank or a lower one, never to a sibling of `jobs` and back. */
 const RANKS: Readonly<Record<string, number>> = {
   database: 0,
+  files: 0,
   events: 0,
   idempotency: 0,
   limits: 0,

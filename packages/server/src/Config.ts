@@ -21,6 +21,8 @@ export interface ServerConfig {
   readonly machines: "simulator"
   /** The file with the catalog of models; undefined: the simulated one. */
   readonly models: string | undefined
+  /** The file with the scenario of the simulated world; undefined: the default world. */
+  readonly scenario: string | undefined
   /** Whether callers may name images by http(s) links. */
   readonly imageUrls: boolean
   /** Whether what callers name may have an address that is not public. */
@@ -107,7 +109,6 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
   )
   const machines = given.machines ?? "simulator"
   check(machines === "simulator", undefined, `--machines ${machines} is not available in this version; use simulator.`)
-  check(given.scenario === undefined, undefined, "--scenario is not available in this version; use --seed and --speed.")
   const redisUrl = given["redis-url"]
   check(
     redisUrl === undefined || isRedisUrl(redisUrl),
@@ -137,6 +138,7 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     redisUrl: redacted(redisUrl),
     machines: "simulator",
     models: given.models,
+    scenario: given.scenario,
     imageUrls,
     privateTargets,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),

@@ -9,7 +9,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import type { ServerConfig } from "./Config.ts"
 import { addressOf } from "./database/DatabaseAddress.ts"
 import { FirstStart } from "./FirstStart.ts"
-import { server } from "./Server.ts"
+import { server, worldsOf } from "./Server.ts"
 import type { Welcome } from "./Welcome.ts"
 
 /** The address is taken, or can't be listened on. */
@@ -34,7 +34,7 @@ export const serve = <E, R>(config: ServerConfig, up: (welcome: Welcome) => Effe
   )
 
 const started = (config: ServerConfig) =>
-  Layer.build(server(config)).pipe(
+  Effect.flatMap(worldsOf(config), (worlds) => Layer.build(server(config, worlds))).pipe(
     Effect.catchTag("ServeError", ({ cause }) => {
       const reason = cause instanceof Error ? cause.message : "the address is not available"
       return Effect.fail(new CannotListen({ host: config.host, port: config.port, reason }))

@@ -12,6 +12,7 @@ import type { Tokens } from "@sluice/domain/inference/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
 import * as CatalogSource from "@sluice/providers/openai/CatalogSource"
+import { type FaultRates, noFaults } from "@sluice/simulator/faults/Fault"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import type { Studio } from "@sluice/simulator/models/Studio"
@@ -42,6 +43,8 @@ import { nodeServer } from "./http/NodeServer.ts"
 import { allRoutes, serveRoutes } from "./http/Routes.ts"
 import * as ServerMeters from "./metrics/ServerMeters.ts"
 import * as RedisRateLimits from "./limits/RedisRateLimits.ts"
+import { faultyPorts } from "./simulation/FaultyPorts.ts"
+import { readScenario, type ScenarioInvalid } from "./simulation/ScenarioSource.ts"
 import * as ShellWorkers from "./simulation/ShellWorkers.ts"
 import * as StudioWorkers from "./simulation/StudioWorkers.ts"
 import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
@@ -57,6 +60,8 @@ export interface Worlds {
   readonly shell: Layer.Layer<Shell>
   /** What renders simulated sound and film. */
   readonly studio: Layer.Layer<Studio>
+  /** How often calls of machines and models go wrong. */
+  readonly faults: FaultRates
 }
 
 /** The worlds that a seed makes. */
@@ -64,8 +69,15 @@ export const defaultWorlds = (seed: number): Worlds => ({
   machines: { ...defaultWorld, seed },
   models: defaultModels(seed),
   shell: ShellWorkers.layer,
-  studio: StudioWorkers.layer
+  studio: StudioWorkers.layer,
+  faults: noFaults
 })
+
+/** The worlds of a configuration. */
+export const worldsOf = ({ models, scenario, seed }: ServerConfig): Effect.Effect<Worlds, ScenarioInvalid> =>
+  scenario === undefined
+    ? Effect.succeed(defaultWorlds(seed))
+    : Effect.map(readScenario(scenario, seed, models !== undefined), (read) => ({ ...defaultWorlds(seed), ...read }))
 
 /** Everything, running, until its scope closes. `services`: for suites that stand between the services and their ports. */
 export const server = (
@@ -77,7 +89,10 @@ export const server = (
   const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
     config.databaseUrl === undefined ? embedded(data, worldTables) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
-  const machines = SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(worlds.shell))
+  const faulty = faultyPorts(config.seed, worlds.faults)
+  const machines = faulty.machines(
+    SimulatedMachines.layer(worlds.machines).pipe(Layer.provide(faulty.shell(worlds.shell)))
+  )
   const { catalog, models } = modelsOf(config, worlds)
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
   const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop)
@@ -95,7 +110,10 @@ export const server = (
     Layer.provideMerge(Replica.layer({ speed })),
     Layer.provideMerge(PooledCrypto.layer),
     Layer.provideMerge(
-      Layer.mergeAll(machines, models.pipe(Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer))))
+      Layer.mergeAll(
+        machines,
+        faulty.models(models).pipe(Layer.provideMerge(Layer.mergeAll(NodeTokens.layer, NodeSoundProbe.layer)))
+      )
     ),
     Layer.provideMerge(seal),
     Layer.provideMerge(worldClock(speed)),

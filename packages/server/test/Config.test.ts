@@ -63,10 +63,9 @@ describe("Config", () => {
       speed: "0",
       seed: "-1",
       machines: "docker",
-      scenario: "x.json",
       "bootstrap-key": secret
     })
-    expect(issues).toHaveLength(6)
+    expect(issues).toHaveLength(5)
     expect(issues.join()).not.toContain(secret)
     for (const port of ["", "abc", "1.5", "-1"]) expect(issuesOf({ port })).toHaveLength(1)
   })

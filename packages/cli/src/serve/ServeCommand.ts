@@ -30,7 +30,7 @@ const flags = {
   machines: text("machines", "KIND", "simulator (default)"),
   models: text("models", "FILE", "Catalog of models and the servers behind them; default the simulated one"),
   seed: text("seed", "N", "Seed of the simulated world"),
-  scenario: text("scenario", "FILE", "Scenario of the simulated world"),
+  scenario: text("scenario", "FILE", "Scenario of the simulated world: what there is, and what goes wrong"),
   speed: text("speed", "N", "Run the service's clock N times faster (simulator)"),
   "allowed-hosts": text("allowed-hosts", "NAMES", "Further names that a Host header may have, with commas"),
   "allow-remote": allowing("allow-remote", "Listen beyond this machine, with --host"),

@@ -2,10 +2,18 @@
  * The models of a catalog file and the servers behind them, as the provider works with them: prices as nano-USD, keys
  * read. All that is wrong with a file is told at once, by path; nothing that might be a key is ever repeated.
  */
-import { fromUsd } from "@sluice/domain/billing/Money"
+import { array, issuesIn, record, repeatedIds } from "@sluice/domain/files/JsonFile"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/inference/MediaProvider"
+import {
+  chatModel,
+  embeddingModel,
+  imageModel,
+  speechModel,
+  transcriptionModel,
+  videoModel
+} from "@sluice/domain/inference/ModelEntry"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
-import { Context, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { Context, Redacted, Result, Schema } from "effect"
 import { CatalogFile, type ModelEntry, type Omittable, type UpstreamEntry } from "./CatalogFile.ts"
 
 /** A server as it is called for one model. */
@@ -44,8 +52,8 @@ export type Keys = ReadonlyMap<string, Redacted.Redacted>
 export const offersOf = (file: unknown, keys: Keys): Result.Result<Offers, ReadonlyArray<string>> => {
   const decoded = decode(file)
   const issues = [
-    ...(Result.isFailure(decoded) ? issuesOf(decoded.failure) : []),
-    ...repeatedIds(file),
+    ...(Result.isFailure(decoded) ? issuesIn(decoded.failure, complaint) : []),
+    ...repeatedIds(file, "models", "id"),
     ...missingKeys(file, keys)
   ]
   if (Result.isFailure(decoded) || issues.length > 0) return Result.fail(issues)
@@ -58,38 +66,12 @@ export const offersOf = (file: unknown, keys: Keys): Result.Result<Offers, Reado
         servers: entry.upstreams.map((upstream) => serverOf(upstream, entry.id, keys))
       }))
   return Result.succeed({
-    chat: of("chat", (entry) => ({
-      ...shown(entry),
-      contextLength: entry.context_length,
-      maxOutputTokens: entry.max_output_tokens,
-      vision: entry.vision ?? false,
-      promptPrice: fromUsd(entry.price_usd.million_prompt_tokens),
-      completionPrice: fromUsd(entry.price_usd.million_completion_tokens)
-    })),
-    embeddings: of("embeddings", (entry) => ({
-      ...shown(entry),
-      dimensions: entry.dimensions,
-      contextLength: entry.context_length,
-      promptPrice: fromUsd(entry.price_usd.million_tokens)
-    })),
-    images: of("images", (entry) => ({
-      ...shown(entry),
-      sizes: atLeastOne(entry.sizes),
-      imagePrice: fromUsd(entry.price_usd.image)
-    })),
-    speech: of("speech", (entry) => ({
-      ...shown(entry),
-      voices: atLeastOne(entry.voices),
-      maxInputCharacters: entry.max_input_characters,
-      characterPrice: fromUsd(entry.price_usd.million_characters)
-    })),
-    transcription: of("transcription", (entry) => ({ ...shown(entry), minutePrice: fromUsd(entry.price_usd.minute) })),
-    video: of("video", (entry) => ({
-      ...shown(entry),
-      sizes: atLeastOne(entry.sizes),
-      seconds: atLeastOne(entry.seconds),
-      secondPrice: fromUsd(entry.price_usd.second)
-    }))
+    chat: of("chat", chatModel),
+    embeddings: of("embeddings", embeddingModel),
+    images: of("images", imageModel),
+    speech: of("speech", speechModel),
+    transcription: of("transcription", transcriptionModel),
+    video: of("video", videoModel)
   })
 }
 
@@ -99,16 +81,6 @@ export const keyNames = (file: unknown): ReadonlyArray<string> => [
 ]
 
 const decode = Schema.decodeUnknownResult(CatalogFile, { errors: "all", onExcessProperty: "error" })
-const standard = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const shown = ({ created, id, owned_by }: ModelEntry) => ({
-  id,
-  created: created ?? 0,
-  ownedBy: owned_by ?? "operator"
-})
-
-/** The schema refuses an empty list. */
-const atLeastOne = <A>(list: ReadonlyArray<A>) => list as readonly [A, ...ReadonlyArray<A>]
 
 const serverOf = (entry: UpstreamEntry, id: string, keys: Keys): Server => ({
   baseUrl: new URL(entry.base_url),
@@ -121,42 +93,11 @@ const serverOf = (entry: UpstreamEntry, id: string, keys: Keys): Server => ({
   omit: new Set(entry.omit)
 })
 
-const issuesOf = (error: Schema.SchemaError): ReadonlyArray<string> =>
-  standard(error.issue).issues.map((issue) => {
-    const path = (issue.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
-    return `${pathText(path)} ${complaint(issue.message, String(path.at(-1)))}`
-  })
-
-const complaint = (message: string, field: string): string => {
-  if (message === "Missing key") return "is missing; add it"
-  if (message === "Expected no excess property") {
-    return /key|token|secret|auth/i.test(field)
-      ? "is no field here; keys are named by variable, with api_key_env"
-      : "is no field here; take it out or correct its name (docs/models.schema.json lists them)"
-  }
-  if (message.includes('"kind"')) return `must have a "kind": chat, embeddings, images, speech, transcription or video`
-  return message.replace(/^Expected /, "must be ")
-}
-
-const pathText = (path: ReadonlyArray<PropertyKey>): string =>
-  path.length === 0
-    ? "the file"
-    : path.map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${String(key)}`)).join("")
-
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-const array = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
-
-const repeatedIds = (file: unknown): ReadonlyArray<string> => {
-  const first = new Map<unknown, number>()
-  return array(record(file)["models"]).flatMap((model, at) => {
-    const { id } = record(model)
-    const before = first.get(id)
-    if (before === undefined) first.set(id, at)
-    return before === undefined || typeof id !== "string"
-      ? []
-      : [`models[${at}].id is that of models[${before}] too; give each model a name of its own`]
-  })
+const complaint = (message: string, field: string): string | undefined => {
+  if (message !== "Expected no excess property") return undefined
+  return /key|token|secret|auth/i.test(field)
+    ? "is no field here; keys are named by variable, with api_key_env"
+    : "is no field here; take it out or correct its name (docs/models.schema.json lists them)"
 }
 
 const upstreamsOf = (file: unknown) =>

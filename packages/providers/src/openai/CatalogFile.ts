@@ -3,19 +3,16 @@
  * answer for them. Keys are named by environment variable, never written down in it. `docs/models.schema.json` is this
  * schema; what it can't say (names that come twice, variables that are not set) `Catalog.ts` checks.
  */
+import { list, opt, text, whole } from "@sluice/domain/files/FileFields"
+import {
+  chatFields,
+  embeddingsFields,
+  imagesFields,
+  speechFields,
+  transcriptionFields,
+  videoFields
+} from "@sluice/domain/inference/ModelEntry"
 import { Schema } from "effect"
-
-const opt = <S extends Schema.Top>(schema: S, description: string) =>
-  Schema.optionalKey(schema.annotate({ description }))
-
-const whole = (minimum: number, maximum: number) =>
-  Schema.Int.check(Schema.isBetween({ minimum, maximum }, { expected: `an integer from ${minimum} to ${maximum}` }))
-
-const list = <S extends Schema.Constraint>(item: S, most: number) =>
-  Schema.Array(item).check(Schema.isBetweenLength(1, most, { expected: `a list of 1 to ${most}` }))
-
-const text = (pattern: RegExp, expected: string) =>
-  Schema.String.check(Schema.isPattern(pattern, { expected, toJsonSchema: () => ({ pattern: pattern.source }) }))
 
 /** What of a body can be left out for a server that refuses it. */
 export const OMITTABLE = [
@@ -76,83 +73,15 @@ export const UpstreamEntry = Schema.Struct({
 }).annotate({ identifier: "Upstream" })
 export type UpstreamEntry = typeof UpstreamEntry.Type
 
-const MAX_PRICE = 1_000_000
-/** Nano-USD are exact: nine decimals. */
-const usd = (description: string) =>
-  Schema.Finite.check(
-    Schema.makeFilter((n: number) => n >= 0 && n <= MAX_PRICE && Number(n.toFixed(9)) === n, {
-      expected: `USD from 0 to ${MAX_PRICE} with at most 9 decimals`,
-      toJsonSchema: () => ({ minimum: 0, maximum: MAX_PRICE })
-    })
-  ).annotate({ description })
-
-const common = {
-  id: text(/^[\w./:@+-]{1,256}$/, "1 to 256 letters, digits and _ . / : @ + -").annotate({
-    description: "The name that callers use; each once in the file"
-  }),
-  owned_by: opt(text(/^[ -~]{1,64}$/, "1 to 64 characters"), "Shown in GET /models; `operator` where left out"),
-  created: opt(whole(0, 4_102_444_800), "Unix seconds, shown in GET /models; 0 where left out"),
-  upstreams: list(UpstreamEntry, 64).annotate({ description: "The servers that answer for it, in no order" })
-}
-
-const size = text(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, "a size such as 1024x1024")
-
-export const ChatEntry = Schema.Struct({
-  kind: Schema.Literal("chat"),
-  ...common,
-  context_length: whole(1, 100_000_000),
-  max_output_tokens: whole(1, 100_000_000),
-  vision: opt(Schema.Boolean, "Whether it takes images; false where left out"),
-  price_usd: Schema.Struct({
-    million_prompt_tokens: usd("One million tokens of the prompt"),
-    million_completion_tokens: usd("One million tokens of the answer")
-  })
-})
-
-export const EmbeddingsEntry = Schema.Struct({
-  kind: Schema.Literal("embeddings"),
-  ...common,
-  dimensions: whole(1, 65_536),
-  context_length: whole(1, 10_000_000),
-  price_usd: Schema.Struct({ million_tokens: usd("One million tokens") })
-})
-
-export const ImagesEntry = Schema.Struct({
-  kind: Schema.Literal("images"),
-  ...common,
-  sizes: list(size, 32),
-  price_usd: Schema.Struct({ image: usd("One image") })
-})
-
-export const SpeechEntry = Schema.Struct({
-  kind: Schema.Literal("speech"),
-  ...common,
-  voices: list(text(/^[ -~]{1,64}$/, "the name of a voice"), 256),
-  max_input_characters: whole(1, 100_000),
-  price_usd: Schema.Struct({ million_characters: usd("One million characters that are spoken") })
-})
-
-export const TranscriptionEntry = Schema.Struct({
-  kind: Schema.Literal("transcription"),
-  ...common,
-  price_usd: Schema.Struct({ minute: usd("One minute of sound") })
-})
-
-export const VideoEntry = Schema.Struct({
-  kind: Schema.Literal("video"),
-  ...common,
-  sizes: list(size, 32),
-  seconds: list(whole(1, 600), 32),
-  price_usd: Schema.Struct({ second: usd("One second of film") })
-})
+const upstreams = list(UpstreamEntry, 64).annotate({ description: "The servers that answer for it, in no order" })
 
 export const ModelEntry = Schema.Union([
-  ChatEntry,
-  EmbeddingsEntry,
-  ImagesEntry,
-  SpeechEntry,
-  TranscriptionEntry,
-  VideoEntry
+  Schema.Struct({ ...chatFields, upstreams }),
+  Schema.Struct({ ...embeddingsFields, upstreams }),
+  Schema.Struct({ ...imagesFields, upstreams }),
+  Schema.Struct({ ...speechFields, upstreams }),
+  Schema.Struct({ ...transcriptionFields, upstreams }),
+  Schema.Struct({ ...videoFields, upstreams })
 ])
 export type ModelEntry = typeof ModelEntry.Type
 

@@ -5,7 +5,7 @@
  * It promises: the same seed and the same requests, one after the other, give the same ids, words, logs, costs and times.
  */
 import { Clock, type Duration, Effect, Exit, Scope } from "effect"
-import { CALL_FAULTS, type CallFault } from "../faults/Fault.ts"
+import { CALL_FAULTS, type CallFault } from "@sluice/simulator/faults/Fault"
 import { Process } from "../driver/Process.ts"
 import { checkStart, durationOf, refusal } from "./Asked.ts"
 import { doubleServer, KEY } from "./DoubleServer.ts"

@@ -30,13 +30,9 @@ import { Crypto, Effect, Layer, Logger, Redacted, References } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import { faultyGate } from "../database/FaultyWire.ts"
 import { open } from "../database/SharedDatabase.ts"
-import { chance } from "../driver/Chance.ts"
 import type { Process } from "../driver/Process.ts"
 import { DatabaseFaults } from "../faults/DatabaseFaults.ts"
-import { faultyMachines } from "../faults/FaultyMachines.ts"
-import { faultyModels } from "../faults/FaultyModels.ts"
-import { FaultyWorld } from "../faults/FaultyWorld.ts"
-import { LogFloods } from "../faults/LogFloods.ts"
+import { type WorldFaults, worldFaults } from "@sluice/simulator/faults/WorldFaults"
 import { seal } from "../server/SimulatedServer.ts"
 import { refusal } from "./Asked.ts"
 import type { OrderedFaults } from "./Faults.ts"
@@ -60,9 +56,10 @@ const POLL_MS = 60_000
 
 /** Runs until its scope closes; answers where it listens. */
 export const doubleServer = Effect.fnUntraced(function* (given: Given) {
-  const { driver, faults, port, process, virtual } = given
+  const { driver, faults, port, process, seed, virtual } = given
   const database = yield* Effect.acquireRelease(open, (database) => database.close)
   const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
+  const struck = worldFaults(seed, faults.rates, faults.strikes)
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
   const layer = Layer.mergeAll(
     serveRoutes(hostRule([])),
@@ -76,7 +73,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     Layer.provideMerge(RateLimits.layer),
     Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { pollMs: POLL_MS } : {}) })),
     Layer.provideMerge(crypto),
-    Layer.provideMerge(Layer.mergeAll(machinesOf(given), modelsOf(given))),
+    Layer.provideMerge(Layer.mergeAll(machinesOf(given, struck), modelsOf(given, struck))),
     Layer.provideMerge(seal),
     Layer.provideMerge(database.clients(process, gate)),
     Layer.provideMerge(ServerMeters.layer),
@@ -95,21 +92,18 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   return `http://127.0.0.1:${"port" in address ? address.port : port}`
 })
 
-const machinesOf = ({ driver, faults, seed }: Given) => {
-  const { rates, strikes } = faults
-  const floods = new LogFloods({ chance: chance(seed), rates, strikes, subjectOf: (run) => run.hostname })
+const machinesOf = ({ driver, seed }: Given, struck: WorldFaults) => {
   const shell = Layer.effect(
     Shell,
-    Effect.map(Shell, (inner) => floods.shell({ run: (run) => driver.during(inner.run(run)) }))
+    Effect.map(Shell, (inner) => struck.shell({ run: (run) => driver.during(inner.run(run)) }))
   ).pipe(Layer.provide(ShellWorkers.layer))
-  const faulty = new FaultyWorld()
-  return Layer.effect(
-    MachineProvider,
-    Effect.map(MachineProvider, (inner) => faultyMachines(inner, strikes, { world: faulty }))
-  ).pipe(Layer.provide(SimulatedMachines.layer({ ...defaultWorld, seed })), Layer.provide(shell))
+  return Layer.effect(MachineProvider, Effect.map(MachineProvider, struck.machines)).pipe(
+    Layer.provide(SimulatedMachines.layer({ ...defaultWorld, seed })),
+    Layer.provide(shell)
+  )
 }
 
-const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
+const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults) => {
   const world = { ...defaultModels(seed), latency: latency ? ("paced" as const) : ("none" as const) }
   // Who waits for an answer waits for the world's time to bring it.
   const awaited = <A, E>(answer: Effect.Effect<A, E>) =>
@@ -155,7 +149,7 @@ const modelsOf = ({ driver, faults, latency, seed, virtual }: Given) => {
   return Layer.effect(
     ModelProvider,
     Effect.map(ModelProvider, (inner) => {
-      const models = faultyModels(inner, faults.strikes)
+      const models = struck.models(inner)
       return virtual ? timed(models) : models
     })
   ).pipe(

@@ -1,7 +1,7 @@
 /** Faults that a test orders, one by one, while everything runs. */
-import { chance } from "../driver/Chance.ts"
-import { CALL_FAULTS, type CallFault, type Fault, type FaultRates, PLANNED_FAULTS } from "../faults/Fault.ts"
-import { Strikes } from "../faults/Strikes.ts"
+import { chance } from "@sluice/simulator/faults/Chance"
+import { CALL_FAULTS, type CallFault, type Fault, type FaultRates, noFaults } from "@sluice/simulator/faults/Fault"
+import { Strikes } from "@sluice/simulator/faults/Strikes"
 import { checkFault, refusal } from "./Asked.ts"
 
 export interface FaultOptions {
@@ -24,8 +24,8 @@ export class OrderedFaults {
   private readonly orders = new Map<Fault, { struck: number; left: number }>()
 
   constructor(options: { readonly seed: number; readonly now: () => number }) {
-    const rates = Object.fromEntries([...CALL_FAULTS, ...PLANNED_FAULTS].map((fault) => [fault, 0]))
-    this.rates = rates as FaultRates
+    const rates: Record<Fault, number> = { ...noFaults }
+    this.rates = rates
     this.strikes = new Strikes({
       chance: chance(options.seed),
       rates: this.rates,

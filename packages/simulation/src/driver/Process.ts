@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Crypto, Duration, Effect, Random, Scheduler } from "effect"
 import { createHash } from "node:crypto"
-import { chance } from "./Chance.ts"
+import { chance } from "@sluice/simulator/faults/Chance"
 import type { Driver } from "./Driver.ts"
 
 export class Process {

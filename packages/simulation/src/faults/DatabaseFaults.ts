@@ -6,7 +6,7 @@
  * what sets a connection up or waits for notifications: a lost LISTEN is the loss of its whole connection, which a fault
  * of any other statement on it brings about.
  */
-import type { Strikes } from "./Strikes.ts"
+import type { Strikes } from "@sluice/simulator/faults/Strikes"
 
 export type DatabaseFault =
   | { readonly _tag: "Delay"; readonly ms: number }

@@ -1,5 +1,5 @@
 /** What a run gives: numbers for people, rows for the picture, the hash of the history, and what broke. Times: ms of virtual time from the start. */
-import type { Fault, Strike } from "../faults/Fault.ts"
+import type { Fault, Strike } from "@sluice/simulator/faults/Fault"
 import type { RequestCount, RequestKind } from "../users/Tally.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 

@@ -1,5 +1,5 @@
 /** The numbers of a run, from its outcome: pure arithmetic. Times in milliseconds, money in dollars. */
-import type { Fault } from "../faults/Fault.ts"
+import type { Fault } from "@sluice/simulator/faults/Fault"
 import { REQUEST_KINDS, type RequestCount } from "../users/Tally.ts"
 import type { Outcome } from "./Outcome.ts"
 

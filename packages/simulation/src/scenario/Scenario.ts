@@ -4,7 +4,7 @@
  * As JSON every field may be left out; what is given must be right, and a wrong one is refused with all that is wrong in it.
  */
 import { Schema } from "effect"
-import { CALL_FAULTS, PLANNED_FAULTS } from "../faults/Fault.ts"
+import { CALL_FAULTS, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
 import { Plan } from "../plan/Plan.ts"
 
 const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))

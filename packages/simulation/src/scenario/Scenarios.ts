@@ -1,6 +1,6 @@
 /** Scenarios by name, and those that people write: JSON of which all that is left out is taken from the default one. */
 import { Effect, Schema, SchemaIssue } from "effect"
-import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS } from "../faults/Fault.ts"
+import { CALL_FAULTS, type FaultRates, noFaults, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
 import { Scenario } from "./Scenario.ts"
 
 /** Not a scenario. `issues` are all that is wrong, each with its path. */
@@ -19,9 +19,6 @@ const faults = (rate: number, planned: number, more: Partial<FaultRates> = {}): 
   ]) as FaultRates),
   ...more
 })
-
-/** No fault at all. */
-export const calm: FaultRates = faults(0, 0)
 
 const shares = {
   cancelled: 0.15,
@@ -109,7 +106,7 @@ export const decodeScenario = (json: unknown): Effect.Effect<Scenario, ScenarioI
     ...whole,
     ...given,
     shares: filledFrom(whole.shares, given["shares"]),
-    faults: filledFrom(calm, given["faults"])
+    faults: filledFrom(noFaults, given["faults"])
   }
   return Effect.mapError(decode(filled, STRICT), (error) => {
     const issues = issuesOf(error.issue).issues.map((issue) => ({

@@ -2,7 +2,7 @@
  * Makes a failing scenario smaller while the same still breaks: noise off, kinds of faults off, items of the plan away by
  * halves, quarters and one by one, then unused workspaces, then halved numbers. Any smaller one that fails is kept.
  */
-import type { Fault } from "../faults/Fault.ts"
+import type { Fault } from "@sluice/simulator/faults/Fault"
 import type { Plan, PlanItem } from "../plan/Plan.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 

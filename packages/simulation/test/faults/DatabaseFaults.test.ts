@@ -1,6 +1,6 @@
 /** Statements meet their faults at the rates, by what they do, and some are never touched. */
 import { describe, expect, it } from "@effect/vitest"
-import type { FaultRates } from "../../src/faults/Fault.ts"
+import type { FaultRates } from "@sluice/simulator/faults/Fault"
 import { DatabaseFaults, kindOf } from "../../src/faults/DatabaseFaults.ts"
 import { strikesOf } from "./support/Faults.ts"
 

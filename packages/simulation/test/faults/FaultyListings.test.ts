@@ -4,7 +4,7 @@ import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { onPglite } from "../../../../test/support/Databases.ts"
 import { exited, lookUntil, readAll, specOf } from "../../../simulator/test/support/MachineDriver.ts"
-import type { FaultRates } from "../../src/faults/Fault.ts"
+import type { FaultRates } from "@sluice/simulator/faults/Fault"
 import { COMMAND, pass, TEXT, under } from "./support/UnderFaults.ts"
 
 onPglite("faulty listings and output", (it) => {

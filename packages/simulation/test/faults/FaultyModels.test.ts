@@ -15,9 +15,9 @@ import {
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Exit, Fiber, Layer, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { CallFault } from "../../src/faults/Fault.ts"
-import { faultyModels } from "../../src/faults/FaultyModels.ts"
-import { type Malformed, malformations } from "../../src/faults/MalformedAnswers.ts"
+import type { CallFault } from "@sluice/simulator/faults/Fault"
+import { faultyModels } from "@sluice/simulator/faults/FaultyModels"
+import { type Malformed, malformations } from "@sluice/simulator/faults/MalformedAnswers"
 import { strikesOf } from "./support/Faults.ts"
 import { heard, saying } from "../../../../test/support/Answers.ts"
 

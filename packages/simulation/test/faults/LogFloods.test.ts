@@ -3,8 +3,8 @@ import { expect, it } from "@effect/vitest"
 import * as InlineShell from "@sluice/simulator/shell/InlineShell"
 import { Shell, type ShellRun } from "@sluice/simulator/shell/Shell"
 import { Effect } from "effect"
-import { chance } from "../../src/driver/Chance.ts"
-import { LogFloods } from "../../src/faults/LogFloods.ts"
+import { chance } from "@sluice/simulator/faults/Chance"
+import { LogFloods } from "@sluice/simulator/faults/LogFloods"
 import { ratesOf, strikesOf } from "./support/Faults.ts"
 
 const run: ShellRun = {

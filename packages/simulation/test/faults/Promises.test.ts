@@ -4,8 +4,8 @@ import { MachineProvider, type MachineState, type Observation } from "@sluice/do
 import { Clock, Effect, Exit } from "effect"
 import { onPglite } from "../../../../test/support/Databases.ts"
 import { specOf } from "../../../simulator/test/support/MachineDriver.ts"
-import { chance } from "../../src/driver/Chance.ts"
-import { type FaultRanges, FaultyWorld } from "../../src/faults/FaultyWorld.ts"
+import { chance } from "@sluice/simulator/faults/Chance"
+import { type FaultRanges, FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
 import { strikesOf } from "./support/Faults.ts"
 import { COMMAND, pass, under } from "./support/UnderFaults.ts"
 

@@ -69,10 +69,10 @@ export interface NewLaunch {
 /** Why the world will never launch this machine; undefined when it may. */
 export const refusalOf = (world: World, spec: LaunchSpec): string | undefined => {
   const type = typeOf(world, spec)
-  if (type === undefined) return `No machine has GPUs of type ${spec.gpuType}.`
-  if (world.refuse.includes(spec.gpuType)) return `The simulated world refuses machines with ${spec.gpuType}.`
+  if (type === undefined) return `no machine has GPUs of type ${spec.gpuType}`
+  if (world.refuse.includes(spec.gpuType)) return `the simulated world refuses machines with ${spec.gpuType}`
   if (spec.gpuCount <= type.maxGpuCount) return undefined
-  return `A machine has at most ${type.maxGpuCount} GPUs of type ${spec.gpuType}.`
+  return `a machine has at most ${type.maxGpuCount} GPUs of type ${spec.gpuType}`
 }
 
 /** Only for a launch that is not refused. */

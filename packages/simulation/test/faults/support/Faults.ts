@@ -1,7 +1,7 @@
 /** Faults by their rates, and what struck. */
-import { chance } from "../../../src/driver/Chance.ts"
-import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS, type Strike } from "../../../src/faults/Fault.ts"
-import { type StrikeOptions, Strikes } from "../../../src/faults/Strikes.ts"
+import { chance } from "@sluice/simulator/faults/Chance"
+import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS, type Strike } from "@sluice/simulator/faults/Fault"
+import { type StrikeOptions, Strikes } from "@sluice/simulator/faults/Strikes"
 
 export const ratesOf = (given: Partial<FaultRates>): FaultRates => ({
   ...(Object.fromEntries([...CALL_FAULTS, ...PLANNED_FAULTS].map((fault) => [fault, 0])) as FaultRates),

@@ -15,9 +15,9 @@ import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { instantWorld, type World } from "@sluice/simulator/world/World"
 import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
 import { Effect, Layer } from "effect"
-import { type FaultRanges, FaultyWorld } from "../../../src/faults/FaultyWorld.ts"
-import { faultyMachines } from "../../../src/faults/FaultyMachines.ts"
-import type { Strikes } from "../../../src/faults/Strikes.ts"
+import { type FaultRanges, FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
+import { faultyMachines } from "@sluice/simulator/faults/FaultyMachines"
+import type { Strikes } from "@sluice/simulator/faults/Strikes"
 
 const KEY = Buffer.alloc(32, 7).toString("base64")
 const seal = nodeSeal.pipe(Layer.provide(Layer.succeed(MasterKeys, [masterKey(Buffer.from(KEY, "base64"), KEY)!])))

@@ -2,8 +2,8 @@
 import type { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import type { FaultRates } from "../../../src/faults/Fault.ts"
-import type { FaultRanges } from "../../../src/faults/FaultyWorld.ts"
+import type { FaultRates } from "@sluice/simulator/faults/Fault"
+import type { FaultRanges } from "@sluice/simulator/faults/FaultyWorld"
 import { faultyWorld } from "./FaultyFleet.ts"
 import { strikesOf } from "./Faults.ts"
 

@@ -1,10 +1,10 @@
 /**
  * The faults that a scenario may ask for, each by its name and with a rate from 0 to 1.
  *
- * Those of machines, models and the database strike a single call with that chance. Those of whole processes and of the
- * wall clock become items of the plan: the rate is then how many are expected in an hour.
+ * Those of the world (its machines and models) and of the database strike a single call with that chance. Those of whole
+ * processes and of the wall clock become items of the plan: the rate is then how many are expected in an hour.
  */
-export const CALL_FAULTS = [
+export const WORLD_FAULTS = [
   "launch_refused",
   "launch_answers_error",
   "visible_late",
@@ -25,18 +25,21 @@ export const CALL_FAULTS = [
   "model_500",
   "model_hangs",
   "model_cut",
-  "model_malformed",
-  "database_lost",
-  "database_serialization",
-  "database_slow"
+  "model_malformed"
 ] as const
+export const DATABASE_FAULTS = ["database_lost", "database_serialization", "database_slow"] as const
+export const CALL_FAULTS = [...WORLD_FAULTS, ...DATABASE_FAULTS] as const
 export const PLANNED_FAULTS = ["server_killed", "replica_joins", "clock_jumps"] as const
 
+export type WorldFault = (typeof WORLD_FAULTS)[number]
 export type CallFault = (typeof CALL_FAULTS)[number]
 export type PlannedFault = (typeof PLANNED_FAULTS)[number]
 export type Fault = CallFault | PlannedFault
 
 export type FaultRates = Readonly<Record<Fault, number>>
+
+/** All is well. */
+export const noFaults = Object.fromEntries([...CALL_FAULTS, ...PLANNED_FAULTS].map((fault) => [fault, 0])) as FaultRates
 
 /** What struck, for the report and the history. `subject` names the machine, the model or the statement's kind. */
 export interface Strike {

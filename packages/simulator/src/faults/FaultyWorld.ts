@@ -2,11 +2,11 @@
  * What the faults have done to the machines of the world: which is not there yet, which is gone, which keeps its exit to
  * itself. One object for a run; the decorators of all servers share it, and it outlives them as the world does.
  *
- * A machine's fate is drawn when its launch is first asked for, so it depends on the machine's name alone. Nothing is
- * forgotten: a lost machine stays lost.
+ * A machine's fate is drawn when its launch is first asked for, so it depends on the machine's name alone. A lost machine
+ * stays lost, until a hundred thousand came after it.
  */
 import type { LaunchSpec, MachineState } from "@sluice/domain/machines/MachineProvider"
-import type { Strikes } from "./Strikes.ts"
+import { remembered, type Strikes } from "./Strikes.ts"
 
 /** From, to. */
 export type Range = readonly [number, number]
@@ -109,8 +109,7 @@ export class FaultyWorld {
           : Number.POSITIVE_INFINITY
       }
     }
-    this.fates.set(key, fate)
-    return fate
+    return remembered(this.fates, key, fate)
   }
 
   keepBack(fate: Fate, launch: LaunchSpec, startsAt: number): void {

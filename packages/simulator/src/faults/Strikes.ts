@@ -5,7 +5,7 @@
  * It belongs to the world and outlives every server. A fault that is only planned (`foretold`) is not counted before it
  * takes effect (`struck`).
  */
-import { between, type Chance } from "../driver/Chance.ts"
+import { between, type Chance } from "./Chance.ts"
 import type { CallFault, Fault, FaultRates, Strike } from "./Fault.ts"
 
 export interface StrikeOptions {
@@ -20,8 +20,8 @@ export interface StrikeOptions {
 
 export class Strikes {
   private readonly options: StrikeOptions
-  /** How often each name was asked about, by `fault/name` and by purpose. One entry per subject of the run. */
-  private readonly asked = new Map<string, number>()
+  /** By name, how often it was asked about for each purpose. The oldest are forgotten. */
+  private readonly asked = new Map<string, Map<string, number>>()
   private readonly counted = new Map<Fault, number>()
 
   constructor(options: StrikeOptions) {
@@ -48,9 +48,9 @@ export class Strikes {
   foretold(fault: CallFault, key: string, most = Number.POSITIVE_INFINITY): boolean {
     const rate = this.options.rates[fault]
     if (rate <= 0) return false
-    const name = `${fault}/${this.nameOf(key)}`
-    const times = this.next(name)
-    return times < most && this.options.chance.draw(`${name}/${times}`) < rate
+    const name = this.nameOf(key)
+    const times = this.next(fault, name)
+    return times < most && this.options.chance.draw(`${fault}/${name}/${times}`) < rate
   }
 
   struck(fault: CallFault, key: string): void {
@@ -60,8 +60,8 @@ export class Strikes {
 
   /** From 0 up to but not 1: how a fault goes, drawn anew for each time. */
   draw(purpose: string, key: string): number {
-    const name = `${purpose}/${this.nameOf(key)}`
-    return this.options.chance.draw(`${name}/${this.next(name)}`)
+    const name = this.nameOf(key)
+    return this.options.chance.draw(`${purpose}/${name}/${this.next(purpose, name)}`)
   }
 
   /** A whole number of the range, both ends included. */
@@ -73,9 +73,21 @@ export class Strikes {
     return this.options.nameOf?.(key) ?? key
   }
 
-  private next(name: string): number {
-    const times = this.asked.get(name) ?? 0
-    this.asked.set(name, times + 1)
+  private next(purpose: string, name: string): number {
+    const purposes = this.asked.get(name) ?? remembered(this.asked, name, new Map<string, number>())
+    const times = purposes.get(purpose) ?? 0
+    purposes.set(purpose, times + 1)
     return times
   }
+}
+
+/** Subjects of which something is remembered: more than ever run at once. */
+const MOST_SUBJECTS = 100_000
+
+/** Sets it, and forgets the oldest where there are too many: a world runs for as long as its server. */
+export const remembered = <V>(all: Map<string, V>, key: string, value: V): V => {
+  const oldest = all.size < MOST_SUBJECTS ? undefined : all.keys().next().value
+  if (oldest !== undefined) all.delete(oldest)
+  all.set(key, value)
+  return value
 }

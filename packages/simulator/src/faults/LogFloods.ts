@@ -5,11 +5,11 @@
  * A run stays a pure function of its `ShellRun`: whether it floods is drawn from its name alone, and a run that is cut
  * short has written the beginning of the whole one.
  */
-import type { Shell, ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
-import { between, type Chance } from "../driver/Chance.ts"
+import type { Shell, ShellRun, Timeline } from "../shell/Shell.ts"
+import { between, type Chance } from "./Chance.ts"
 import { Effect } from "effect"
 import type { FaultRates } from "./Fault.ts"
-import type { Strikes } from "./Strikes.ts"
+import { remembered, type Strikes } from "./Strikes.ts"
 
 /** Bytes of a flood: from, to. The larger ones pass the limit of what is kept of a log. */
 const FLOOD_BYTES = [1024 * 1024, 24 * 1024 * 1024] as const
@@ -27,7 +27,7 @@ export interface LogFloodOptions {
 
 export class LogFloods {
   private readonly options: LogFloodOptions
-  private readonly told = new Set<string>()
+  private readonly told = new Map<string, true>()
   /** All floods share one buffer: their bytes are the beginning of the same text. */
   private longest = NOTHING
 
@@ -40,7 +40,7 @@ export class LogFloods {
     const { chance, rates, strikes } = this.options
     if (chance.draw(`log_flood/${subject}`) >= rates.log_flood) return NOTHING
     if (!this.told.has(subject)) {
-      this.told.add(subject)
+      remembered(this.told, subject, true)
       strikes.struck("log_flood", subject)
     }
     if (this.longest === NOTHING) this.longest = new TextEncoder().encode(LINE.repeat(FLOOD_BYTES[1] / LINE.length + 1))

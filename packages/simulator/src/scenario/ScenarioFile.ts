@@ -1,0 +1,91 @@
+/**
+ * A scenario of the simulated world as an operator writes it (`sluice serve --scenario FILE`): what there is, what it costs,
+ * how fast it is and what goes wrong. All may be left out and is then as in the default world; a list that is given takes
+ * the place of the whole default one. `docs/scenario.schema.json` is this schema (decisions: Simulator).
+ */
+import { list, number, opt, text, usd, whole } from "@sluice/domain/files/FileFields"
+import {
+  chatFields,
+  embeddingsFields,
+  imagesFields,
+  speechFields,
+  transcriptionFields,
+  videoFields
+} from "@sluice/domain/inference/ModelEntry"
+import { Schema } from "effect"
+import { WORLD_FAULTS, type WorldFault } from "../faults/Fault.ts"
+
+const name = text(/^[\w.-]{1,64}$/, "1 to 64 letters, digits and _ . -")
+const shown = text(/^[ -~]{1,64}$/, "1 to 64 characters")
+
+const HOUR = 3_600
+/** From, to: drawn for each machine. */
+const seconds = Schema.Tuple([number(0, HOUR), number(0, HOUR)]).check(
+  Schema.makeFilter(([from, to]: readonly [number, number]) => from <= to, {
+    expected: "two numbers of seconds, the smaller one first"
+  })
+)
+
+export const GpuTypeEntry = Schema.Struct({
+  gpu_type: name.annotate({ description: "What jobs ask for; each once in the file" }),
+  name: opt(shown, "As `nvidia-smi` shows it; the type where left out"),
+  memory_gb: whole(1, 10_000),
+  memory_mib: opt(whole(1, 10_000_000), "As `nvidia-smi` shows it; 1024 for each GB where left out"),
+  max_gpu_count: whole(1, 64).annotate({ description: "GPUs of one machine at most" }),
+  price_per_gpu_hour: usd("One GPU for an hour, USD"),
+  capacity: Schema.Record(name, whole(0, 1_000_000)).annotate({ description: "GPUs by region" }),
+  power_watts: opt(whole(1, 10_000), "400 where left out"),
+  compute_capability: opt(text(/^\d{1,2}\.\d$/, "a version such as 9.0"), "8.0 where left out"),
+  refused: opt(Schema.Boolean, "Every launch of it is refused, for good")
+})
+export type GpuTypeEntry = typeof GpuTypeEntry.Type
+
+const ChatEntry = Schema.Struct({
+  ...chatFields,
+  latency: opt(
+    Schema.Struct({
+      first_ms: whole(0, 600_000).annotate({ description: "Milliseconds to the first word" }),
+      tokens_per_second: number(0.1, 1_000_000),
+      jitter: number(0, 1).annotate({ description: "How much each pause varies: 0.3 is plus or minus 30 %" })
+    }),
+    "180 ms, 90 tokens a second and 0.3 where left out"
+  ),
+  words: opt(
+    Schema.Tuple([whole(1, 10_000), whole(1, 10_000)]),
+    "Words of an answer that nothing cuts short, from, to; 25 to 60 where left out"
+  )
+})
+
+const ModelEntry = Schema.Union([
+  ChatEntry,
+  Schema.Struct(embeddingsFields),
+  Schema.Struct(imagesFields),
+  Schema.Struct(speechFields),
+  Schema.Struct(transcriptionFields),
+  Schema.Struct(videoFields)
+])
+export type ModelEntry = typeof ModelEntry.Type
+
+const rate = number(0, 1)
+const Faults = Schema.Struct(
+  Object.fromEntries(WORLD_FAULTS.map((fault) => [fault, Schema.optionalKey(rate)])) as Record<
+    WorldFault,
+    Schema.optionalKey<typeof rate>
+  >
+)
+
+export const ScenarioFile = Schema.Struct({
+  $schema: Schema.optionalKey(Schema.String),
+  regions: opt(list(Schema.Struct({ id: name, name: shown }), 100), "Where machines and volumes may be"),
+  gpu_types: opt(list(GpuTypeEntry, 100), "What can be rented"),
+  launch_seconds: opt(seconds, "From the launch to the machine that runs and costs money; 3 to 12 where left out"),
+  set_up_seconds: opt(seconds, "From there to the start of the command; 1 to 4 where left out"),
+  stop_seconds: opt(seconds, "From the wish to stop to the machine that is gone; 0.5 to 2 where left out"),
+  models: opt(list(ModelEntry, 1_000), "Which models answer. Not beside --models, whose servers answer then"),
+  model_latency: opt(
+    Schema.Literals(["paced", "none"]),
+    "`paced`: models take their time; `none`: they answer at once. `paced` where left out"
+  ),
+  faults: opt(Faults, "How often a call that could go wrong does, from 0 (never, where left out) to 1 (always)")
+})
+export type ScenarioFile = typeof ScenarioFile.Type

@@ -1,0 +1,102 @@
+/** Scenario files: what they may say, what they come to, and that docs/scenario.* say what the code does. */
+import { describe, expect, it } from "@effect/vitest"
+import { WORLD_FAULTS } from "@sluice/simulator/faults/Fault"
+import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
+import { scenarioOf } from "@sluice/simulator/scenario/Scenario"
+import { GpuTypeEntry, ScenarioFile } from "@sluice/simulator/scenario/ScenarioFile"
+import { defaultWorld } from "@sluice/simulator/world/World"
+import { Result, Schema } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+const docs = join(import.meta.dirname, "../../../../docs")
+const fine = (file: unknown, seed = 1) =>
+  Result.getOrThrowWith(scenarioOf(file, seed), (issues) => new Error(issues.join("\n")))
+const issuesOf = (file: unknown): ReadonlyArray<string> => {
+  const read = scenarioOf(file, 1)
+  return Result.isFailure(read) ? read.failure : []
+}
+
+describe("a scenario", () => {
+  it("that says nothing is the default world; so is the example, its faults aside", () => {
+    const empty = fine({}, 7)
+    expect(empty.machines).toEqual({ ...defaultWorld, seed: 7 })
+    expect(empty.models).toEqual(defaultModels(7))
+    expect(Object.values(empty.faults).every((rate) => rate === 0)).toBe(true)
+    const example = fine(JSON.parse(readFileSync(join(docs, "scenario.example.json"), "utf8")), 7)
+    expect(example.machines).toEqual(empty.machines)
+    expect(example.models).toEqual({ ...empty.models, models: example.models.models })
+    const told = (models: typeof empty.models.models) => models.map((model) => ({ ...model, vision: model.vision }))
+    expect(told(example.models.models)).toEqual(told(empty.models.models))
+    expect(example.faults.model_429).toBeGreaterThan(0)
+  })
+
+  it("sets what there is, what it costs, how fast it is and what goes wrong", () => {
+    const { faults, machines, models } = fine({
+      regions: [{ id: "moon", name: "The Moon" }],
+      gpu_types: [
+        { gpu_type: "B200", memory_gb: 192, max_gpu_count: 2, price_per_gpu_hour: 5.5, capacity: { moon: 4 } },
+        { gpu_type: "OLD", memory_gb: 1, max_gpu_count: 1, price_per_gpu_hour: 0, capacity: {}, refused: true }
+      ],
+      launch_seconds: [0.5, 2],
+      model_latency: "none",
+      models: [
+        {
+          kind: "chat",
+          id: "tiny",
+          context_length: 1_000,
+          max_output_tokens: 100,
+          price_usd: { million_prompt_tokens: 1, million_completion_tokens: 0.000000001 }
+        }
+      ],
+      faults: { machine_lost: 0.5 }
+    })
+    expect(machines.gpuTypes[0]).toMatchObject({
+      id: "B200",
+      name: "B200",
+      memoryMib: 196_608,
+      priceUsdPerGpuHour: 5.5
+    })
+    expect([machines.refuse, machines.launchMs, machines.stopMs]).toEqual([["OLD"], [500, 2_000], defaultWorld.stopMs])
+    expect(models.models).toMatchObject([{ id: "tiny", promptPrice: 1_000_000_000n, completionPrice: 1n }])
+    expect([models.latency, models.cameras]).toEqual(["none", []])
+    expect([faults.machine_lost, faults.model_429]).toEqual([0.5, 0])
+  })
+
+  it("that is wrong is refused with all that is wrong, each with its path", () => {
+    expect(issuesOf(null)).toEqual([expect.stringContaining("the file must be")])
+    expect(issuesOf({ gpus: 3, launch_seconds: [5, 1], faults: { model_429: 2, database_lost: 1 } })).toEqual([
+      expect.stringContaining("gpus is no field here"),
+      "launch_seconds must be two numbers of seconds, the smaller one first",
+      expect.stringContaining("faults.database_lost is no field here"),
+      "faults.model_429 must be a number from 0 to 1"
+    ])
+    const type = { gpu_type: "A", memory_gb: 1, max_gpu_count: 1, price_per_gpu_hour: 1, capacity: { mars: 1 } }
+    expect(issuesOf({ gpu_types: [type, { ...type, capacity: {} }] })).toEqual([
+      "gpu_types[0].capacity.mars is none of the regions; there are eu-north, us-east, us-west",
+      expect.stringContaining("gpu_types[1].gpu_type is that of gpu_types[0] too")
+    ])
+    expect(issuesOf({ regions: [{ id: "x", name: "X" }] })).toEqual([expect.stringContaining("give gpu_types as well")])
+  })
+
+  it("has a schema that editors can use, and a page that names every field and fault", () => {
+    const path = join(docs, "scenario.schema.json")
+    const { definitions, schema } = Schema.toJsonSchemaDocument(ScenarioFile, { onExcessProperty: "error" })
+    const $schema = "https://json-schema.org/draft/2020-12/schema"
+    const document = {
+      $schema,
+      title: "Scenario of Sluice's simulated world (--scenario)",
+      ...schema,
+      $defs: definitions
+    }
+    // To renew it: SLUICE_WRITE_SCHEMA=1 npm test -- packages/simulator/test/scenario
+    if (process.env["SLUICE_WRITE_SCHEMA"] === "1") writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(JSON.parse(JSON.stringify(document)))
+
+    const page = readFileSync(join(docs, "scenario.md"), "utf8")
+    const [, snippet = ""] = /```json\n([^`]+)```/.exec(page) ?? []
+    expect(fine(JSON.parse(snippet)).machines.launchMs).toEqual([20_000, 90_000])
+    const names = [...Object.keys(ScenarioFile.fields), ...Object.keys(GpuTypeEntry.fields), ...WORLD_FAULTS]
+    expect(names.filter((name) => name !== "$schema" && !page.includes(`\`${name}\``))).toEqual([])
+  })
+})
