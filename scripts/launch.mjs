@@ -16,7 +16,8 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
  */
 export const launch = (args, environment = {}) => {
   installMissing()
-  const child = spawn(pinnedNode(), args, { stdio: "inherit", env: { ...process.env, ...environment } })
+  // After the two dashes Node takes no flag for its own: --env-file is one of ours as well.
+  const child = spawn(pinnedNode(), ["--", ...args], { stdio: "inherit", env: { ...process.env, ...environment } })
   const pass = (signal) => child.kill(signal)
   for (const signal of PASSED_ON) process.on(signal, pass)
   child.on("error", (error) => fail(`${args[0]} can't be started: ${error.message}`))

@@ -1,5 +1,8 @@
-#!/usr/bin/env node
-/** The `sluice` command in a checkout: the same start as `npm start`, from any directory. */
+#!/usr/bin/env -S node --
+/**
+ * The `sluice` command in a checkout: the same start as `npm start`, from any directory. After the two dashes Node takes no
+ * flag for its own: --env-file is one of ours.
+ */
 import { join } from "node:path"
 import { compileCache, launch, root } from "../../../scripts/launch.mjs"
 

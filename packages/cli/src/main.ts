@@ -48,7 +48,11 @@ const services = Layer.mergeAll(
 /** A reader that closed its end (`| head`) wants no more: not a failure to tell. */
 const SIGPIPE = 141
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? SIGPIPE : EXIT.failed))
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(SIGPIPE)
+    if (stream === process.stdout) process.stderr.write(`sluice: the output can't be written: ${error.message}\n`)
+    process.exit(EXIT.failed)
+  })
 }
 
 const codes: { readonly [S in Signal]: number } = { SIGINT: EXIT.detached, SIGTERM: 143, SIGHUP: 129 }

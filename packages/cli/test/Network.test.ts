@@ -1,10 +1,13 @@
 /** The command line on a network that breaks, and against no server at all. */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
 import { scheduler } from "node:timers/promises"
 import { afterEach, describe, expect, it } from "vitest"
 import { cli, start } from "./support/Cli.ts"
 import { type Flaky, flakyService, ID } from "./support/FlakyService.ts"
 
 const KEY = { SLUICE_API_KEY: "svc_live_0123456789abcdef" }
+const BIN = join(import.meta.dirname, "..", "bin", "sluice.mjs")
 let service: Flaky | undefined
 afterEach(() => service?.close())
 
@@ -95,18 +98,28 @@ describe("a network that breaks", () => {
 describe("no server, no key, no such command", () => {
   it("are told on standard error, each with its exit code", async () => {
     const nobody = { ...KEY, SLUICE_INFRA_URL: "http://127.0.0.1:9/api/v1" }
-    const [absent, keyless, mistyped, badUrl] = await Promise.all([
+    const [absent, keyless, mistyped, badUrl, badKey] = await Promise.all([
       cli(["balance", "--json"], { ...nobody, SLUICE_INFRA_URL: "http://127.0.0.1:20009/api/v1" }),
       cli(["balance"]),
       cli(["jobs", "rnu"]),
-      cli(["balance", "--infra-url", "http://127.0.0.1:20009"], nobody)
+      cli(["balance", "--infra-url", "http://127.0.0.1:20009"], nobody),
+      cli(["balance"], { ...nobody, SLUICE_API_KEY: "svc_live_hunter\n2" })
     ])
-    expect([absent, keyless, mistyped, badUrl].map(({ code }) => code)).toEqual([75, 77, 2, 2])
-    expect([absent, keyless, mistyped, badUrl].map(({ out }) => out)).toEqual(["", "", "", ""])
+    const all = [absent, keyless, mistyped, badUrl, badKey]
+    expect(all.map(({ code }) => code)).toEqual([75, 77, 2, 2, 77])
+    expect(all.map(({ out }) => out)).toEqual(["", "", "", "", ""])
+    expect(badKey.err).toContain("no key has")
+    expect(badKey.err).not.toContain("hunter")
     expect(JSON.parse(absent.err).error.code).toBe("unreachable")
     expect(keyless.err).toContain("export SLUICE_API_KEY=")
     expect(mistyped.err).toContain("Usage: sluice jobs")
     expect(badUrl.err).toContain("ends in /api/v1")
+  })
+
+  it("a file of variables that is not there is ours to tell, not Node's", () => {
+    const args = ["jobs", "run", "--gpu", "H100", "--env-file", "/none/at/all", "--", "true"]
+    const { status, stderr } = spawnSync(BIN, args, { encoding: "utf8", env: { ...process.env, ...KEY } })
+    expect([status, stderr]).toEqual([2, "sluice: --env-file /none/at/all can't be read\n"])
   })
 
   it("help that was asked for is on standard output", async () => {

@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { exitCodeOf, Refused, Unreachable, UsageWrong } from "../src/connection/Failure.ts"
-import { failureJson, failureText } from "../src/connection/FailureText.ts"
+import { failureJson, failureText, issueText } from "../src/connection/FailureText.ts"
 import { minutesOf } from "../src/jobs/DurationText.ts"
-import { envPair } from "../src/jobs/JobBody.ts"
+import { envPair, strayLines } from "../src/jobs/JobBody.ts"
 import { exitCodeOfJob } from "../src/jobs/Run.ts"
 import { shellCommand } from "../src/jobs/ShellWords.ts"
 import { duration, limit, size, usd } from "../src/terminal/Amounts.ts"
@@ -83,6 +83,11 @@ describe("variables of a job", () => {
     expect(Result.getOrUndefined(envPair("TOKEN", { TOKEN: "s3cret" }))).toEqual(["TOKEN", "s3cret"])
     expect(Result.isFailure(envPair("NONE", {}))).toBe(true)
   })
+
+  it("of a file are all lines of it, or the line is named", () => {
+    expect(strayLines("A=1\n# no\n\nexport B = \"two\nlines=no\n\" # end\nC='x'\n")).toEqual([])
+    expect(strayLines("A=1\nsecret\nB: 2\n")).toEqual([2, 3])
+  })
 })
 
 describe("exit codes", () => {
@@ -122,6 +127,17 @@ describe("failures", () => {
 
   it("are told in the words of the command line, with the request id", () => {
     expect(failureText(invalid)).toBe("sluice: --gpu must be one of H100\n        -e 1X: bad\n        (request req-1)")
+  })
+
+  it("name the command instead of the request that helps", () => {
+    const refused = (text: string) =>
+      failureText(new Refused({ status: 404, code: "not_found", text, details: {}, requestId: null }))
+    expect(refused("There is no such job here. GET /api/v1/jobs lists those there are.")).toBe(
+      "sluice: There is no such job here. sluice jobs list lists those there are."
+    )
+    expect(issueText("max_runtime_minutes", "must be an integer from 1 to 1440")).toBe(
+      "--timeout must be minutes from 1 to 1440"
+    )
   })
 
   it("keep code and details as JSON", () => {

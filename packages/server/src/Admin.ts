@@ -17,12 +17,7 @@ import { worldSpeed } from "./AdminStore.ts"
 import { worldClock } from "./clock/WorldClock.ts"
 import type { DatabaseClients } from "./database/Database.ts"
 import { embedded, postgres } from "./database/Database.ts"
-import type {
-  DatabaseUnreachable,
-  DataDirectoryBroken,
-  DataDirectoryInUse,
-  MigrationFailed
-} from "./database/DatabaseErrors.ts"
+import type { DatabaseFailure } from "./database/DatabaseErrors.ts"
 
 /** Which database. */
 export interface Place {
@@ -87,10 +82,8 @@ const on = <A, E>(place: Place, act: Effect.Effect<A, E, Workspaces | LedgerStor
         reason: `There is no database in ${data}. Name its directory with --data, or start the server there once.`
       })
     }
-    const database: Layer.Layer<
-      DatabaseClients,
-      DatabaseUnreachable | DataDirectoryBroken | DataDirectoryInUse | MigrationFailed
-    > = databaseUrl === undefined ? embedded(data) : postgres({ url: databaseUrl })
+    const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
+      databaseUrl === undefined ? embedded(data) : postgres({ url: databaseUrl })
     const clock = Layer.unwrap(Effect.map(worldSpeed, worldClock))
     const services = Layer.mergeAll(Workspaces.layer, LedgerStore.layer).pipe(
       Layer.provideMerge(NodeCrypto.layer),

@@ -27,12 +27,7 @@ import type { ServerConfig } from "./Config.ts"
 import * as PooledCrypto from "./crypto/PooledCrypto.ts"
 import type { DatabaseClients } from "./database/Database.ts"
 import { embedded, postgres } from "./database/Database.ts"
-import type {
-  DatabaseUnreachable,
-  DataDirectoryBroken,
-  DataDirectoryInUse,
-  MigrationFailed
-} from "./database/DatabaseErrors.ts"
+import type { DatabaseFailure } from "./database/DatabaseErrors.ts"
 import { MasterKeys } from "./database/MasterKey.ts"
 import { nodeSeal } from "./database/NodeSeal.ts"
 import * as FetchedImages from "./fetch/FetchedImages.ts"
@@ -49,8 +44,6 @@ import * as ShellWorkers from "./simulation/ShellWorkers.ts"
 import * as StudioWorkers from "./simulation/StudioWorkers.ts"
 import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
 import * as NodeTokens from "./tokens/NodeTokens.ts"
-
-type DatabaseFailure = DatabaseUnreachable | DataDirectoryBroken | DataDirectoryInUse | MigrationFailed
 
 /** Which worlds stand behind the ports. */
 export interface Worlds {

@@ -38,12 +38,16 @@ A job:
     -d '{"command": "nvidia-smi && echo done", "gpu_type": "${gpuType}", "max_runtime_minutes": 10}'
 
 The same from the command line:
-  export SLUICE_API_KEY=${key === "$SLUICE_API_KEY" ? "svc_live_..." : key}
+  export SLUICE_API_KEY=${key === "$SLUICE_API_KEY" ? "svc_live_..." : key}${elsewhere(origin)}
   npx sluice jobs run --gpu ${gpuType} --timeout 10m -- 'nvidia-smi && echo done'
 
 Ctrl-C stops the server; jobs go on when it is back.
 `
 }
+
+/** The command line looks on this machine's port 8080 by itself. */
+const elsewhere = (origin: string): string =>
+  origin === "http://127.0.0.1:8080" ? "" : ` SLUICE_INFRA_URL=${origin}/api/v1`
 
 const aboutKey = ({ key, workspace }: Welcome): string => {
   const another = `sluice admin key create --workspace ${workspace}`

@@ -9,6 +9,7 @@ import { Deferred, Effect, Fiber, Redacted, Result } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 
 const directory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-serve-"))),
@@ -79,10 +80,18 @@ describe("serve", () => {
       yield* running({ data, "bootstrap-key": key }, (welcome) =>
         Effect.gen(function* () {
           expect(welcomeText(welcome)).not.toContain(key)
+          // The command line would look on port 8080.
+          expect(welcomeText(welcome)).toContain(` SLUICE_INFRA_URL=${welcome.origin}/api/v1\n`)
+          expect(welcomeText({ ...welcome, origin: "http://127.0.0.1:8080" })).not.toContain("SLUICE_INFRA_URL")
           expect((yield* Effect.promise(() => api(welcome, key)("/jobs"))).data).toEqual([])
           const { port } = new URL(welcome.origin)
           const error = yield* Effect.flip(serve(Result.getOrThrow(parse({ data: other, port })), () => Effect.void))
           expect([error._tag, error.message.includes("--port")]).toEqual(["CannotListen", true])
+          const file = fileURLToPath(import.meta.url)
+          const none = yield* Effect.flip(serve(Result.getOrThrow(parse({ data: file, port: "0" })), () => Effect.void))
+          expect(none.message).toBe(
+            `The data directory ${file} can't be made: it is a file. Give another one with --data.`
+          )
         })
       )
     }).pipe(Effect.scoped)

@@ -10,7 +10,7 @@ import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { KeyMissing, UsageWrong } from "./Failure.ts"
+import { KeyMalformed, KeyMissing, UsageWrong } from "./Failure.ts"
 
 /** The variables of the process; read at its entry alone. */
 export class Variables extends Context.Service<Variables, Readonly<Record<string, string | undefined>>>()(
@@ -54,7 +54,15 @@ export const connection = Effect.gen(function* () {
   const inference = yield* rootOf("SLUICE_BASE_URL (--base-url)", base ?? siblingOf(infra, "/api/v1", "/v1"), "/v1")
   const key = set(variables.SLUICE_API_KEY)
   if (key === undefined) return yield* new KeyMissing()
+  if (!/^[!-~]+$/.test(key)) return yield* new KeyMalformed()
   const environment = pick(yield* Environment, "SLUICE_ENVIRONMENT")
+  if (environment !== undefined && !/^[ -~]+$/.test(environment)) {
+    return yield* new UsageWrong({
+      issues: [
+        "SLUICE_ENVIRONMENT (--environment) must be visible ASCII; give the environment's id instead of its name"
+      ]
+    })
+  }
   const signed = HttpClientRequest.bearerToken(Redacted.make(key))
   const http = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest((request) =>

@@ -27,6 +27,13 @@ export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {
   }
 }
 
+/** What is set can be no key. It is not shown: most of it may be one. */
+export class KeyMalformed extends Schema.TaggedError<KeyMalformed>()("KeyMalformed", {}) {
+  override get message(): string {
+    return "SLUICE_API_KEY holds a space, a line break or another character that no key has. Copy it again: export SLUICE_API_KEY=svc_live_..."
+  }
+}
+
 /** The service said no. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   status: Schema.Int,
@@ -71,9 +78,9 @@ export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { reason: 
 /** All has been said already; the command ends with this code. */
 export class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int }) {}
 
-export type Failure = UsageWrong | KeyMissing | Refused | Unreachable | AnswerStrange | Stopped | Ended
+export type Failure = UsageWrong | KeyMissing | KeyMalformed | Refused | Unreachable | AnswerStrange | Stopped | Ended
 
-const kinds = [UsageWrong, KeyMissing, Refused, Unreachable, AnswerStrange, Stopped, Ended]
+const kinds = [UsageWrong, KeyMissing, KeyMalformed, Refused, Unreachable, AnswerStrange, Stopped, Ended]
 
 export const isFailure = (error: unknown): error is Failure => kinds.some((kind) => error instanceof kind)
 
@@ -82,6 +89,7 @@ export const exitCodeOf = (failure: Failure): number => {
     case "UsageWrong":
       return EXIT.usage
     case "KeyMissing":
+    case "KeyMalformed":
       return EXIT.key
     case "Unreachable":
       return EXIT.tryAgain

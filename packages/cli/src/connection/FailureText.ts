@@ -11,14 +11,24 @@ export const failureJson = (failure: Exclude<Failure, { readonly _tag: "Ended" }
 
 export const failureText = (failure: Exclude<Failure, { readonly _tag: "Ended" }>): string => {
   const issues = failure._tag === "Refused" ? issuesOf(failure.details) : []
-  const lines = issues.length > 0 ? issues : failure.message.split("\n")
+  const lines = issues.length > 0 ? issues : inOurWords(failure.message).split("\n")
   const [first = "failed", ...rest] = lines.map(oneLine)
   return [`sluice: ${first}`, ...rest.map((line) => `        ${line}`), ...aboutRequest(failure)].join("\n")
 }
 
+/** Where the service names a request that helps, the command that sends it. */
+const COMMANDS: ReadonlyArray<readonly [request: string, command: string]> = [
+  ["GET /api/v1/jobs ", "sluice jobs list "],
+  ["GET /api/v1/instances/types ", "sluice gpus "],
+  ["GET /v1/models ", "sluice models "]
+]
+const inOurWords = (message: string): string =>
+  COMMANDS.reduce((text, [request, command]) => text.replaceAll(request, command), message)
+
 const codes = {
   UsageWrong: "usage",
   KeyMissing: "api_key_missing",
+  KeyMalformed: "api_key_malformed",
   Unreachable: "unreachable",
   AnswerStrange: "answer_not_understood",
   Stopped: "stopped"
@@ -63,5 +73,6 @@ export const issueText = (path: string, message: string): string => {
   const [field = "", ...inner] = path.split(".")
   if (field === "") return `The request ${message}`
   const name = flags[field] ?? `--${field.replaceAll("_", "-")}`
+  if (field.endsWith("_minutes")) return `${name} ${message.replace("an integer from", "minutes from")}`
   return inner.length === 0 ? `${name} ${message}` : `${name} ${inner.join(".")}: ${message}`
 }

@@ -100,7 +100,9 @@ const labelPair = (text: string): Result.Result<readonly [string, string], strin
 const envFile = (path: string, issues: Array<string>) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
-    return parseEnv(yield* files.readFileString(path))
+    const text = yield* files.readFileString(path)
+    for (const line of strayLines(text)) issues.push(`--env-file ${path}: line ${line} must be KEY=VALUE`)
+    return parseEnv(text)
   }).pipe(
     Effect.catch(() =>
       Effect.sync(() => {
@@ -109,3 +111,21 @@ const envFile = (path: string, issues: Array<string>) =>
       })
     )
   )
+
+/** Numbers of lines that are neither K=V nor comments, which the parser would leave out without a word. They may hold a secret. */
+export const strayLines = (text: string): ReadonlyArray<number> => {
+  const stray: Array<number> = []
+  let open: string | undefined
+  for (const [at, line] of text.split("\n").entries()) {
+    if (open !== undefined) {
+      if (line.includes(open)) open = undefined
+      continue
+    }
+    if (/^\s*(#|$)/.test(line)) continue
+    const value = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(.*)$/.exec(line)?.[1]
+    if (value === undefined) stray.push(at + 1)
+    // A quoted value goes on until its quote.
+    else if (/^["'`]/.test(value) && !value.slice(1).includes(value[0]!)) open = value[0]
+  }
+  return stray
+}

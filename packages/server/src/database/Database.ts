@@ -15,10 +15,10 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { addressOf } from "./DatabaseAddress.ts"
-import { DatabaseUnreachable, DataDirectoryBroken, MigrationFailed } from "./DatabaseErrors.ts"
-import type { DataDirectoryInUse } from "./DatabaseErrors.ts"
+import { DatabaseUnreachable, DataDirectoryBroken, DataDirectoryUnusable, MigrationFailed } from "./DatabaseErrors.ts"
+import type { DatabaseFailure } from "./DatabaseErrors.ts"
 import { lockDataDirectory } from "./DataLock.ts"
-import { makeDirectory } from "./Directory.ts"
+import { isFile, makeDirectory } from "./Directory.ts"
 import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
 import { makePgliteStream } from "./PgliteStream.ts"
@@ -31,11 +31,13 @@ export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql
 export const embedded = (
   directory: string,
   ...more: ReadonlyArray<MoreTables>
-): Layer.Layer<DatabaseClients, DataDirectoryInUse | DataDirectoryBroken | MigrationFailed> =>
+): Layer.Layer<DatabaseClients, Exclude<DatabaseFailure, DatabaseUnreachable>> =>
   fromPglite(
     Effect.gen(function* () {
+      const unusable = (cause: unknown) =>
+        new DataDirectoryUnusable({ directory, reason: isFile(directory) ? "it is a file" : reasonOf(cause) })
       const broken = (cause: unknown) => new DataDirectoryBroken({ directory, reason: reasonOf(cause) })
-      yield* Effect.try({ try: () => makeDirectory(directory), catch: broken })
+      yield* Effect.try({ try: () => makeDirectory(directory), catch: unusable })
       yield* lockDataDirectory(directory)
       const path = join(directory, "pg")
       return yield* opened(() => openDirectory(path, schema(more), PLANNING)).pipe(Effect.mapError(broken))

@@ -11,6 +11,16 @@ export class DatabaseUnreachable extends Schema.TaggedError<DatabaseUnreachable>
   }
 }
 
+/** This can be no data directory: a file, a place where we may not write. */
+export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
+  directory: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The data directory ${this.directory} can't be made: ${this.reason}. Give another one with --data.`
+  }
+}
+
 /** The embedded database in this directory does not open. */
 export class DataDirectoryBroken extends Schema.TaggedError<DataDirectoryBroken>()("DataDirectoryBroken", {
   directory: Schema.String,
@@ -46,3 +56,11 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
     return `The database's schema can't be brought up to date: ${this.reason}.`
   }
 }
+
+/** Why there is no database to work with. */
+export type DatabaseFailure =
+  | DatabaseUnreachable
+  | DataDirectoryUnusable
+  | DataDirectoryBroken
+  | DataDirectoryInUse
+  | MigrationFailed

@@ -15,3 +15,6 @@ export const makeDirectory = (path: string): void => {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
   }
 }
+
+/** Something stands at this path, and it is no directory. */
+export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
