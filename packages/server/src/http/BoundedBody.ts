@@ -31,6 +31,11 @@ export const boundedBody = (source: IncomingMessage, limit: number): BoundedBody
       outcome ??= result
       told(outcome)
     }
+    // Said before it came: none of it is waited for.
+    if (Number(source.headers["content-length"]) > limit) {
+      overflowed = true
+      return end(Exit.fail(new BodyTooLarge({ limit })))
+    }
     const parts: Array<Buffer> = []
     let size = 0
     source.on("data", (chunk: Buffer) => {

@@ -25,7 +25,6 @@ import {
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import type { HostRule } from "./Hosts.ts"
-import { isForm } from "./UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
@@ -72,14 +71,13 @@ const handled = (
   if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
-  // A form bounds its file itself: it knows which endpoint it is for.
-  if (!isForm(source) && Number(source.headers["content-length"] ?? 0) > limit) return refuse(payloadTooLarge(limit))
+  // A form bounds its file itself: it knows which endpoint it is for, and does not come here for its text.
   const body = boundedBody(source, limit)
   Object.defineProperty(request, "text", { value: body.text })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
     onSuccess: (response) =>
-      body.overflowed()
+      body.overflowed() && response.status !== 413
         ? refuse(payloadTooLarge(limit))
         : response.status === 415
           ? refuse(unsupportedMediaType)

@@ -1,7 +1,7 @@
 /**
  * Routes that are answered before the router: a request that comes a thousand times a second goes straight from the socket
- * to its handler, one fiber and no middleware. What is not plain (another host, a body too large, a query) is left to the
- * router, which knows the same endpoint.
+ * to its handler, one fiber and no middleware. What is not plain (another host, a query) is left to the router,
+ * which knows the same endpoint.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Effect, Fiber, Scope } from "effect"
@@ -49,7 +49,6 @@ export const makeHotRoutes = (isOurHost: HostRule): HotRoutes["Service"] => {
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
       if (route === undefined || !isOurHost(headers.host)) return false
       const length = Number(headers["content-length"] ?? Number.NaN)
-      if (length > route.maxBodyBytes) return false
       const body = boundedBody(source, route.maxBodyBytes)
       const begin = (text: BoundedBody["text"]) => {
         if (response.destroyed) return

@@ -69,10 +69,14 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals t
         fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: "{" })
       )
       expect(broken.status).toBe(400)
-      const large = yield* Effect.promise(() =>
-        fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: "x".repeat(20_971_521) })
-      )
-      expect(large.status).toBe(413)
+      for (const path of ["chat/completions", "embeddings", "images/generations"]) {
+        const send = (headers: Record<string, string>) =>
+          Effect.promise(() => fetch(`${url}/v1/${path}`, { method: "POST", headers, body: "x".repeat(20_971_521) }))
+        const large = yield* send({ ...headers, "content-type": "application/json" })
+        expect([path, large.status, large.headers.get("x-ratelimit-limit")]).toEqual([path, 413, "600"])
+        // Who is nobody learns no limits.
+        expect((yield* send({ "content-type": "application/json" })).status).toBe(401)
+      }
       const elsewhere = yield* Effect.promise(() =>
         fetch(`${url}/v1/models`, { headers: { ...headers, "x-environment": "nope" } })
       )
