@@ -13,7 +13,8 @@ import {
   resolve,
   SchemaUnsupported,
   simplest,
-  typeOf
+  typeOf,
+  Work
 } from "./JsonSchemas.ts"
 
 /** How deep values nest, and how many schemas one answer visits, before it is refused. */
@@ -24,25 +25,30 @@ const MAX_ITEMS = 100
 /** A value of `schema`, drawn by `key`; throws `SchemaUnsupported` with the reason. */
 export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unknown => {
   let drawn = 0
+  const work = new Work(schema)
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? ["text"]
   const draw = (node: unknown, depth: number): unknown => {
     if (node === true) return {}
     if (!isObject(node)) throw new SchemaUnsupported("a subschema must be an object")
     if (++drawn > MAX_NODES || depth > MAX_DEPTH)
       throw new SchemaUnsupported("it is too large, or refers to itself without end")
-    refuseUnknown(node)
+    refuseUnknown(node, work)
     const { $ref: reference, allOf } = node
     if (typeof reference === "string") {
-      return draw(beside(schema, node, "$ref", resolve(schema, reference)), depth + 1)
+      return draw(beside(schema, node, "$ref", resolve(schema, reference, work), work), depth + 1)
     }
     if ("const" in node) return named(node, [node["const"]])
     if (Array.isArray(node["enum"])) return named(node, node["enum"])
     for (const word of ["anyOf", "oneOf"]) {
       const options = node[word]
-      if (Array.isArray(options)) return draw(beside(schema, node, word, simplest(options)), depth + 1)
+      if (!Array.isArray(options)) continue
+      return draw(beside(schema, node, word, simplest(options), work), depth + 1)
     }
-    return Array.isArray(allOf) ? draw(merged(schema, node), depth + 1) : ofType(node, depth)
+    return Array.isArray(allOf) ? draw(merged(schema, node, work), depth + 1) : ofType(node, depth)
   }
   const named = (node: JsonSchema, values: ReadonlyArray<unknown>): unknown => {
+    const types = Array.isArray(node["type"]) ? node["type"].length : 1
+    for (const value of values) work.spend(types + (typeof value === "string" ? value.length : 0))
     const fitting = values.filter((value) => satisfies(node, value))
     if (fitting.length === 0) throw new SchemaUnsupported("none of the values that it names fits it")
     return pick(key, drawn, fitting)
@@ -51,7 +57,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
     const type = typeOf(node)
     if (type === "object") return objectOf(node, depth)
     if (type === "array") return arrayOf(node, depth)
-    if (type === "string") return textOf(node, text, key, drawn)
+    if (type === "string") return textOf(node, words, key, drawn)
     if (type === "integer" || type === "number") return numberOf(node, type === "integer", key, drawn)
     if (type === "boolean") return unit(key, drawn) < 0.5
     if (type === "null") return null
@@ -60,6 +66,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
   const objectOf = (node: JsonSchema, depth: number) => {
     const properties = isObject(node["properties"]) ? node["properties"] : {}
     const required = Array.isArray(node["required"]) ? node["required"].map(String) : []
+    const requiredNames = new Set(required)
     const others = node["additionalProperties"] ?? true
     const names = new Set([...(depth < 3 ? Object.keys(properties) : []), ...required])
     const entries = [...names].flatMap((name) => {
@@ -67,7 +74,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
         return [[name, draw(Object.hasOwn(properties, name) ? properties[name] : others, depth + 1)] as const]
       } catch (error) {
         // What is optional and endless (a tree's children) is left out.
-        if (required.includes(name) || drawn > MAX_NODES) throw error
+        if (requiredNames.has(name) || drawn > MAX_NODES) throw error
         return []
       }
     })

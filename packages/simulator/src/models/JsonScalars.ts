@@ -8,8 +8,8 @@ const MAX_TEXT = 10_000
 export const limit = (value: unknown, fallback: number, most: number): number =>
   typeof value === "number" && value >= 0 ? Math.min(Math.ceil(value), most + 1) : fallback
 
-/** A few words of `text`, or what the format asks for. */
-export const textOf = (node: JsonSchema, text: string, key: number, n: number): string => {
+/** A few of `words`, or what the format asks for. */
+export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: number, n: number): string => {
   const format = typeof node["format"] === "string" ? FORMATS[node["format"]] : undefined
   if (format !== undefined) {
     // A pattern beside a format that is known says the same more exactly.
@@ -22,7 +22,6 @@ export const textOf = (node: JsonSchema, text: string, key: number, n: number): 
   }
   const [least, most] = [limit(node["minLength"], 0, MAX_TEXT), limit(node["maxLength"], MAX_TEXT, MAX_TEXT)]
   if (least > most || least > MAX_TEXT) throw new SchemaUnsupported("minLength can't be met")
-  const words = text.match(/[\p{L}\p{N}]+/gu) ?? ["text"]
   const start = between(key, n, 0, words.length - 1)
   const phrase = [...words.slice(start, start + between(key, n + 7_000, 1, 5)).join(" ")].slice(0, most)
   return phrase.join("").padEnd(least + phrase.join("").length - phrase.length, ".")

@@ -5,6 +5,43 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** A schema that no answer is known for; its message says why. */
 export class SchemaUnsupported extends Error {}
 
+/** Values and characters of a schema at most. */
+const MAX_VALUES = 5_000
+const MAX_CHARACTERS = 200_000
+/** Words of schemas that are looked at for one answer: some milliseconds, whatever the schema is. */
+const MOST_WORK = 200_000
+
+/** What an answer may still take. Schemas come from callers, and who follows them holds everybody else up. */
+export class Work {
+  private left = MOST_WORK
+
+  constructor(schema: unknown) {
+    let values = 0
+    let characters = 0
+    const open: Array<unknown> = [schema]
+    while (open.length > 0) {
+      const value = open.pop()
+      values++
+      if (typeof value === "string") characters += value.length
+      else if (Array.isArray(value)) for (const one of value) open.push(one)
+      else if (isObject(value)) {
+        for (const name in value) {
+          characters += name.length
+          open.push(value[name])
+        }
+      }
+      if (values + open.length > MAX_VALUES || characters > MAX_CHARACTERS) {
+        throw new SchemaUnsupported(`it has more than ${MAX_VALUES} values or ${MAX_CHARACTERS} characters`)
+      }
+    }
+  }
+
+  spend(units: number): void {
+    this.left -= units
+    if (this.left < 0) throw new SchemaUnsupported("it is too large, or refers to itself without end")
+  }
+}
+
 export const isObject = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -40,41 +77,54 @@ const ANNOTATIONS = new Set([
   "$comment"
 ])
 
-export const refuseUnknown = (node: JsonSchema): void => {
-  for (const word of Object.keys(node)) {
+export const refuseUnknown = (node: JsonSchema, work: Work): void => {
+  for (const [word, value] of Object.entries(node)) {
+    work.spend(1 + sizeOf(value))
     if (REFUSED.has(word)) throw new SchemaUnsupported(`the keyword "${word}" is not supported`)
   }
 }
 
 /** The subschema that `word` chose, with the rules that stand beside it. */
-export const beside = (root: JsonSchema, node: JsonSchema, word: string, chosen: unknown): unknown => {
+export const beside = (root: JsonSchema, node: JsonSchema, word: string, chosen: unknown, work: Work): unknown => {
   const { [word]: _, ...rest } = node
   return Object.keys(rest).every((name) => ANNOTATIONS.has(name))
     ? chosen
-    : merged(root, { ...rest, allOf: [...(Array.isArray(rest["allOf"]) ? rest["allOf"] : []), chosen] })
+    : merged(root, { ...rest, allOf: [...(Array.isArray(rest["allOf"]) ? rest["allOf"] : []), chosen] }, work)
 }
 
 /** All parts of `allOf` as one schema; a rule that two parts give differently is refused, but for properties and their names. */
-export const merged = (root: JsonSchema, node: JsonSchema): JsonSchema => {
+export const merged = (root: JsonSchema, node: JsonSchema, work: Work): JsonSchema => {
   const { allOf, ...rest } = node
   const whole: Record<string, unknown> = {}
   for (const given of [rest, ...(allOf as ReadonlyArray<unknown>)]) {
-    const part = isObject(given) && typeof given["$ref"] === "string" ? resolve(root, given["$ref"]) : given
+    const part = isObject(given) && typeof given["$ref"] === "string" ? resolve(root, given["$ref"], work) : given
     if (!isObject(part)) throw new SchemaUnsupported("a part of allOf must be an object")
     for (const [word, value] of Object.entries(part)) {
       const before = whole[word]
+      work.spend(1 + sizeOf(before) + sizeOf(value))
       if (word === "properties" && isObject(before) && isObject(value)) whole[word] = { ...before, ...value }
       else if (word === "required" && Array.isArray(before) && Array.isArray(value)) whole[word] = [...before, ...value]
-      else if (before === undefined || ANNOTATIONS.has(word) || JSON.stringify(before) === JSON.stringify(value))
-        whole[word] = value
+      else if (before === undefined || ANNOTATIONS.has(word) || isSame(before, value, work)) whole[word] = value
       else throw new SchemaUnsupported(`"${word}" in two parts of allOf is not supported`)
     }
   }
   return whole
 }
 
+/** How many values are right within it. */
+const sizeOf = (value: unknown): number =>
+  Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0
+
+const isSame = (one: unknown, other: unknown, work: Work): boolean => {
+  if (one === other) return true
+  const text = JSON.stringify(one)
+  work.spend(text.length)
+  return text === JSON.stringify(other)
+}
+
 /** Where a reference within the schema leads. */
-export const resolve = (root: JsonSchema, reference: string): unknown => {
+export const resolve = (root: JsonSchema, reference: string, work: Work): unknown => {
+  work.spend(reference.length)
   if (!reference.startsWith("#")) throw new SchemaUnsupported(`"$ref" outside the schema is not supported`)
   if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaUnsupported(`"$anchor" is not supported`)
   let at: unknown = root

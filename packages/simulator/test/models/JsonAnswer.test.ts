@@ -115,6 +115,63 @@ describe("jsonAnswer", () => {
   })
 })
 
+describe("a schema from a caller", () => {
+  const many = (count: number, one: (at: number) => unknown) => Array.from({ length: count }, (_, at) => one(at))
+  const keys = (count: number) => Object.fromEntries(many(count, (at) => [`k${at}`, 1] as const) as never)
+  const nested = (least: number, a: unknown) => ({
+    $defs: { a },
+    type: "array",
+    minItems: 100,
+    maxItems: 100,
+    items: { type: "array", minItems: least, maxItems: least, items: { $ref: "#/$defs/a" } }
+  })
+  const long = "x".repeat(190_000)
+
+  /** What one look at the schema reads; proxies count it, so that the machine's speed does not matter. */
+  const looks = (schema: unknown): number => {
+    let count = 0
+    const watched = (value: unknown): unknown =>
+      typeof value !== "object" || value === null
+        ? value
+        : new Proxy(value, {
+            get: (target, name, receiver) => (count++, watched(Reflect.get(target, name, receiver))),
+            ownKeys: (target) => ((count += Reflect.ownKeys(target).length), Reflect.ownKeys(target))
+          })
+    try {
+      jsonAnswer(watched(schema) as JsonSchema, 1, "text")
+    } catch (error) {
+      if (!(error instanceof SchemaUnsupported)) throw error
+    }
+    return count
+  }
+
+  it("is looked at for so long and no longer, whatever it is", () => {
+    for (const schema of [
+      nested(19, { type: "string", ...keys(90_000) }),
+      nested(19, { type: "string", ...keys(4_900) }),
+      nested(19, { type: "string", enum: many(4_900, (at) => `v${at}`) }),
+      nested(19, { type: many(2_400, () => "string"), enum: many(2_400, (at) => `v${at}`) }),
+      nested(19, { enum: [long] }),
+      nested(19, { $ref: `#/$defs/${long}` }),
+      { allOf: many(8_000, (at) => ({ properties: { [`k${at}`]: true } })) },
+      { allOf: many(1_600, (at) => ({ properties: { [`k${at}`]: true } })) },
+      { allOf: many(2_000, (at) => ({ required: [`k${at}`] })) },
+      { $defs: { a: { x: long } }, allOf: many(2_000, () => ({ $ref: "#/$defs/a" })) },
+      { anyOf: many(4_900, () => ({ type: "null" })) }
+    ]) {
+      expect(looks(schema), JSON.stringify(schema).slice(0, 80)).toBeLessThan(2_000_000)
+    }
+  })
+
+  it("may be as large as people write them", () => {
+    const fields = Object.fromEntries(
+      many(300, (at) => [`f${at}`, { type: "string", description: "a ".repeat(50) }]) as never
+    )
+    const schema = { type: "object", properties: fields, required: Object.keys(fields), additionalProperties: false }
+    expect(Object.keys(jsonAnswer(schema, 1, "text") as object)).toHaveLength(300)
+  })
+})
+
 interface JsonSchema {
   readonly [word: string]: unknown
 }
