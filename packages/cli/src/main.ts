@@ -26,7 +26,16 @@ const facts = factsOf({
   stderr: process.stderr.isTTY === true,
   columns: process.stderr.columns
 })
-const interrupts = makeInterrupts(() => performance.now())
+const interrupts = makeInterrupts(
+  () => performance.now(),
+  (ms) => {
+    const late = () => {
+      process.stderr.write("sluice: something did not answer in time; ended without waiting for it\n")
+      process.exit(EXIT.failed)
+    }
+    setTimeout(late, ms).unref()
+  }
+)
 
 const services = Layer.mergeAll(
   FetchHttpClient.layer,

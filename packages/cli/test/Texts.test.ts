@@ -175,7 +175,10 @@ describe("the terminal", () => {
   it("takes one press of Ctrl-C that comes several times for one", () => {
     let now = 0
     const ended: Array<string> = []
-    const { onSignal } = makeInterrupts(() => now)
+    const { onSignal } = makeInterrupts(
+      () => now,
+      () => {}
+    )
     const press = (at: number) => {
       now = at
       onSignal("SIGINT", (signal) => ended.push(signal))

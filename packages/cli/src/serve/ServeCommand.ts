@@ -15,6 +15,9 @@ import { Stopped, UsageWrong } from "../connection/Failure.ts"
 import { Interrupts } from "../terminal/Interrupts.ts"
 import { Output } from "../terminal/Output.ts"
 
+/** A database that does not answer must not hold up the end; nothing is lost by it (decisions: SIGTERM). */
+const END_MS = 9_000
+
 const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.optional, Flag.withMetavar(metavar), Flag.withDescription(description))
 
@@ -60,10 +63,11 @@ export const serveCommand = Command.make(
         welcomeText(welcome).trimEnd()
       )
     })
-    const signals = yield* (yield* Interrupts).captured
+    const interrupts = yield* Interrupts
+    const signals = yield* interrupts.captured
     yield* Effect.raceFirst(
       Effect.mapError(serving, ({ message }) => new Stopped({ reason: message })),
-      Effect.andThen(Queue.take(signals), out.say("Stopping ..."))
+      Queue.take(signals).pipe(Effect.andThen(interrupts.endWithin(END_MS)), Effect.andThen(out.say("Stopping ...")))
     ).pipe(
       Effect.provideService(Logger.LogToStderr, true),
       // What the parser prints is caught, a log is not: it would be kept until the server ends, and shown to nobody.

@@ -15,16 +15,22 @@ export class Interrupts extends Context.Service<
   {
     /** Until the scope closes signals come through this queue and end nothing by themselves. */
     readonly captured: Effect.Effect<Queue.Dequeue<Signal>, never, Scope.Scope>
+    /** From now on the process ends within so many milliseconds, whatever it still waits for; with exit code 1 then. */
+    readonly endWithin: (ms: number) => Effect.Effect<void>
   }
 >()("@sluice/cli/terminal/Interrupts") {}
 
 const SAME_PRESS_MS = 150
 
-/** The service, and what the process calls at a signal; `end` ends the command. `nowMs`: any clock that only goes up. */
-export const makeInterrupts = (nowMs: () => number) => {
+/**
+ * The service, and what the process calls at a signal; `end` ends the command. `nowMs`: any clock that only goes up;
+ * `endAfter` ends the process.
+ */
+export const makeInterrupts = (nowMs: () => number, endAfter: (ms: number) => void) => {
   let captor: Queue.Queue<Signal> | undefined
   let last = -Infinity
   const service = Interrupts.of({
+    endWithin: (ms) => Effect.sync(() => endAfter(ms)),
     captured: Effect.acquireRelease(
       Effect.tap(Queue.unbounded<Signal>(), (queue) =>
         Effect.sync(() => {

@@ -3,10 +3,11 @@
  *
  * No timer, one flush in flight. Callers with another `key` (a workspace) take turns, so a flood of one does not keep
  * another waiting. Items with the same `alone` value never share a flush. A flush that fails as a whole is halved until
- * the bad item fails alone, so every flush must be repeatable: it may have committed before its connection broke.
+ * the bad item fails alone (where the database is away, all fail at once), so every flush must be repeatable: it may have committed before its connection broke.
  */
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
+import { SqlError } from "effect/sql"
 import { Meters } from "../observation/Meters.ts"
 
 export interface GroupCommit<I, O, E> {
@@ -31,6 +32,12 @@ export interface Options<I> {
   /** Whose turn it is: one queue per key, served round robin. */
   readonly key: (item: I) => string
   readonly alone?: (item: I) => string | undefined
+}
+
+/** The database itself can't be reached: it would be no other for a part of the batch. */
+const isAway = (cause: Cause.Cause<unknown>): boolean => {
+  const error = Cause.squash(cause)
+  return SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
 }
 
 /** `flush` answers one exit per item, in order. */
@@ -71,7 +78,7 @@ export const make = <I, O, E, R>(
       Effect.matchCauseEffect(flush(part.map((waiting) => waiting.item)), {
         onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
         onFailure: (cause) => {
-          if (part.length === 1 || Cause.hasInterruptsOnly(cause)) {
+          if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isAway(cause)) {
             return Effect.sync(() => part.forEach((waiting) => waiting.resume(Exit.failCause(cause))))
           }
           const half = part.length >> 1

@@ -24,6 +24,7 @@ import { keepTidy } from "./EmbeddedUpkeepStore.ts"
 import { makePgliteStream } from "./PgliteStream.ts"
 import { type MoreTables, schemaImage } from "./Schema.ts"
 import { migrateServer } from "./ServerMigrations.ts"
+import { watchedSockets } from "./WatchedSockets.ts"
 
 export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
 
@@ -77,9 +78,11 @@ export const postgres = (
   Layer.effectContext(
     Effect.gen(function* () {
       const address = addressOf(options.url)
+      const stream = yield* watchedSockets(options.url)
       const pool = (maxConnections: number, startupParameters: Record<string, string>) =>
         PgClient.make({
           url: options.url,
+          stream,
           applicationName: "sluice",
           maxConnections,
           connectTimeout: Duration.times(CONNECT_TIMEOUT, options.speed ?? 1),

@@ -172,7 +172,7 @@ const killedFor = (task: Task, reason: string) => Effect.sync(() => killed(task.
 const isOutOfMemory = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"
 
-const RESOURCES = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
+const RESOURCES = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
 /** Host time, whatever the speed of the world's clock: what is limited is the host's work. */
 const after = (ms: number, then: () => void): (() => void) => {

@@ -29,11 +29,12 @@ const SILENT: ReadonlySet<string> = new Set([
 /** Rewrites in place; gives the source of the script's functions. */
 export const streamed = (script: ScriptNode): string => {
   const functions = new Map<string, string>()
+  const room = { left: MOST_TWINNED }
   walk(script, (node) => {
     if (node["type"] !== "Pipeline") return
     const pipeline = node as unknown as PipelineNode
     pipeline.commands = pipeline.commands.map((command) =>
-      command.type === "FunctionDef" && command.redirections.length === 0 ? withTwin(command, functions) : command
+      command.type === "FunctionDef" && command.redirections.length === 0 ? withTwin(command, functions, room) : command
     )
   })
   const sources = [...functions.values()].join("\n")
@@ -140,8 +141,15 @@ const redirectsItself = (script: ScriptNode): boolean => {
   return found
 }
 
-const withTwin = (definition: FunctionDefNode, functions: Map<string, string>): CommandNode => {
-  functions.set(definition.name, sourceOf([statement(definition)]))
+/** Characters of functions that get a twin: each is copied with those within it, so that nesting doubles them. */
+const MOST_TWINNED = 65_536
+
+/** Where there is no room for a twin, its calls write when they end. */
+const withTwin = (definition: FunctionDefNode, functions: Map<string, string>, room: { left: number }): CommandNode => {
+  const source = sourceOf([statement(definition)])
+  functions.set(definition.name, source)
+  room.left -= source.length
+  if (room.left < 0) return definition
   const twin = structuredClone(definition)
   walk(twin.body, (node) => {
     const named = node["parameter"] === "FUNCNAME" || node["parameter"] === "FUNCNAME[0]"

@@ -1,0 +1,113 @@
+/**
+ * A database whose connections fall silent without being closed, as after a failover: requests are told to come back and the
+ * server finds new connections by itself; and where nothing answers at all, SIGTERM ends it all the same.
+ */
+import { Effect } from "effect"
+import { connect, createServer, type Server, type Socket } from "node:net"
+import { assert, it } from "vitest"
+import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+
+/** Between a server and its database; what is frozen stays open and says nothing. */
+class Middle {
+  readonly port: number
+  private readonly pairs = new Set<readonly [Socket, Socket]>()
+  private readonly server: Server
+  private deaf = false
+
+  private constructor(server: Server, port: number) {
+    this.server = server
+    this.port = port
+  }
+
+  static async before(url: URL, port: number): Promise<Middle> {
+    const host = url.searchParams.get("host") ?? url.hostname
+    const target = url.searchParams.get("port") ?? (url.port === "" ? "5432" : url.port)
+    const server = createServer((client) => {
+      client.on("error", () => {})
+      if (middle.deaf) return
+      const database = connect(
+        host.startsWith("/") ? `${host}/.s.PGSQL.${target}` : ({ host, port: Number(target) } as never)
+      )
+      database.on("error", () => client.destroy())
+      database.on("close", () => client.destroy())
+      client.on("close", () => database.destroy())
+      client.pipe(database)
+      database.pipe(client)
+      middle.pairs.add([client, database])
+    })
+    const middle = new Middle(server, port)
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+    return middle
+  }
+
+  freeze(andNewOnes: boolean): void {
+    this.deaf = andNewOnes
+    for (const [client, database] of this.pairs) {
+      client.unpipe()
+      database.unpipe()
+      client.pause()
+      database.pause()
+    }
+    this.pairs.clear()
+  }
+
+  close(): void {
+    this.server.close()
+  }
+}
+
+const chat = { model: "sluice-small", messages: [{ role: "user", content: "Hello" }], max_tokens: 5 }
+
+const scene = async (database: string) => {
+  const directory = temporaryDirectory()
+  const url = new URL(database)
+  const middle = await Middle.before(url, await freePort())
+  url.searchParams.delete("host")
+  url.searchParams.delete("port")
+  url.host = `127.0.0.1:${middle.port}`
+  const server = new ServerProcess({
+    port: await freePort(),
+    data: directory.path,
+    key: TEST_KEY,
+    databaseUrl: url.href
+  })
+  try {
+    await server.start()
+    const asked = (method: string, path: string, body?: unknown) => server.call(method, path, body)
+    assert.strictEqual((await asked("GET", "/api/v1/jobs")).status, 200)
+    assert.strictEqual((await asked("POST", "/v1/chat/completions", chat)).status, 200)
+
+    middle.freeze(false)
+    const answers = await Promise.all([
+      asked("GET", "/api/v1/jobs"),
+      asked("POST", "/v1/chat/completions", chat),
+      asked("POST", "/v1/chat/completions", chat)
+    ])
+    for (const { headers, status, text } of answers) {
+      assert.include([200, 503], status, text)
+      if (status === 503) assert.isNotNull(headers.get("retry-after"))
+    }
+    assert.strictEqual((await asked("GET", "/api/v1/jobs")).status, 200)
+    assert.strictEqual((await asked("POST", "/v1/chat/completions", chat)).status, 200)
+
+    middle.freeze(true)
+    const cut = asked("POST", "/v1/chat/completions", chat).catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const began = performance.now()
+    await server.end("SIGTERM")
+    // The bound is 10 s; the rest is for a machine that is busy.
+    assert.isBelow(performance.now() - began, 15_000)
+    await cut
+  } finally {
+    await server.end("SIGKILL")
+    middle.close()
+    directory.remove()
+  }
+}
+
+describeOnPostgres("A database that falls silent", () => {
+  it("holds nobody up for ever", { timeout: 240_000 }, () =>
+    Effect.runPromise(Effect.scoped(Effect.flatMap(freshDatabase, (url) => Effect.promise(() => scene(url)))))
+  )
+})
