@@ -7,8 +7,8 @@
  */
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
-import { SqlError } from "effect/sql"
 import { Meters } from "../observation/Meters.ts"
+import { isStoreAway } from "./StoreAway.ts"
 
 export interface GroupCommit<I, O, E> {
   /** Interrupted while queued: never sent. In flight: it commits, only the answer is dropped. */
@@ -32,12 +32,6 @@ export interface Options<I> {
   /** Whose turn it is: one queue per key, served round robin. */
   readonly key: (item: I) => string
   readonly alone?: (item: I) => string | undefined
-}
-
-/** The database itself can't be reached: it would be no other for a part of the batch. */
-const isAway = (cause: Cause.Cause<unknown>): boolean => {
-  const error = Cause.squash(cause)
-  return SqlError.isSqlError(error) && error.reason._tag === "ConnectionError"
 }
 
 /** `flush` answers one exit per item, in order. */
@@ -78,7 +72,7 @@ export const make = <I, O, E, R>(
       Effect.matchCauseEffect(flush(part.map((waiting) => waiting.item)), {
         onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
         onFailure: (cause) => {
-          if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isAway(cause)) {
+          if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isStoreAway(Cause.squash(cause))) {
             return Effect.sync(() => part.forEach((waiting) => waiting.resume(Exit.failCause(cause))))
           }
           const half = part.length >> 1

@@ -2,6 +2,7 @@
  * What holds for every answer of the server, whatever the route: a request id, a `Host` that is ours, a bounded body, an
  * error body in the form of the surface, and no defect's text. Unknown routes and wrong methods end here.
  */
+import { isStoreAway } from "@sluice/domain/database/StoreAway"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Crypto, Effect } from "effect"
 import type { Types } from "effect"
@@ -9,7 +10,6 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as SqlError from "effect/sql/SqlError"
 import { BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
   edgeError,
@@ -105,7 +105,7 @@ const explain = (
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
-  const known = SqlError.isSqlError(failure) && failure.reason._tag === "ConnectionError"
+  const known = isStoreAway(failure)
   return Effect.logError("request failed", cause).pipe(
     Effect.annotateLogs({ requestId, method: request.method, path: request.originalUrl.split("?", 1)[0]! }),
     Effect.as(known ? storeUnavailable : internalError)

@@ -6,6 +6,7 @@
 import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
+import { isStoreAway } from "@sluice/domain/database/StoreAway"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
 import { ready } from "@sluice/domain/inference/Onward"
@@ -14,7 +15,6 @@ import { Meters } from "@sluice/domain/observation/Meters"
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { bearerOf } from "../http/Bearer.ts"
-import { SqlError } from "effect/sql"
 
 /** A known caller and the headers that its answer carries. */
 export interface Caller {
@@ -99,9 +99,8 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
   const known = Cause.findErrorOption(cause)
   if (Option.isSome(known)) return Effect.succeed(known.value)
   const defect = Cause.squash(cause)
-  const unreachable = SqlError.isSqlError(defect) && defect.reason._tag === "ConnectionError"
   return Effect.as(Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })), {
-    _tag: unreachable ? "StoreUnavailable" : "Unexpected"
+    _tag: isStoreAway(defect) ? "StoreUnavailable" : "Unexpected"
   } as const)
 }
 

@@ -1,8 +1,11 @@
 /**
  * A database whose connections fall silent without being closed, as after a failover: requests are told to come back and the
- * server finds new connections by itself; and where nothing answers at all, SIGTERM ends it all the same.
+ * server finds new connections by itself; and where nothing answers at all, SIGTERM ends it all the same. And one that became
+ * a standby.
  */
-import { Effect } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { connect, createServer, type Server, type Socket } from "node:net"
 import { assert, it } from "vitest"
 import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
@@ -106,8 +109,56 @@ const scene = async (database: string) => {
   }
 }
 
-describeOnPostgres("A database that falls silent", () => {
-  it("holds nobody up for ever", { timeout: 240_000 }, () =>
-    Effect.runPromise(Effect.scoped(Effect.flatMap(freshDatabase, (url) => Effect.promise(() => scene(url)))))
+/** Runs it on a connection of its own and has all others begin anew. */
+const change = (database: string, statement: (name: string) => string) =>
+  Effect.runPromise(
+    PgClient.make({
+      url: Redacted.make(database),
+      maxConnections: 1,
+      startupParameters: { default_transaction_read_only: "off" }
+    }).pipe(
+      Effect.flatMap((sql) =>
+        Effect.andThen(
+          sql.unsafe(statement(new URL(database).pathname.slice(1))),
+          sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+        )
+      ),
+      Effect.provide(Reactivity.layer),
+      Effect.scoped
+    )
   )
+
+const readOnly = async (databaseUrl: string) => {
+  const directory = temporaryDirectory()
+  const server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY, databaseUrl })
+  try {
+    await server.start()
+    await change(databaseUrl, (name) => `alter database ${name} set default_transaction_read_only = on`)
+    const answers = [
+      await server.call("POST", "/v1/chat/completions", chat),
+      await server.call("POST", "/api/v1/jobs", { command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
+    ]
+    for (const { headers, status, text } of answers) {
+      assert.strictEqual(status, 503, text)
+      assert.isNotNull(headers.get("retry-after"))
+    }
+    assert.strictEqual((await server.call("GET", "/readyz")).status, 503)
+    await change(databaseUrl, (name) => `alter database ${name} reset default_transaction_read_only`)
+    assert.isTrue(await server.ready(server.child!))
+    assert.strictEqual((await server.persist("POST", "/v1/chat/completions", chat)).status, 200)
+  } finally {
+    await server.end("SIGTERM")
+    directory.remove()
+  }
+}
+
+const onFresh = (scene: (url: string) => Promise<void>) =>
+  Effect.runPromise(Effect.scoped(Effect.flatMap(freshDatabase, (url) => Effect.promise(() => scene(url)))))
+
+describeOnPostgres("A database that falls silent", () => {
+  it("holds nobody up for ever", { timeout: 240_000 }, () => onFresh(scene))
+})
+
+describeOnPostgres("A database that takes nothing", () => {
+  it("is told as one that is away, and no replica is ready on it", { timeout: 120_000 }, () => onFresh(readOnly))
 })
