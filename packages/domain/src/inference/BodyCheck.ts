@@ -5,10 +5,8 @@
 import { Exit, Result, Schema, SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { ChatInvalid } from "./InferenceErrors.ts"
+import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
 
-/** How deep a body may nest and how many values it may have: checking and rendering it must stay short. */
-const MAX_DEPTH = 64
-const MAX_VALUES = 100_000
 /** Message texts of issues are cut here: they may repeat what the caller sent. */
 const MAX_MESSAGE = 300
 
@@ -23,7 +21,7 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
   const decode = decoderOf(schema)
   return (body: unknown): Result.Result<S["Type"], ChatInvalid> => {
     if (valuesLeft(body, MAX_DEPTH, MAX_VALUES) < 0) {
-      return invalid(null, `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`)
+      return invalid(null, TOO_LARGE)
     }
     const exit = decode(body)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit))

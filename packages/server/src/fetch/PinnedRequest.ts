@@ -39,6 +39,8 @@ export interface Redirected {
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** Answers before the answer (103 Early Hints), which no limit of bytes counts. */
+const MOST_HINTS = 4
 /** Addresses of one name that are tried. */
 const MOST_ADDRESSES = 4
 
@@ -70,6 +72,8 @@ export const pinnedGet = (
     const unanswered = () => begun || fail("unreachable")
     request.on("error", unanswered)
     request.on("close", unanswered)
+    let hints = 0
+    request.on("information", () => ++hints > MOST_HINTS && fail("broken"))
     request.on("response", (response) => {
       begun = true
       answering()

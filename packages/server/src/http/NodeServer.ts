@@ -79,6 +79,10 @@ const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], met
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Nothing here speaks another protocol: who offers one is answered in this one, as a request like any other.
+    shouldUpgradeCallback: () => false,
+    // Our rule for hosts refuses it, with a body.
+    requireHostHeader: false,
     noDelay: true
   })
   server.maxConnections = MAX_CONNECTIONS

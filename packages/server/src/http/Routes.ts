@@ -53,6 +53,8 @@ export const serveRoutes = (isOurHost: HostRule, metricsToken?: Redacted.Redacte
   const watched = metrics(metricsToken).pipe(Layer.provide(LiveCounts.layer))
   const everywhere = edge({ isOurHost, routes: allRoutes })
   return HttpRouter.serve(Layer.mergeAll(infra, inference, site, imageLink, watched, everywhere), {
+    // What a proxy lets through or not by its path must be the same path here.
+    routerConfig: { caseSensitive: true, ignoreDuplicateSlashes: false },
     disableLogger: true,
     disableListenLog: true
   })

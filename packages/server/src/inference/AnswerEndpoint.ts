@@ -3,6 +3,7 @@
  * `AnswerKind` says how bodies of its endpoint are read and its answers written; the domain checks and pays, and nothing here
  * decides anything about money.
  */
+import { parsedJson } from "@sluice/domain/inference/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/Inference"
@@ -11,7 +12,7 @@ import { onward, ready } from "@sluice/domain/inference/Onward"
 import { Cause, Clock, Effect, Exit, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Caller, failureOf, json, makeGate, type Reply } from "./CallerGate.ts"
-import { parseJson, unread } from "./InferenceBody.ts"
+import { unread } from "./InferenceBody.ts"
 import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
 
 export interface Asked {
@@ -71,7 +72,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
     const answering: Answering = ({ headers, requestId, response, source, text }) =>
       guarded(source, { requestId, headers, scope: "inference:write" }, (caller) =>
         onward(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
-          const request = Result.flatMap(parseJson(body), kind.decode)
+          const request = Result.flatMap(parsedJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
             ? streamed(caller, request.success, response)

@@ -3,6 +3,7 @@
  * the shapes. Chats and responses have a hot route beside the router's endpoint, of the same function.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
+import { parsedJson } from "@sluice/domain/inference/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import {
   embeddingModelToWire,
@@ -38,7 +39,7 @@ import type { Answering, Asked } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
-import { parseJson, unread, unreadForm } from "./InferenceBody.ts"
+import { unread, unreadForm } from "./InferenceBody.ts"
 import { makeResponses } from "./ResponseEndpoint.ts"
 import { makeSpeech } from "./SpeechEndpoint.ts"
 import { makeTranscriptions } from "./TranscriptionEndpoint.ts"
@@ -138,7 +139,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     ) =>
       answering(request, "inference:write", (caller) =>
         Effect.mapError(request.text, unread).pipe(
-          Effect.flatMap((text) => Effect.fromResult(parseJson(text))),
+          Effect.flatMap((text) => Effect.fromResult(parsedJson(text))),
           Effect.flatMap((body) => answerOf(caller, body))
         )
       )

@@ -182,6 +182,38 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
     })
   )
 
+  it.effect("answers who offers another protocol as anybody, body and all", () =>
+    Effect.gen(function* () {
+      const { port, alice } = yield* TestServer
+      const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
+      const head = [
+        "POST /api/v1/jobs/quote HTTP/1.1",
+        "Host: localhost",
+        `Authorization: Bearer ${alice.key}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+        "Connection: Upgrade, HTTP2-Settings",
+        "Upgrade: h2c",
+        "HTTP2-Settings: AAEAAEAA"
+      ]
+      const quoted = yield* rawRequest(port, head, body)
+      expect([quoted.status, quoted.body]).toEqual([200, expect.stringContaining("max_cost_usd")])
+      const chat = [head[0]!.replace("/api/v1/jobs/quote", "/v1/chat/completions"), ...head.slice(1)]
+      expect((yield* rawRequest(port, chat, body)).status).toBe(400)
+    })
+  )
+
+  it.effect("knows a path by its letters, and nobody without a host", () =>
+    Effect.gen(function* () {
+      const { ask, port } = yield* TestServer
+      for (const path of ["/METRICS", "//metrics", "/V1/models", "/api/v1/JOBS", "/api//v1/jobs"]) {
+        expect([path, (yield* ask(path)).status]).toEqual([path, 404])
+      }
+      const hostless = yield* rawRequest(port, ["GET /healthz HTTP/1.1"])
+      expect([hostless.status, hostless.body]).toEqual([403, expect.stringContaining('"error"')])
+    })
+  )
+
   it.effect("answers HEAD and trailing slashes like GET", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
