@@ -2,9 +2,10 @@
  * Runs the commands of simulated machines in threads, so that a hostile one blocks neither the event loop nor the others.
  *
  * Two lanes with a thread each. A run gets a short slice on the quick lane; one that needs more is broken off and begun
- * again on the slow lane, which is safe because a run has no effect but its timeline. There it may take its time, up to a
- * limit at which it is killed like a process without memory. So short runs never wait for long ones. The queue holds one
- * entry per machine whose timeline somebody waits for.
+ * again on the slow lane, which is safe because a run has no effect but its timeline. There it gets a longer slice, and who
+ * needs more than that waits until nobody else does: then it may take its time, up to a limit at which it is killed like a
+ * process without memory. So short runs never wait for long ones, and those for one at most that would take for ever. The
+ * queues hold one entry per machine whose timeline somebody waits for.
  */
 import { killed, Shell } from "@sluice/simulator/shell/Shell"
 import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
@@ -15,10 +16,12 @@ import type { Answer, READY } from "./ShellThread.ts"
 export interface ShellLimits {
   /** Host time of a run on the quick lane. */
   readonly sliceMs: number
+  /** Host time of a run that goes before those that need more. */
+  readonly longSliceMs: number
   /** Host time after which a run is given up. */
   readonly limitMs: number
 }
-export const defaultLimits: ShellLimits = { sliceMs: 1_000, limitMs: 30_000 }
+export const defaultLimits: ShellLimits = { sliceMs: 1_000, longSliceMs: 5_000, limitMs: 30_000 }
 
 export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
   Layer.effect(
@@ -53,13 +56,15 @@ interface Task {
 class Lanes {
   readonly #fresh: Array<Task> = []
   readonly #long: Array<Task> = []
+  readonly #longest: Array<Task> = []
+  readonly #limits: ShellLimits
   readonly #quick: Thread
   readonly #slow: Thread
 
-  constructor({ sliceMs, limitMs }: ShellLimits) {
-    const next = () => this.#next()
-    this.#quick = new Thread(sliceMs, next, (task) => this.#long.push(task))
-    this.#slow = new Thread(limitMs, next, (task) => task.finish(killedFor(task, "out of time")))
+  constructor(limits: ShellLimits) {
+    this.#limits = limits
+    this.#quick = new Thread(() => this.#next())
+    this.#slow = new Thread(() => this.#next())
   }
 
   add(task: Task): void {
@@ -72,15 +77,18 @@ class Lanes {
   }
 
   #next(): void {
-    this.#give(this.#quick, [this.#fresh])
-    this.#give(this.#slow, [this.#long, this.#fresh])
+    const { limitMs, longSliceMs, sliceMs } = this.#limits
+    this.#give(this.#quick, this.#fresh, sliceMs, (task) => this.#long.push(task))
+    this.#give(this.#slow, this.#long, longSliceMs, (task) => this.#longest.push(task))
+    this.#give(this.#slow, this.#fresh, longSliceMs, (task) => this.#longest.push(task))
+    this.#give(this.#slow, this.#longest, limitMs, (task) => task.finish(killedFor(task, "out of time")))
   }
 
-  #give(thread: Thread, queues: ReadonlyArray<Array<Task>>): void {
+  #give(thread: Thread, queue: Array<Task>, limitMs: number, late: (task: Task) => void): void {
     while (thread.isIdle) {
-      const task = queues.find((queue) => queue.length > 0)?.shift()
+      const task = queue.shift()
       if (task === undefined) return
-      if (!task.gone) thread.start(task)
+      if (!task.gone) thread.start(task, limitMs, late)
     }
   }
 }
@@ -92,22 +100,23 @@ class Thread {
   #ready = false
   #ended = false
   #stopTimer = () => {}
-  readonly #limitMs: number
+  #limitMs = 0
+  #late: (task: Task) => void = () => {}
   readonly #next: () => void
-  readonly #late: (task: Task) => void
 
-  constructor(limitMs: number, next: () => void, late: (task: Task) => void) {
-    this.#limitMs = limitMs
+  constructor(next: () => void) {
     this.#next = next
-    this.#late = late
   }
 
   get isIdle(): boolean {
     return this.#task === undefined && !this.#ended
   }
 
-  start(task: Task): void {
+  /** `late`: what becomes of a run that needs more than `limitMs`. */
+  start(task: Task, limitMs: number, late: (task: Task) => void): void {
     this.#task = task
+    this.#limitMs = limitMs
+    this.#late = late
     this.#worker ??= this.#spawn()
     this.#worker.postMessage(task.run)
     if (this.#ready) this.#limit()

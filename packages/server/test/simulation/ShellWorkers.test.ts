@@ -56,5 +56,21 @@ it.live("an endless command holds up neither the others nor this thread, and is 
     expect(timeline).toMatchObject({ overran: true, exit: { code: 137 } })
     expect(Buffer.from(timeline.chunks[0]!.bytes).toString()).toBe("simulated machine: killed: out of time\n")
     expect((yield* run("echo after")).overran).toBe(false)
-  }).pipe(Effect.provide(layerWith({ sliceMs: 300, limitMs: 1_500 })))
+  }).pipe(Effect.provide(layerWith({ sliceMs: 300, longSliceMs: 600, limitMs: 1_500 })))
+)
+
+it.live("a command of some work waits for no more than one of those that would take for ever", () =>
+  Effect.gen(function* () {
+    yield* run("true")
+    const ended: Array<string> = []
+    const begin = (name: string, command: string) =>
+      Effect.forkChild(Effect.tap(run(command, { untilMs: Infinity }), () => Effect.sync(() => void ended.push(name))))
+    const endless = "while true; do sleep 0; echo x; done"
+    const hostile = yield* Effect.forEach([1, 2, 3], (at) => begin(`endless ${at}`, endless))
+    // More than the quick lane gives it, less than the first slice of the slow one.
+    const honest = yield* begin("honest", "for i in $(seq 1 1500); do :; done; echo done")
+    yield* Fiber.join(honest)
+    yield* Effect.forEach(hostile, Fiber.join)
+    expect(ended.indexOf("honest")).toBeLessThanOrEqual(1)
+  }).pipe(Effect.provide(layerWith({ sliceMs: 20, longSliceMs: 1_000, limitMs: 2_000 })))
 )

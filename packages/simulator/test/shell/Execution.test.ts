@@ -74,6 +74,7 @@ describe("a hostile command ends by itself:", () => {
     ["x=a; while true; do x=$x$x; done", 126, /limit exceeded/],
     ["yes", 137, /killed: more than 67108864 bytes of output/],
     ["awk 'BEGIN { while (1) {} }'", 126, /maximum iterations/],
+    [`${Array.from({ length: 40 }, (_, at) => `f${at}(){ `).join("")}:${"; }".repeat(40)}; echo ok`, 0, /^ok\n$/],
     ["[[ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! =~ ^(a+)+$ ]]", 1, /^$/]
   ]
   for (const [command, code, says] of hostile) {
