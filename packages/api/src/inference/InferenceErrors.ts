@@ -222,7 +222,8 @@ const table: {
     status: 503,
     type: "overloaded_error",
     code: "server_stopping",
-    message: "The server is being restarted and ended this answer early. Ask again."
+    message: "The server is being restarted and ended this answer early. Ask again.",
+    headers: { "retry-after": "5" }
   }),
   StoreUnavailable: () => ({
     status: 503,

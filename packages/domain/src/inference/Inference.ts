@@ -28,7 +28,7 @@ import {
 import { onward, ready } from "./Onward.ts"
 import { Production, type ToolCall } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
-import { Tokens } from "./Tokens.ts"
+import { countAll, Tokens } from "./Tokens.ts"
 
 /** The longest that one answer may take, in polls of the replica: 20 minutes. Shorter than a hold lives (Metering.ts). */
 export const ANSWER_LIMIT_POLLS = 1_200
@@ -69,12 +69,16 @@ export class Inference extends Context.Service<
   Inference,
   {
     readonly models: ReadonlyArray<Model>
-    /** `emit` undefined: nothing is handed on before the end, and a failed answer costs nothing. */
+    /**
+     * `emit` undefined: nothing is handed on before the end, and a failed answer costs nothing. `isGone`: whether it is the
+     * caller's own doing that it is interrupted; what the server ends before a word costs nothing either.
+     */
     readonly chat: <E = never>(
       principal: Principal,
       requestId: string,
       request: ChatRequest,
-      emit?: Emit<E> | undefined
+      emit?: Emit<E> | undefined,
+      isGone?: () => boolean
     ) => Effect.Effect<Answer, ChatError | E>
   }
 >()("@sluice/domain/inference/Inference") {
@@ -173,7 +177,13 @@ export class Inference extends Context.Service<
           })
         })
 
-      const run = <E>(charge: Charging, task: ChatTask, head: AnswerHead, emit: Emit<E> | undefined) =>
+      const run = <E>(
+        charge: Charging,
+        task: ChatTask,
+        head: AnswerHead,
+        emit: Emit<E> | undefined,
+        isGone: () => boolean
+      ) =>
         Effect.uninterruptibleMask((restore) => {
           const watch = meters(task.model.id).watch(clock, emit !== undefined)
           const answered = Effect.flatMap(
@@ -188,7 +198,8 @@ export class Inference extends Context.Service<
                   )
                 }
                 // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
-                const owed = production.delivered || (production.started && Exit.hasInterrupts(exit))
+                const left = Exit.hasInterrupts(exit) && isGone()
+                const owed = production.delivered || (production.started && left)
                 const resolved = owed ? settle(charging, task, production) : release(charging, task)
                 // Where many go away at once, all their models are let go before the first answer is counted.
                 return Effect.andThen(Effect.andThen(Effect.yieldNow, resolved), Effect.failCause(exit.cause))
@@ -202,12 +213,13 @@ export class Inference extends Context.Service<
         principal: Principal,
         requestId: string,
         request: ChatRequest,
-        emit?: Emit<E> | undefined
+        emit?: Emit<E> | undefined,
+        isGone: () => boolean = () => true
       ) =>
         onward(admit(principal, request), (task) =>
           Effect.flatMap(newId, (id) => {
             const head = { id, created: Math.floor(clock.currentTimeMillisUnsafe() / 1000), model: task.model.id }
-            return run({ id, principal, requestId }, task, head, emit)
+            return run({ id, principal, requestId }, task, head, emit, isGone)
           })
         )
 
@@ -224,12 +236,6 @@ const BROKEN = new UpstreamFailed({ reason: "broken" })
 interface Charging extends Reservation {
   readonly requestId: string
 }
-
-/** A choice is never billed above what it was allowed: a text cut within a word can count a token more than it was. */
-const countAll = (count: (text: string) => Effect.Effect<number>, texts: ReadonlyArray<string>, allowed: number) =>
-  texts.length === 1
-    ? onward(count(texts[0]!), (tokens) => Effect.succeed(Math.min(tokens, allowed)))
-    : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))
 
 const answerOf = (head: AnswerHead, task: ChatTask, production: Production, usage: AnswerUsage): Answer => ({
   head,

@@ -5,6 +5,7 @@
  * hostile input. A streamed, a buffered and an abandoned answer with the same text therefore have the same count.
  */
 import { Context, Effect } from "effect"
+import { onward } from "./Onward.ts"
 
 /** Characters (UTF-16 units) that a tokenizer sees at once. */
 export const SLICE_LENGTH = 4_096
@@ -85,3 +86,13 @@ export class Tokens extends Context.Service<
       fit: (text, limit) => Effect.succeed(fitByHalves(text, limit, count))
     })
 }
+
+/** A choice is never billed above what it was allowed: a text cut within a word can count a token more than it was. */
+export const countAll = (
+  count: (text: string) => Effect.Effect<number>,
+  texts: ReadonlyArray<string>,
+  allowed: number
+) =>
+  texts.length === 1
+    ? onward(count(texts[0]!), (tokens) => Effect.succeed(Math.min(tokens, allowed)))
+    : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))

@@ -4,7 +4,7 @@
  * which knows the same endpoint.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Context, Effect, Fiber, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Scope } from "effect"
 import { type BoundedBody, boundedBody } from "./BoundedBody.ts"
 import type { HostRule } from "./Hosts.ts"
 
@@ -23,6 +23,8 @@ export interface HotRoute {
   /** Bytes of a body at most. */
   readonly maxBodyBytes: number
   readonly handler: HotHandler
+  /** Answers a request whose handler was interrupted before it began to, while its caller is still there. */
+  readonly stopped: (source: IncomingMessage, response: ServerResponse) => void
 }
 
 export class HotRoutes extends Context.Service<
@@ -54,6 +56,9 @@ export const makeHotRoutes = (isOurHost: HostRule): HotRoutes["Service"] => {
         if (response.destroyed) return
         const fiber = route.run(route.handler(source, response, text))
         if (fiber.pollUnsafe() !== undefined) return
+        fiber.addObserver((exit) => {
+          if (Exit.hasInterrupts(exit) && !response.headersSent && !response.destroyed) route.stopped(source, response)
+        })
         response.on("close", () => {
           if (!response.writableEnded) fiber.interruptUnsafe()
         })

@@ -45,21 +45,21 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
     const inference = yield* Inference
     const guarded = yield* makeGate
 
-    const ask = (caller: Caller, request: R, emit?: Emit<ClientStalled>) =>
+    const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) =>
       Effect.catchTag(
-        inference.chat(caller.principal, caller.requestId, kind.chat(request), emit),
+        inference.chat(caller.principal, caller.requestId, kind.chat(request), emit, () => response.destroyed),
         "ChatInvalid",
         (refused) => Effect.fail(kind.refusal(request, refused))
       )
 
-    const buffered = (caller: Caller, request: R) =>
-      Effect.map(ask(caller, request), (answer) => json(200, kind.whole(request, answer), caller.headers))
+    const buffered = (caller: Caller, request: R, response: ServerResponse) =>
+      Effect.map(ask(caller, request, response), (answer) => json(200, kind.whole(request, answer), caller.headers))
 
     const streamed = (caller: Caller, request: R, response: ServerResponse) =>
       Clock.clockWith((clock) => {
         const wire = kind.wire(request, Math.floor(clock.currentTimeMillisUnsafe() / 1000))
         const answer = new SseAnswer(response, wire, caller.headers)
-        const told = Effect.map(ask(caller, request, answer.emit), (whole) => answer.complete(whole))
+        const told = Effect.map(ask(caller, request, response, answer.emit), (whole) => answer.complete(whole))
         return Effect.matchCauseEffect(Effect.raceFirst(told, answer.heartbeat()), {
           onSuccess: () => answer.sent(),
           onFailure: (cause) => (answer.begun ? brokenOff(answer, cause, caller) : Effect.failCause(cause))
@@ -76,7 +76,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
             ? streamed(caller, request.success, response)
-            : buffered(caller, request.success)
+            : buffered(caller, request.success, response)
         })
       )
     return answering

@@ -112,7 +112,8 @@ export const json = (status: number, body: string, headers: Readonly<Record<stri
   headers
 })
 
-const failed = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
+/** A failure as an answer. */
+export const failed = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
   const error = inferenceErrorOf(failure)
   return json(error.status, inferenceErrorText(error, requestId), { ...headers, ...error.headers })
 }

@@ -34,7 +34,7 @@ import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
 import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
-import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
+import { type Caller, failed, json, makeGate, type Reply } from "./CallerGate.ts"
 import type { Answering, Asked } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
@@ -83,6 +83,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
 
     const answer = (asking: Answering, asked: Omit<Asked, "headers">) =>
       Effect.map(asking({ ...asked, headers: commonHeaders(asked.requestId) }), (reply) => write(asked.response, reply))
+    const runNow = Effect.runSyncWith(yield* Effect.context<never>())
     const hotRoutes = yield* HotRoutes
     const addHot = (path: string, asking: Answering) =>
       hotRoutes.add({
@@ -92,6 +93,10 @@ export const InferenceHandlers = HttpApiBuilder.group(
           const given = givenRequestId(source)
           const answered = (requestId: string) => answer(asking, { source, response, requestId, text })
           return given === undefined ? Effect.flatMap(newId, answered) : answered(given)
+        },
+        stopped: (source, response) => {
+          const requestId = givenRequestId(source) ?? runNow(newId)
+          write(response, failed({ _tag: "ServerStopping" }, requestId, commonHeaders(requestId)))
         }
       })
     yield* addHot(CHAT_PATH, chat)

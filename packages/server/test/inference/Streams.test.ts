@@ -184,15 +184,22 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
       const principal = yield* openWorkspace(++workspaces, 1_000_000_000n)
       keys.set(`svc_live_${workspaces}`, principal)
       const url = yield* Effect.provide(baseUrl, stopping)
-      const response = yield* Effect.promise(() =>
-        fetch(`${url}/v1/chat/completions`, {
-          method: "POST",
-          headers: { authorization: `Bearer svc_live_${workspaces}` },
-          body: JSON.stringify({ model: "hangs", messages: [{ role: "user", content: "hi" }], stream: true })
-        })
-      )
+      const ask = (stream: boolean) =>
+        Effect.promise(() =>
+          fetch(`${url}/v1/chat/completions`, {
+            method: "POST",
+            headers: { authorization: `Bearer svc_live_${workspaces}` },
+            body: JSON.stringify({ model: "hangs", messages: [{ role: "user", content: "hi" }], stream })
+          })
+        )
+      const buffered = yield* Effect.forkChild(ask(false))
+      const response = yield* ask(true)
       const body = yield* Effect.forkChild(Effect.promise(() => response.text()))
       yield* Scope.close(scope, Exit.void)
+      // Of a buffered answer nobody has seen a word: it is told to come back, and costs nothing.
+      const refused = yield* Fiber.join(buffered)
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"])
+      expect(yield* Effect.promise(() => refused.text())).toContain('"code":"server_stopping"')
       const told = yield* Fiber.join(body)
       expect(told).toContain('"content":" two"')
       expect(told).toContain('"code":"server_stopping"')
