@@ -42,7 +42,7 @@ const known = new Set(sources.map((source) => source.path))
 describe("dependencies", () => {
   const json = (path: string) => JSON.parse(readFileSync(root + path, "utf8"))
   const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]
-  const packages = ["domain", "api", "providers", "simulator", "server", "cli"]
+  const packages = ["domain", "api", "providers", "simulator", "server", "simulation", "cli"]
   const files = ["package.json", ...packages.map((name) => `packages/${name}/package.json`)]
   const asked = files.flatMap((file) =>
     kinds.flatMap((kind) =>

@@ -1,7 +1,7 @@
 /** What operators do on an embedded database of a server that is stopped. */
 import { embedded } from "@sluice/server/database/Database"
 import { Effect } from "effect"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -48,6 +48,13 @@ describe("sluice admin", () => {
     expect(unknown.err).toContain("sluice admin workspace create nobody")
     expect(amount.err).toContain("above 0")
     expect(JSON.parse(name.err).error.message).toContain("1 to 63 characters")
+  })
+
+  it("does what docs/operating.md shows", async () => {
+    const page = readFileSync(join(import.meta.dirname, "../../../docs/operating.md"), "utf8")
+    const shown = [...page.matchAll(/^\$ sluice admin (.+)$/gm)].map(([, args]) => args!.split(" "))
+    expect(shown.length).toBeGreaterThan(2)
+    for (const args of shown) expect([args, (await admin(...args)).code]).toEqual([args, 0])
   })
 
   it("refuses a database that a server has open", async () => {

@@ -37,7 +37,7 @@ describe("jobs", () => {
   it("run: the output byte for byte, the talk beside it, the command's exit code", async () => {
     const { code, out, err } = await sluice("jobs", "run", ...job, "--", "echo one; echo two >&2; printf end; exit 7")
     expect([code, out]).toEqual([7, "one\ntwo\nend"])
-    expect(err).toMatch(/1 x H100 at \$2\.99 an hour, for at most 20m\n\$1\.74 is held/)
+    expect(err).toMatch(/1 x H100 at \$2\.99 an hour, for at most 20m\n\$1\.74 at most, held/)
     expect(err).toMatch(/\ds {2}(queued|starting|running)\n/)
     expect(err).toMatch(/failed, exit code 7, ran .*, cost \$0\.\d+, 11 bytes of log\n$/)
   })

@@ -31,7 +31,7 @@ describe("a network that breaks", () => {
     expect(service.submissions[0]).toEqual(service.submissions[1])
     expect(service.submissions[0]?.key).toMatch(/^[0-9a-f-]{36}$/)
     expect(service.logRequests.filter((query) => query.includes("follow=true")).length).toBeGreaterThan(3)
-    expect(err).toContain("$3.13 is held")
+    expect(err).toContain("$3.13 at most, held")
     expect(err.trimEnd()).toMatch(/failed, exit code 7, ran 1m 05s, cost \$0\.045, 5\d\d bytes of log$/)
   })
 

@@ -56,6 +56,7 @@ const welcomeOf = Effect.fnUntraced(function* (config: ServerConfig) {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     machines: provider.name,
     speed: config.speed,
+    embedded: config.databaseUrl === undefined,
     store: config.databaseUrl === undefined ? config.data : addressOf(config.databaseUrl),
     workspace,
     key,

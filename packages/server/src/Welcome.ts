@@ -11,6 +11,8 @@ export interface Welcome {
   readonly speed: number
   /** Where the data is: a directory or a database without its password. */
   readonly store: string
+  /** The database is in that directory: one process at a time. */
+  readonly embedded: boolean
   readonly workspace: string
   readonly key: FirstKey
   readonly model: string
@@ -49,8 +51,9 @@ Ctrl-C stops the server; jobs go on when it is back.
 const elsewhere = (origin: string): string =>
   origin === "http://127.0.0.1:8080" ? "" : ` SLUICE_INFRA_URL=${origin}/api/v1`
 
-const aboutKey = ({ key, workspace }: Welcome): string => {
-  const another = `sluice admin key create --workspace ${workspace}`
+const aboutKey = ({ embedded, key, store, workspace }: Welcome): string => {
+  const place = embedded ? `--data ${store} (while the server is stopped)` : "--database-url ..."
+  const another = `sluice admin key create --workspace ${workspace} ${place}`
   switch (key._tag) {
     case "Made":
       return `${Redacted.value(key.key)}\n                  (workspace ${workspace}; shown this once)`

@@ -73,6 +73,7 @@ export const issueText = (path: string, message: string): string => {
   const [field = "", ...inner] = path.split(".")
   if (field === "") return `The request ${message}`
   const name = flags[field] ?? `--${field.replaceAll("_", "-")}`
+  if (field === "label") return `${name} must be key=value`
   if (field.endsWith("_minutes")) return `${name} ${message.replace("an integer from", "minutes from")}`
   return inner.length === 0 ? `${name} ${message}` : `${name} ${inner.join(".")}: ${message}`
 }

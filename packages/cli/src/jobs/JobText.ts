@@ -15,7 +15,7 @@ export const quoteText = (
     quote.budget_remaining_usd === null ? "" : `, ${usd(quote.budget_remaining_usd)} left of the month's budget`
   const lines = [
     `${gpus.count} x ${gpus.type} at ${usd(quote.cost_per_hour)} an hour, for at most ${limit(gpus.minutes)}`,
-    `${usd(quote.max_cost_usd)} is held, the most it can cost; ${usd(quote.available_usd)} available${budget}`
+    `${usd(quote.max_cost_usd)} at most, held while it runs; ${usd(quote.available_usd)} available${budget}`
   ]
   return quote.affordable
     ? lines.join("\n")
