@@ -71,6 +71,17 @@ describe("A scenario", { timeout: 120_000 }, () => {
     assert.include(server.output, "log_repeated")
   })
 
+  it("tells that a job runs before what it writes, however soon that is", async () => {
+    for (let i = 0; i < 5; i++) {
+      const { json } = await submit("B200", "echo at once; sleep 1")
+      const path = `/api/v1/jobs/${json.data.id}/logs`
+      const { text } = await server.call("GET", path, undefined, { accept: "text/event-stream" })
+      const [running, log] = [text.indexOf('"running"'), text.indexOf("event: log")]
+      assert.isAbove(log, -1)
+      assert.isTrue(running > -1 && running < log, text)
+    }
+  })
+
   it("sets which models there are, how dear they are and how often they fail", async () => {
     const models = (await server.call("GET", "/v1/models")).json.data
     assert.deepStrictEqual(

@@ -169,7 +169,8 @@ export class JobLogs extends Context.Service<
             if (reader.done) return []
             const now = yield* Effect.orDie(jobs.get(principal, job.id))
             const ended = isTerminal(now.status)
-            const logged = yield* more(machineId, reader, skip)
+            // A machine's output may be there before its job is known to run: the start is told first.
+            const logged = now.startedAt === null && !ended ? [] : yield* more(machineId, reader, skip)
             // The job was read before its log: terminal then, its log is complete now, and its last status comes after it.
             if (ended && logged.length > 0) return logged
             const status: Array<LogEvent> = now.status === reader.status ? [] : [{ _tag: "Status", job: now }]
