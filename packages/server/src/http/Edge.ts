@@ -10,15 +10,18 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { ServerResponse } from "node:http"
 import { BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
   edgeError,
+  edgeErrorText,
   foreignHost,
   internalError,
   isInference,
   methodNotAllowed,
   notFound,
   payloadTooLarge,
+  serverStopping,
   storeUnavailable,
   unsupportedMediaType
 } from "./EdgeErrors.ts"
@@ -86,7 +89,15 @@ const handled = (
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
         : Effect.flatMap(explain(cause, request, options.routes, limit, requestId), refuse)
-  })
+  }).pipe(Effect.onInterrupt(() => Effect.sync(() => cutOff(response, path, requestId))))
+}
+
+/** The drain is over: who is still there and has heard nothing is told so. */
+const cutOff = (response: ServerResponse, path: string, requestId: string): void => {
+  if (response.headersSent || response.destroyed) return
+  const { headers } = serverStopping
+  response.writeHead(503, { ...headers, "content-type": "application/json", connection: "close" })
+  response.end(edgeErrorText(path, serverStopping, requestId))
 }
 
 const explain = (

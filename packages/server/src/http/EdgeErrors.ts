@@ -27,12 +27,13 @@ const inferenceForm = ({ code }: WireError) => ({
 
 /** An error as the surface of `path` writes it. */
 export const edgeError = (path: string, error: WireError, requestId: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(edgeErrorText(path, error, requestId), options(error))
+
+/** The text of the same. */
+export const edgeErrorText = (path: string, error: WireError, requestId: string): string =>
   isInference(path)
-    ? HttpServerResponse.text(
-        inferenceErrorText({ ...inferenceForm(error), message: error.message }, requestId),
-        options(error)
-      )
-    : infraError(error, requestId)
+    ? inferenceErrorText({ ...inferenceForm(error), message: error.message }, requestId)
+    : errorText(error, requestId)
 
 export const infraError = (error: WireError, requestId: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(errorText(error, requestId), options(error))
@@ -78,5 +79,12 @@ export const internalError: WireError = {
 export const storeUnavailable: WireError = {
   code: "service_unavailable",
   message: "The database can't be reached at present. Send the request again shortly.",
+  headers: { "x-should-retry": "true", "retry-after": "5" }
+}
+
+export const serverStopping: WireError = {
+  code: "service_unavailable",
+  message:
+    "The server is being restarted and ended this request early. Send it again; an Idempotency-Key makes that safe.",
   headers: { "x-should-retry": "true", "retry-after": "5" }
 }

@@ -1,0 +1,42 @@
+/** SIGTERM: what the drain does not wait for is told to come back (decisions: SIGTERM, error codes). */
+import { connect } from "node:net"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+
+const directory = temporaryDirectory()
+let server: ServerProcess
+beforeAll(async () => {
+  server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY })
+  await server.start()
+}, 120_000)
+afterAll(async () => {
+  await server.end("SIGKILL")
+  directory.remove()
+})
+
+/** Sends half of a body and gives all that comes back until the connection is closed. */
+const halfSent = (path: string): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(server.options.port, "127.0.0.1")
+    let text = ""
+    socket.on("data", (bytes) => (text += bytes.toString()))
+    socket.on("error", () => {})
+    socket.on("close", () => resolve(text))
+    const head = [`POST ${path} HTTP/1.1`, "host: localhost", `authorization: Bearer ${TEST_KEY}`]
+    socket.write(`${[...head, "content-type: application/json", "content-length: 50000"].join("\r\n")}\r\n\r\n{`)
+  })
+
+describe("A server that is stopped", { timeout: 60_000 }, () => {
+  it("answers who is not through, on both surfaces", async () => {
+    const paths = ["/api/v1/jobs", "/v1/embeddings", "/v1/chat/completions"]
+    const told = paths.map(halfSent)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await server.end("SIGTERM")
+    for (const [at, text] of (await Promise.all(told)).entries()) {
+      assert.match(text, /^HTTP\/1\.1 503 /, paths[at])
+      assert.match(text, /retry-after: 5/i, paths[at])
+      assert.match(text, /"(service_unavailable|server_stopping)"/, paths[at])
+      assert.match(text, /x-request-id: /i, paths[at])
+    }
+  })
+})
