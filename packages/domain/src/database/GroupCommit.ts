@@ -3,7 +3,8 @@
  *
  * No timer, one flush in flight. Callers with another `key` (a workspace) take turns, so a flood of one does not keep
  * another waiting. Items with the same `alone` value never share a flush. A flush that fails as a whole is halved until
- * the bad item fails alone (where the database is away, all fail at once), so every flush must be repeatable: it may have committed before its connection broke.
+ * the bad item fails alone; where the database is away, all fail at once. So every flush must be repeatable: it may have
+ * committed before its connection broke.
  */
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"

@@ -12,7 +12,7 @@ import { migrate } from "@sluice/domain/database/Migrations"
 import type { Redacted } from "effect"
 import { Context, Duration, Effect, Layer } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import { addressOf } from "./DatabaseAddress.ts"
 import { DatabaseUnreachable, DataDirectoryBroken, DataDirectoryUnusable, MigrationFailed } from "./DatabaseErrors.ts"
@@ -79,10 +79,13 @@ export const postgres = (
     Effect.gen(function* () {
       const address = addressOf(options.url)
       const stream = yield* watchedSockets(options.url)
-      const pool = (maxConnections: number, startupParameters: Record<string, string>) =>
+      const unreachable = Effect.mapError(
+        (error: SqlError.SqlError) => new DatabaseUnreachable({ address, reason: reasonOf(error) })
+      )
+      const pool = (maxConnections: number, startupParameters: Record<string, string>, isWatched = true) =>
         PgClient.make({
           url: options.url,
-          stream,
+          stream: isWatched ? stream : undefined,
           applicationName: "sluice",
           maxConnections,
           connectTimeout: Duration.times(CONNECT_TIMEOUT, options.speed ?? 1),
@@ -95,9 +98,10 @@ export const postgres = (
         relaxed: pool(4, { ...PLANNING, synchronous_commit: "off" })
       }).pipe(
         Effect.tap((clients) => clients.main`select 1`),
-        Effect.mapError((error) => new DatabaseUnreachable({ address, reason: reasonOf(error) }))
+        unreachable
       )
-      yield* migrated(clients.main)
+      // A step of a migration may take minutes on a large table, and another replica waits for it.
+      yield* Effect.scoped(Effect.flatMap(unreachable(pool(1, {}, false)), migrated))
       return contextOf(clients.main, clients.batch, clients.relaxed)
     })
   ).pipe(Layer.provide(Reactivity.layer))
