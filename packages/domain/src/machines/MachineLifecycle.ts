@@ -26,7 +26,7 @@ export interface MachineFacts {
   readonly exit: CommandExit | null
   readonly stopRequestedAt: number | null
   readonly stoppedAt: number | null
-  /** Since when the provider does not know a machine that ran. */
+  /** Since when the provider does not know a machine that was asked for. */
   readonly absentSince: number | null
   /** Why it failed, for people; null when it did not. */
   readonly failure: string | null
@@ -81,29 +81,35 @@ const withCommand = (facts: MachineFacts, command: CommandState): MachineFacts =
   return { ...facts, commandStartedAt, exit }
 }
 
-const absent = (facts: MachineFacts, now: number, visibleWithinMs: number): MachineFacts => {
-  if (facts.runningAt === null) {
-    const visible = facts.requestedAt === null || now - facts.requestedAt >= visibleWithinMs
-    // Asked to stop, and a launch that was under way would show by now: it never was.
-    return facts.stopRequestedAt !== null && visible ? gone(facts, now, null) : facts
-  }
+/** When a look happened. */
+export interface Look {
+  /** The wall clock, Unix milliseconds; it may jump. */
+  readonly now: number
+  /** For how long it has been absent without a break, by a clock that does not jump. */
+  readonly absentMs: number
+  /** How long after its launch was asked for it may be invisible. */
+  readonly visibleWithinMs: number
+}
+
+const absent = (facts: MachineFacts, { now, absentMs, visibleWithinMs }: Look): MachineFacts => {
   const absentSince = facts.absentSince ?? now
-  return now - absentSince >= LOST_AFTER_MS || facts.stopRequestedAt !== null
-    ? gone(facts, absentSince, facts.stopRequestedAt === null ? "the provider no longer knows the machine" : null)
-    : { ...facts, absentSince }
+  const missing = { ...facts, absentSince }
+  if (facts.runningAt === null) {
+    // Asked to stop, and a launch that was under way would show by now: it never was.
+    const never = facts.requestedAt === null || absentMs >= visibleWithinMs
+    return facts.stopRequestedAt !== null && never ? gone(facts, now, null) : missing
+  }
+  if (facts.stopRequestedAt !== null) return gone(facts, absentSince, null)
+  return absentMs >= LOST_AFTER_MS ? gone(facts, absentSince, "the provider no longer knows the machine") : missing
 }
 
 /** What is known after an observation. */
-export const observed = (
-  facts: MachineFacts,
-  state: MachineState,
-  now: number,
-  visibleWithinMs: number
-): MachineFacts => {
+export const observed = (facts: MachineFacts, state: MachineState, look: Look): MachineFacts => {
   if (isGone(facts)) return facts
+  const { now } = look
   switch (state._tag) {
     case "Absent":
-      return absent(facts, now, visibleWithinMs)
+      return absent(facts, look)
     case "Launching":
       return {
         ...facts,

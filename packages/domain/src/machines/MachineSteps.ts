@@ -8,6 +8,7 @@
 import type { Redacted } from "effect"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Signals } from "../database/Signals.ts"
+import { Absences } from "./Absences.ts"
 import { launchSpecOf } from "./LaunchSpecs.ts"
 import * as Lifecycle from "./MachineLifecycle.ts"
 import type { MachineFacts } from "./MachineLifecycle.ts"
@@ -28,6 +29,7 @@ const LOOK_MS = 2_000
 const STORE_OUTPUT_MS = 60_000
 /** Nothing is known to come: look again after this all the same. */
 const IDLE_MS = 3_600_000
+const NANOS_PER_MILLI = 1_000_000n
 /** Commits of one step at most: launch, exit, stop and one to spare. */
 const MAX_TURNS = 4
 
@@ -74,10 +76,17 @@ export class MachineSteps extends Context.Service<
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const visibleWithinMs = provider.capabilities.visibleWithinMs
+      const absences = new Absences(() => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI))
 
+      const absentMs = ({ id, facts }: ClaimedMachine, { _tag }: Observation["state"]): number => {
+        if (_tag === "Absent") return absences.missing(id, facts.absentSince === null)
+        absences.found(id)
+        return 0
+      }
       const seen = (machine: ClaimedMachine, observation: Observation): Outcome => {
-        const after = Lifecycle.observed(machine.facts, observation.state, now(), visibleWithinMs)
         const { state } = observation
+        const look = { now: now(), absentMs: absentMs(machine, state), visibleWithinMs }
+        const after = Lifecycle.observed(machine.facts, state, look)
         return {
           facts: after,
           wakeAt: lookAgainAt(after, observation, now()),
@@ -178,6 +187,7 @@ export class MachineSteps extends Context.Service<
           if (job !== undefined) yield* owner.look(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
             signals.emit(CAPACITY_TOPIC)
+            absences.found(current.id)
             // What is not released here, the sweep releases.
             yield* Effect.ignore(provider.release(current.id))
             return Number.POSITIVE_INFINITY

@@ -97,7 +97,9 @@ const stateOf = (world: World): MachineState => {
 }
 
 const observe = (world: World, state: MachineState) => {
-  world.machine = Machine.observed(world.machine, state, world.now, 0)
+  const { absentSince } = world.machine
+  const absentMs = absentSince === null ? 0 : world.now - absentSince
+  world.machine = Machine.observed(world.machine, state, { now: world.now, absentMs, visibleWithinMs: 0 })
 }
 
 const ask = (world: World, reason: JobState["stop"] extends infer _ ? (typeof statusReasons)[number] : never) => {
