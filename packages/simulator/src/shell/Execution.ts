@@ -17,6 +17,12 @@ import { streamed } from "./Streaming.ts"
 const MAX_COMMANDS = 100_000
 const MiB = 1024 * 1024
 
+/** The exit code of a shell whose last program is not there. */
+const NOT_FOUND = 127
+/** For who tries `python train.py`: it is the machine that lacks it, not the command that is wrong. */
+const LACKING =
+  "simulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network\n"
+
 const LIMITS = {
   maxCommandCount: MAX_COMMANDS,
   maxLoopIterations: MAX_COMMANDS,
@@ -82,6 +88,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     return /\bexit\b/.test(exitHandler) ? last.exitCode : first.exitCode
   })
   const endedAt = clock.now
+  if (!met && code === NOT_FOUND) console.write(endedAt, LACKING, "text")
   return {
     chunks: console.chunks(endedAt, (job) => session.endOf(job)),
     exit: met ? null : { at: endedAt, code: console.full ? 137 : code },

@@ -213,7 +213,10 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     "a command that is not here",
     "python3 -c 1; echo $?; no-such",
     [
-      [0, "bash: python3: command not found\n127\nbash: no-such: command not found\n"],
+      [
+        0,
+        "bash: python3: command not found\n127\nbash: no-such: command not found\nsimulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network\n"
+      ],
       [0, 127]
     ]
   ],
