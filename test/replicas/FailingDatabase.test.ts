@@ -97,6 +97,14 @@ const scene = async (database: string) => {
     middle.freeze(true)
     const cut = asked("POST", "/v1/chat/completions", chat).catch(() => undefined)
     await new Promise((resolve) => setTimeout(resolve, 500))
+    const looked = performance.now()
+    const looks = await Promise.all([asked("GET", "/readyz"), asked("GET", "/readyz")])
+    assert.deepStrictEqual(
+      looks.map(({ status }) => status),
+      [503, 503]
+    )
+    // The bound is 2 s, and was 7 while the statement was waited for.
+    assert.isBelow(performance.now() - looked, 5_000)
     const began = performance.now()
     await server.end("SIGTERM")
     // The bound is 10 s; the rest is for a machine that is busy.

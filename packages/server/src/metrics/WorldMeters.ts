@@ -8,6 +8,7 @@ import { jobStatuses, isTerminal } from "@sluice/domain/jobs/Job"
 import { machineStatuses } from "@sluice/domain/machines/Machine"
 import { Duration, Effect, Option } from "effect"
 import { inWallTime } from "../http/WallTime.ts"
+import { askedOnce } from "../database/AskedOnce.ts"
 import { LiveCounts } from "./LiveCountsStore.ts"
 import { ServerMeters } from "./ServerMeters.ts"
 
@@ -29,9 +30,8 @@ export const makeWorldMeters = Effect.gen(function* () {
   const meters = yield* ServerMeters
   const limits = yield* RateLimits
   const health = (yield* ModelProvider).health ?? Effect.succeed([])
-  const live = yield* LiveCounts
-  const counts = yield* live.counts.pipe(
-    Effect.timeout(COUNTED_WITHIN),
+  const live = yield* askedOnce((yield* LiveCounts).counts, COUNTED_WITHIN)
+  const counts = yield* live.pipe(
     // A defect is one of the database too: no answer is no answer.
     Effect.matchCause({ onFailure: () => Option.none(), onSuccess: Option.some }),
     Effect.cachedWithTTL(REMEMBERED)
