@@ -10,6 +10,8 @@ import type { VideoStatus } from "./Video.ts"
 export const VIDEO_LIMIT_POLLS = 3_600
 /** A film that its provider does not know is given up after this part of the limit: two minutes. */
 const ABSENT_PART = 30
+/** An order that nobody took, for a wrong key or a server that is away, is given up after this part: ten minutes. */
+const ORDER_PART = 6
 /** Between two looks, in milliseconds: young films are looked at more often. */
 const LOOK_MS = [1_000, 15_000] as const
 
@@ -36,23 +38,26 @@ export const advance = (
   times: { readonly createdAt: number; readonly now: number; readonly limitMs: number }
 ): VideoState => {
   if (isEnded(state.status)) return state
-  const next = told(state, news, times.now >= times.createdAt + times.limitMs / ABSENT_PART)
+  const next = told(state, news, (part) => times.now >= times.createdAt + times.limitMs / part)
   return !isEnded(next.status) && times.now >= times.createdAt + times.limitMs ? failed(next, "video_timeout") : next
 }
 
-/** `old`: a film that the provider does not know by now will never be. */
-const told = (state: VideoState, news: VideoNews, old: boolean): VideoState => {
+/** `past`: whether this part of its limit is over. */
+const told = (state: VideoState, news: VideoNews, past: (part: number) => boolean): VideoState => {
   switch (news._tag) {
     case "Begun":
       return { ...state, reference: news.reference }
-    // Only what is refused can't be helped by asking again.
-    case "Silent":
-      return news.reason === "refused" ? failed(state, "video_generation_failed") : state
+    // What is refused can't be helped by asking again; what was begun may still be filmed while its provider is silent.
+    case "Silent": {
+      const untaken = news.reason === "broken" && state.reference === null && past(ORDER_PART)
+      return news.reason === "refused" || untaken ? failed(state, "video_generation_failed") : state
+    }
     case "Progress":
-      return after(state, news.progress, old)
+      return after(state, news.progress, past(ABSENT_PART))
   }
 }
 
+/** `old`: a film that the provider does not know by now will never be. */
 const after = (state: VideoState, progress: VideoProgress, old: boolean): VideoState => {
   switch (progress._tag) {
     case "Waiting":

@@ -56,6 +56,15 @@ describe("VideoLifecycle", () => {
     }
   })
 
+  it("gives an order up that nobody took for ten minutes of an hour, but no film that was begun, and none that has to wait", () => {
+    const at = (now: number, state: VideoState, reason: "broken" | "overloaded" | "timeout") =>
+      advance(state, { _tag: "Silent", reason }, { createdAt: 0, now, limitMs: 3_600_000 }).status
+    expect(at(599_999, ORDERED, "broken")).toBe("queued")
+    expect(at(600_000, ORDERED, "broken")).toBe("failed")
+    expect(at(600_000, { ...ORDERED, reference: "up:1" }, "broken")).toBe("queued")
+    for (const reason of ["overloaded", "timeout"] as const) expect(at(3_599_999, ORDERED, reason)).toBe("queued")
+  })
+
   it("waits two minutes of an hour for one that its provider does not know", () => {
     const at = (now: number) =>
       advance(ORDERED, { _tag: "Progress", progress: { _tag: "Absent" } }, { createdAt: 0, now, limitMs: 3_600_000 })
