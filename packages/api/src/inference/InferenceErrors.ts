@@ -29,6 +29,11 @@ export interface BodyTooLarge {
   readonly limitBytes: number
 }
 
+/** More bodies are coming than there is room for. */
+export interface BodyCrowdedOut {
+  readonly _tag: "BodyCrowdedOut"
+}
+
 /** A failure of our own; its cause is logged, not told. */
 export interface Unexpected {
   readonly _tag: "Unexpected"
@@ -45,6 +50,7 @@ export interface StoreUnavailable {
 }
 
 export type InferenceFailure =
+  | BodyCrowdedOut
   | BodyTooLarge
   | BudgetReached
   | ChatInvalid
@@ -97,6 +103,14 @@ const invalidRequest = (
   param: string | null = null
 ): InferenceWireError => ({ status, type: "invalid_request_error", code, message, param })
 
+const unavailable = (code: string, message: string): InferenceWireError => ({
+  status: 503,
+  type: "overloaded_error",
+  code,
+  message,
+  headers: { "retry-after": "5" }
+})
+
 const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> = {
   refused: {
     status: 502,
@@ -114,13 +128,7 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
     code: "upstream_broken",
     message: "The model broke off its answer. Try again."
   },
-  overloaded: {
-    status: 503,
-    type: "overloaded_error",
-    code: "model_overloaded",
-    message: "The model has more requests than it can answer. Try again shortly.",
-    headers: { "retry-after": "5" }
-  },
+  overloaded: unavailable("model_overloaded", "The model has more requests than it can answer. Try again shortly."),
   timeout: {
     status: 504,
     type: "timeout_error",
@@ -163,6 +171,11 @@ const table: {
     ),
   BodyTooLarge: ({ limitBytes }) =>
     invalidRequest(413, "payload_too_large", `The body is larger than ${limitBytes} bytes. Send less at once.`),
+  BodyCrowdedOut: () =>
+    unavailable(
+      "server_busy",
+      "More bodies are coming than the server has room for, and this one came slowest. Send it again shortly."
+    ),
   FileTooLarge: ({ limitBytes, param }) =>
     invalidRequest(413, "file_too_large", `The file is larger than ${limitBytes} bytes. Send it in parts.`, param),
   BudgetReached: ({ environmentName }) => ({
@@ -218,20 +231,10 @@ const table: {
     headers: { "retry-after": String(retryAfterSeconds) }
   }),
   UpstreamFailed: ({ reason }) => upstream[reason],
-  ServerStopping: () => ({
-    status: 503,
-    type: "overloaded_error",
-    code: "server_stopping",
-    message: "The server is being restarted and ended this answer early. Ask again.",
-    headers: { "retry-after": "5" }
-  }),
-  StoreUnavailable: () => ({
-    status: 503,
-    type: "overloaded_error",
-    code: "service_unavailable",
-    message: "The database can't be reached at present. Send the request again shortly.",
-    headers: { "retry-after": "5" }
-  }),
+  ServerStopping: () =>
+    unavailable("server_stopping", "The server is being restarted and ended this answer early. Ask again."),
+  StoreUnavailable: () =>
+    unavailable("service_unavailable", "The database can't be reached at present. Send the request again shortly."),
   ClientStalled: () => ({
     status: 504,
     type: "timeout_error",
@@ -242,7 +245,6 @@ const table: {
     status: 500,
     type: "api_error",
     code: "internal_error",
-    message:
-      "Something failed on our side; nothing is wrong with the request. Try again, and name the request id if it persists."
+    message: "Something failed on our side, not in the request. Try again, and name the request id if it persists."
   })
 }

@@ -5,23 +5,29 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Data, Effect, Exit } from "effect"
+import type { Rooms } from "./BodyRoom.ts"
 
 export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
 
 /** The bytes are not UTF-8: no JSON text either. */
 export class BodyNotText extends Data.TaggedError("BodyNotText")<{}> {}
 
-export type BodyOutcome = Exit.Exit<string, BodyTooLarge | BodyNotText>
+/** It gave way to others while it was still coming. */
+export class BodyCrowdedOut extends Data.TaggedError("BodyCrowdedOut")<{}> {}
+
+export type BodyFailure = BodyTooLarge | BodyNotText | BodyCrowdedOut
+
+export type BodyOutcome = Exit.Exit<string, BodyFailure>
 
 export interface BoundedBody {
   /** Tells `told` what came, once it is all there or too much; never where the caller goes away before. */
   readonly read: (told: (outcome: BodyOutcome) => void, gone?: () => void) => void
-  readonly text: Effect.Effect<string, BodyTooLarge | BodyNotText>
+  readonly text: Effect.Effect<string, BodyFailure>
   /** Whether more than the limit came. */
   readonly overflowed: () => boolean
 }
 
-export const boundedBody = (source: IncomingMessage, limit: number): BoundedBody => {
+export const boundedBody = (source: IncomingMessage, limit: number, room: Rooms): BoundedBody => {
   /** What became of the body, for those who ask again. */
   let outcome: BodyOutcome | undefined
   let overflowed = false
@@ -31,29 +37,43 @@ export const boundedBody = (source: IncomingMessage, limit: number): BoundedBody
       outcome ??= result
       told(outcome)
     }
+    const said = Number(source.headers["content-length"])
     // Said before it came: none of it is waited for.
-    if (Number(source.headers["content-length"]) > limit) {
+    if (said > limit) {
       overflowed = true
       return end(Exit.fail(new BodyTooLarge({ limit })))
     }
     const parts: Array<Buffer> = []
     let size = 0
-    source.on("data", (chunk: Buffer) => {
-      if (overflowed) return
-      size += chunk.length
-      if (size <= limit) return void parts.push(chunk)
-      overflowed = true
+    const drop = (why: BodyFailure) => {
       parts.length = 0
-      end(Exit.fail(new BodyTooLarge({ limit })))
+      end(Exit.fail(why))
+    }
+    const guest = { bytes: 0, crowdedOut: () => drop(new BodyCrowdedOut()) }
+    source.on("data", (chunk: Buffer) => {
+      if (outcome !== undefined) return
+      size += chunk.length
+      if (size > limit) {
+        overflowed = true
+        room.leave(guest)
+        return drop(new BodyTooLarge({ limit }))
+      }
+      parts.push(chunk)
+      // Most bodies come whole, and take no room.
+      if (size !== said) room.grow(guest, chunk.length)
     })
     source.on("end", () => {
-      if (overflowed) return
+      if (outcome !== undefined) return
+      room.leave(guest)
       const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
       end(isUtf8(bytes) ? Exit.succeed(bytes.toString("utf8")) : Exit.fail(new BodyNotText()))
     })
-    source.on("error", () => gone?.())
+    source.on("error", () => {
+      room.leave(guest)
+      gone?.()
+    })
   }
-  const text = Effect.callback<string, BodyTooLarge | BodyNotText>((resume) => {
+  const text = Effect.callback<string, BodyFailure>((resume) => {
     read(resume, () => resume(Effect.interrupt))
   })
   return { read, text, overflowed: () => overflowed }

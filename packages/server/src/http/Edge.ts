@@ -11,8 +11,10 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { ServerResponse } from "node:http"
-import { BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
+import { BodyRoom, type Rooms } from "./BodyRoom.ts"
+import { BodyCrowdedOut, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
+  crowdedOut,
   edgeError,
   edgeErrorText,
   foreignHost,
@@ -47,14 +49,14 @@ type Handled = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhand
 /** The one global middleware. */
 export const edge = (options: EdgeOptions) =>
   HttpRouter.middleware(
-    Effect.map(Crypto.Crypto, (crypto) => {
+    Effect.map(Effect.all([Crypto.Crypto, BodyRoom]), ([crypto, room]) => {
       const newId = Effect.orDie(crypto.randomUUIDv7())
       return (httpEffect: Handled) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
           const given = givenRequestId(NodeHttpServerRequest.toIncomingMessage(request))
           return given === undefined
-            ? Effect.flatMap(newId, (id) => handled(options, httpEffect, request, id))
-            : handled(options, httpEffect, request, given)
+            ? Effect.flatMap(newId, (id) => handled(options, room, httpEffect, request, id))
+            : handled(options, room, httpEffect, request, given)
         })
     }),
     { global: true }
@@ -62,6 +64,7 @@ export const edge = (options: EdgeOptions) =>
 
 const handled = (
   options: EdgeOptions,
+  room: Rooms,
   httpEffect: Handled,
   request: HttpServerRequest.HttpServerRequest,
   requestId: string
@@ -75,7 +78,7 @@ const handled = (
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // A form bounds its file itself: it knows which endpoint it is for, and does not come here for its text.
-  const body = boundedBody(source, limit)
+  const body = boundedBody(source, limit, room)
   Object.defineProperty(request, "text", { value: body.text })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
@@ -115,6 +118,7 @@ const explain = (
     return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
+  if (failure instanceof BodyCrowdedOut) return Effect.succeed(crowdedOut)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
   const known = isStoreAway(failure)
   return Effect.logError("request failed", cause).pipe(

@@ -61,6 +61,12 @@ export const payloadTooLarge = (limit: number): WireError => ({
   headers: { connection: "close" }
 })
 
+export const crowdedOut: WireError = {
+  code: "service_unavailable",
+  message: "More bodies are coming than the server has room for, and this one came slowest. Send it again shortly.",
+  headers: { "x-should-retry": "true", "retry-after": "5", connection: "close" }
+}
+
 export const unsupportedMediaType: WireError = {
   code: "unsupported_media_type",
   message: "Send the body as JSON, with `Content-Type: application/json`."

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Effect, Exit, Fiber, Scope } from "effect"
+import type { Rooms } from "./BodyRoom.ts"
 import { type BoundedBody, boundedBody } from "./BoundedBody.ts"
 import type { HostRule } from "./Hosts.ts"
 
@@ -37,7 +38,7 @@ export class HotRoutes extends Context.Service<
   }
 >()("@sluice/server/http/HotRoutes") {}
 
-export const makeHotRoutes = (isOurHost: HostRule): HotRoutes["Service"] => {
+export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Service"] => {
   const routes = new Map<string, HotRoute & { readonly run: (effect: Effect.Effect<void>) => Fiber.Fiber<void> }>()
   return {
     add: Effect.fnUntraced(function* (route) {
@@ -51,7 +52,7 @@ export const makeHotRoutes = (isOurHost: HostRule): HotRoutes["Service"] => {
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
       if (route === undefined || !isOurHost(headers.host)) return false
       const length = Number(headers["content-length"] ?? Number.NaN)
-      const body = boundedBody(source, route.maxBodyBytes)
+      const body = boundedBody(source, route.maxBodyBytes, room)
       const begin = (text: BoundedBody["text"]) => {
         if (response.destroyed) return
         const fiber = route.run(route.handler(source, response, text))

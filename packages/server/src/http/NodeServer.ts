@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Crypto, Duration, Effect, Layer } from "effect"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
+import { BodyRoom, Rooms } from "./BodyRoom.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
@@ -31,21 +32,28 @@ export interface Listening {
   readonly routes?: ReadonlyArray<Route>
   /** How long what is being answered may still take after a stop. */
   readonly drain?: Duration.Input
+  /** Bytes of all bodies together that are still coming. */
+  readonly roomBytes?: number
 }
 
 /** Listens from when it is built until its scope closes. */
-export const nodeServer = ({ drain = DRAIN, host, isOurHost, port, routes = [] }: Listening) =>
+export const nodeServer = ({ drain = DRAIN, host, isOurHost, port, roomBytes, routes = [] }: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const crypto = yield* Crypto.Crypto
-      const hot = makeHotRoutes(isOurHost)
+      const room = new Rooms(roomBytes)
+      const hot = makeHotRoutes(isOurHost, room)
       const run = Effect.runSyncWith(yield* Effect.context<never>())
       const meters = new HttpMeters(yield* ServerMeters, routes)
       const server = makeServer(() => run(Effect.orDie(crypto.randomUUIDv7())), hot.take, meters)
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
-      return Layer.mergeAll(Layer.provideMerge(cut, listening), Layer.succeed(HotRoutes, hot))
+      return Layer.mergeAll(
+        Layer.provideMerge(cut, listening),
+        Layer.succeed(HotRoutes, hot),
+        Layer.succeed(BodyRoom, room)
+      )
     })
   )
 

@@ -2,12 +2,16 @@
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { ChatInvalid, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
 import { notJson } from "@sluice/domain/inference/JsonText"
-import { BodyTooLarge } from "../http/BoundedBody.ts"
+import { BodyCrowdedOut, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormInvalid, FormTooLarge } from "../http/FormErrors.ts"
 
 /** The body was bounded and decoded before. */
 export const unread = (error: unknown): InferenceFailure =>
-  error instanceof BodyTooLarge ? { _tag: "BodyTooLarge", limitBytes: error.limit } : notJson()
+  error instanceof BodyTooLarge
+    ? { _tag: "BodyTooLarge", limitBytes: error.limit }
+    : error instanceof BodyCrowdedOut
+      ? { _tag: "BodyCrowdedOut" }
+      : notJson()
 
 /** `param`: the field that holds the file. */
 export const unreadForm =

@@ -104,10 +104,10 @@ const seal = nodeSeal.pipe(
 )
 
 /** Real time, a real port, an embedded database. */
-export const testServerOf = ({ host = "127.0.0.1", metricsToken }: Given = {}) =>
+export const testServerOf = ({ host = "127.0.0.1", metricsToken, ...rest }: Given = {}) =>
   TestServer.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(serveRoutes(hostRule([]), metricsToken), Reconcilers.layer)),
-    Layer.provideMerge(nodeServer({ host, port: 0, isOurHost: hostRule([]), routes: allRoutes })),
+    Layer.provideMerge(nodeServer({ host, port: 0, isOurHost: hostRule([]), routes: allRoutes, ...rest })),
     Layer.provideMerge(application),
     Layer.provideMerge(RateLimits.layer),
     Layer.provideMerge(Replica.layer({ speed: 1 })),
@@ -121,6 +121,7 @@ export const testServerOf = ({ host = "127.0.0.1", metricsToken }: Given = {}) =
 export interface Given {
   readonly host?: string
   readonly metricsToken?: Redacted.Redacted
+  readonly roomBytes?: number
 }
 
 export const testServer = testServerOf()

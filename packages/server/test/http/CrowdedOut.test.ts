@@ -1,0 +1,61 @@
+/** Halves of bodies that are sent and left there give way to what comes, on both surfaces, and are told to come back. */
+import { expect, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { rawRequest } from "./support/RawHttp.ts"
+import { TestServer, testServerOf } from "./support/TestServer.ts"
+
+const HALF = 60_000
+
+layer(testServerOf({ roomBytes: 2 * HALF + 10_000 }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a server without room for more halves of bodies",
+  (it) => {
+    it.effect("lets the oldest go with a 503 and answers the others", () =>
+      Effect.gen(function* () {
+        const { alice, ask, port } = yield* TestServer
+        const half = (path: string, key = alice.key) =>
+          Effect.forkChild(
+            rawRequest(
+              port,
+              [
+                `POST ${path} HTTP/1.1`,
+                "Host: localhost",
+                `Authorization: Bearer ${key}`,
+                "Content-Type: application/json",
+                `Content-Length: ${2 * HALF}`
+              ],
+              `{"name":"${"x".repeat(HALF)}`
+            ),
+            { startImmediately: true }
+          )
+        const settled = Effect.sleep("100 millis")
+        const halves: Array<Fiber.Fiber<{ readonly status: number; readonly head: string; readonly body: string }>> = []
+        for (const path of [
+          "/v1/chat/completions",
+          "/v1/embeddings",
+          "/api/v1/jobs",
+          "/api/v1/storage",
+          "/v1/responses"
+        ]) {
+          halves.push(yield* half(path))
+          yield* settled
+        }
+        const [chat, embedding, job] = yield* Effect.forEach(halves.slice(0, 3), Fiber.join)
+        for (const { body, head, status } of [chat!, embedding!, job!]) {
+          expect([status, head.toLowerCase().includes("retry-after: 5")]).toEqual([503, true])
+          expect(JSON.parse(body).error.message).toContain("Send it again")
+        }
+        expect(JSON.parse(chat!.body).error).toMatchObject({ type: "overloaded_error", code: "server_busy" })
+        expect(JSON.parse(job!.body).error.code).toBe("service_unavailable")
+        // Who shows no key takes no room; what comes whole needs none.
+        const strangers = yield* Effect.all(
+          Array.from({ length: 4 }, () => half("/v1/chat/completions", "svc_live_nobody"))
+        )
+        expect((yield* Fiber.join(strangers[0]!)).status).toBe(401)
+        const whole = yield* ask("/v1/embeddings", { body: { model: "sluice-embed", input: "word ".repeat(1_000) } })
+        expect([200, 404]).toContain(whole.status)
+        expect(halves.slice(3).map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined])
+        yield* Effect.forEach([...halves, ...strangers], Fiber.interrupt)
+      })
+    )
+  }
+)
