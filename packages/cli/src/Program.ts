@@ -16,6 +16,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { exitCodeOf, EXIT, type Failure, isFailure, UsageWrong } from "./connection/Failure.ts"
 import { failureJson, failureText } from "./connection/FailureText.ts"
 import { sluice } from "./Sluice.ts"
+import { mistakeTexts } from "./terminal/Mistakes.ts"
 import { Output } from "./terminal/Output.ts"
 
 /** Runs the arguments; never fails. Gives the exit code. */
@@ -40,10 +41,7 @@ export const program = (args: ReadonlyArray<string>, options: { readonly colours
         yield* out.data(help.text)
         return 0
       }
-      return yield* told(
-        new UsageWrong({ issues: mistakes.map(({ message }) => message.replace(/\n\n +/, " ").replace(/\n +/g, " ")) }),
-        help.usage
-      )
+      return yield* told(new UsageWrong({ issues: mistakeTexts(mistakes) }), help.usage)
     }
     if (isFailure(error)) return yield* told(error)
     yield* out.say(`sluice: something unforeseen happened: ${error.text}\n        Please report it.`)
