@@ -2,16 +2,21 @@
  * The same request once: the first answer to a key is kept sealed for 24 hours and given again (decisions: Infrastructure
  * surface, Idempotency-Key). It knows nothing of routes: a request is a hash, an answer is a text.
  *
- * A run that never ended (the process died) is run again after its lease, with the same `attemptId`, under which it creates
- * the same rows. A run goes on when its caller has gone, so that a retry finds its answer.
+ * A run that never ended (the process died) is run again after its lease, one that failed at once, both with the same
+ * `attemptId`, under which they create the same rows: a database that was lost may have kept what it did not confirm. A run
+ * goes on when its caller has gone, so that a retry finds its answer.
  */
-import { Clock, Context, Crypto, Duration, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { Clock, Context, Crypto, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
 import { Seal } from "../database/Seal.ts"
 import type { Claim } from "./IdempotencyStore.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
 
 export const MAX_IDEMPOTENCY_KEY = 255
 const LEASE_MS = 60_000
+/** A database that is away is told again that a run has failed, until the lease says so by itself. */
+const HAND_BACK = { schedule: Schedule.spaced(Duration.seconds(1)), times: LEASE_MS / 1_000 }
+/** The caller waits for it no longer. */
+const HANDED_BACK_WITHIN = Duration.seconds(1)
 const LIFE_MS = 24 * 60 * 60_000
 const SWEEP_EVERY = Duration.hours(1)
 const SWEEP_ROWS = 10_000
@@ -35,10 +40,15 @@ export interface KeyedRequest {
   readonly requestHash: string
 }
 
+/**
+ * `kept`: the key stands for this answer. `none`: nothing was begun, the key is free for another request. `unknown`: what
+ * was begun may be there; the same request runs again, as the same attempt.
+ */
+export type Outcome = "kept" | "none" | "unknown"
+
 export interface Answer {
   readonly text: string
-  /** False: nothing was decided for good, the next request with this key runs anew. */
-  readonly final: boolean
+  readonly outcome: Outcome
 }
 
 export class Idempotency extends Context.Service<
@@ -61,17 +71,27 @@ export class Idempotency extends Context.Service<
       const store = yield* IdempotencyStore
       const seal = yield* Seal
       const crypto = yield* Crypto.Crypto
+      const scope = yield* Effect.scope
       yield* Effect.forkScoped(sweeping(store))
+
+      const handBack = (claim: Claim) =>
+        Effect.exit(store.handBack(claim)).pipe(
+          Effect.repeat({ ...HAND_BACK, while: Exit.isFailure }),
+          Effect.forkIn(scope),
+          Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.await(fiber), HANDED_BACK_WITHIN))
+        )
+      const settle = (claim: Claim, { outcome, text }: Answer) =>
+        outcome === "kept"
+          ? store.finish(claim, seal.seal(Redacted.make(text), aad(claim.workspaceId, claim.key)))
+          : outcome === "none"
+            ? store.release(claim)
+            : store.handBack(claim)
 
       const first = <E, R>(claim: Claim, attemptId: string, run: Effect.Effect<Answer, E, R>) =>
         run.pipe(
           Effect.provideService(AttemptId, attemptId),
-          Effect.tapCause(() => store.release(claim)),
-          Effect.tap((answer) =>
-            answer.final
-              ? store.finish(claim, seal.seal(Redacted.make(answer.text), aad(claim.workspaceId, claim.key)))
-              : store.release(claim)
-          ),
+          Effect.tap((answer) => settle(claim, answer)),
+          Effect.tapCause(() => handBack(claim)),
           Effect.map((answer) => ({ text: answer.text, replayed: false })),
           Effect.uninterruptible
         )

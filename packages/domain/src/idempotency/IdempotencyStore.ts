@@ -30,6 +30,8 @@ export class IdempotencyStore extends Context.Service<
     readonly finish: (claim: Claim, response: Uint8Array) => Effect.Effect<void>
     /** Gives an unfinished key back, as if it had never been used. */
     readonly release: (claim: Claim) => Effect.Effect<void>
+    /** Lets the same request run again at once, as the same attempt: what it made may be there. */
+    readonly handBack: (claim: Claim) => Effect.Effect<void>
     /** Deletes up to `limit` expired rows and says how many there were. */
     readonly sweep: (expiredBefore: Date, limit: number) => Effect.Effect<number>
   }
@@ -69,6 +71,11 @@ export class IdempotencyStore extends Context.Service<
             Effect.asVoid
           ),
         release: (claim) => sql`delete from idempotency_keys where ${mine(claim)}`.pipe(Effect.orDie, Effect.asVoid),
+        handBack: (claim) =>
+          sql`update idempotency_keys set locked_until = '1970-01-01Z' where ${mine(claim)}`.pipe(
+            Effect.orDie,
+            Effect.asVoid
+          ),
         sweep: (expiredBefore, limit) =>
           sql`delete from idempotency_keys where ctid in (select ctid from idempotency_keys
             where created_at < ${expiredBefore}::timestamptz limit ${limit}) returning 1 as one`.pipe(

@@ -2,9 +2,9 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
-import { AttemptId, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { type Answer, AttemptId, Idempotency, type Outcome } from "@sluice/domain/idempotency/Idempotency"
 import { IdempotencyStore } from "@sluice/domain/idempotency/IdempotencyStore"
-import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
@@ -30,8 +30,8 @@ const request = (key: string, requestHash = "aa".repeat(32)) => ({
   key,
   requestHash
 })
-const answering = (text: string, final = true) =>
-  Effect.map(AttemptId, (attempt) => ({ text: `${text} ${attempt}`, final }))
+const answering = (text: string, outcome: Outcome = "kept") =>
+  Effect.map(AttemptId, (attempt) => ({ text: `${text} ${attempt}`, outcome }))
 /** Near the test clock's own start: the sweep runs each hour of a jump. */
 const START = 2 * 86_400_000
 
@@ -87,13 +87,42 @@ onEveryDatabase("Idempotency", (it) => {
       })
     )
 
-    it.effect("gives the key back when the run failed or decided nothing", () =>
+    it.effect(
+      "runs again at once, as the same attempt, when the run failed or its answer says nothing of what it made",
+      () =>
+        Effect.gen(function* () {
+          const idempotency = yield* Idempotency
+          const attempts: Array<string | undefined> = []
+          const once = <E>(end: Effect.Effect<Answer, E>, hash?: string) =>
+            Effect.exit(
+              idempotency.once(
+                request("f", hash),
+                Effect.flatMap(AttemptId, (attempt) => {
+                  attempts.push(attempt)
+                  return end
+                })
+              )
+            )
+          expect(Exit.isFailure(yield* once(Effect.die("the database was lost when it had committed")))).toBe(true)
+          expect(Exit.isFailure(yield* once(Effect.fail("lost")))).toBe(true)
+          expect(Exit.isSuccess(yield* once(answering("away", "unknown")))).toBe(true)
+          // What was begun may be there: the key is no other request's.
+          expect(yield* Effect.flip(idempotency.once(request("f", "bb".repeat(32)), answering("x")))).toMatchObject({
+            _tag: "IdempotencyMismatch"
+          })
+          expect(yield* once(answering("decided"))).toMatchObject({ value: { replayed: false } })
+          expect(attempts).toEqual(Array.from({ length: 4 }, () => attempts[0]))
+          expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${attempts[0]}`)
+        })
+    )
+
+    it.effect("is free again, for other requests too, when nothing was begun", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
-        expect((yield* Effect.exit(idempotency.once(request("f"), Effect.die("broken"))))._tag).toBe("Failure")
-        expect((yield* idempotency.once(request("f"), answering("undecided", false))).replayed).toBe(false)
-        expect((yield* idempotency.once(request("f"), answering("decided"))).text).toMatch(/^decided /)
-        expect((yield* idempotency.once(request("f"), answering("again"))).text).toMatch(/^decided /)
+        const refused = yield* idempotency.once(request("n"), answering("refused", "none"))
+        const other = yield* idempotency.once(request("n", "bb".repeat(32)), answering("other"))
+        expect([refused.replayed, other.replayed]).toEqual([false, false])
+        expect(other.text.split(" ")[1]).not.toBe(refused.text.split(" ")[1])
       })
     )
 
@@ -105,7 +134,7 @@ onEveryDatabase("Idempotency", (it) => {
         const slow = Effect.gen(function* () {
           yield* Deferred.succeed(begun, undefined)
           yield* Deferred.await(may)
-          return { text: "done", final: true }
+          return { text: "done", outcome: "kept" as const }
         })
         const caller = yield* Effect.forkChild(idempotency.once(request("gone"), slow))
         yield* Deferred.await(begun)

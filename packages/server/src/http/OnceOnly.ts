@@ -1,15 +1,15 @@
 /**
  * `Idempotency-Key` on every POST of the infrastructure surface, one mechanism for all of them (decisions: Infrastructure
  * surface). The request is the same when method, path, query, environment and body are, and where its answer holds a secret
- * the caller's API key too; the answer is kept when it decided something: not a 422 or 429, and a 5xx only where it names a
- * job that was created.
+ * the caller's API key too; the answer is kept when it decided something: not a 422 or 429, which leave the key free, and a
+ * 5xx only where it names a job that was created.
  */
 import { createHash } from "node:crypto"
 import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
 import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import type { Answer } from "@sluice/domain/idempotency/Idempotency"
+import type { Answer, Outcome } from "@sluice/domain/idempotency/Idempotency"
 import { Idempotency, MAX_IDEMPOTENCY_KEY } from "@sluice/domain/idempotency/Idempotency"
 import { Context, Effect, Layer, Schema } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -74,8 +74,13 @@ const toAnswer = (response: HttpServerResponse.HttpServerResponse): Answer => {
   const { "content-length": _, ...headers } = response.headers
   return {
     text: Schema.encodeSync(StoredText)({ status: response.status, headers, body }),
-    final: response.status < 500 ? response.status !== 422 && response.status !== 429 : body.includes('"job_id"')
+    outcome: outcomeOf(response.status, body)
   }
+}
+
+const outcomeOf = (status: number, body: string): Outcome => {
+  if (status >= 500) return body.includes('"job_id"') ? "kept" : "unknown"
+  return status === 422 || status === 429 ? "none" : "kept"
 }
 
 const fromText = (text: string, replayed: boolean): HttpServerResponse.HttpServerResponse => {

@@ -52,6 +52,17 @@ export const ends = {
       )
       .pipe(Effect.map(texts), Effect.orDie),
 
+  /** A job has the name of its submission. */
+  oneJobAKey: (sql: PgClient.PgClient, { accepted }: EndContext): Found =>
+    sql
+      .unsafe<{ readonly found: string }>(
+        `select 'submission ' || name || ' made ' || count(*) || ' jobs' as found from jobs
+           group by workspace_id, name having count(*) > 1
+             and bool_or(id = any(array(select value::uuid from json_array_elements_text($1::json))))`,
+        [JSON.stringify(accepted)]
+      )
+      .pipe(Effect.map(texts), Effect.orDie),
+
   nothingIsLeft: (sql: PgClient.PgClient, { now }: EndContext): Found =>
     sql
       .unsafe<{ readonly found: string }>(

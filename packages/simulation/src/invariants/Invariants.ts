@@ -208,6 +208,12 @@ const LIST: ReadonlyArray<Listed> = [
     "Streamed is buffered",
     "A question that is asked streamed and buffered is answered the same and costs the same.",
     { end: requestEnds.streamedIsBuffered }
+  ],
+  // What is asked for
+  [
+    "Asked once, made once",
+    "A submission under one key makes one job, however often it is sent.",
+    { end: ends.oneJobAKey }
   ]
 ]
 

@@ -1,5 +1,5 @@
 /** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
-import { AttemptId, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { type Answer, AttemptId, Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Schema } from "effect"
@@ -58,15 +58,16 @@ export const submission = (users: Users, item: Submit): Effect.Effect<Submitted,
 /** What the idempotency record keeps: as the surface does, all that decided something for good. */
 const answered = <E extends { readonly _tag: string }>(submit: Effect.Effect<{ readonly id: string }, E>) =>
   Effect.match(submit, {
-    onSuccess: ({ id }) => ({ text: JSON.stringify({ _tag: "Accepted", jobId: id }), final: true }),
-    onFailure: (failure) => {
+    onSuccess: ({ id }): Answer => ({ text: JSON.stringify({ _tag: "Accepted", jobId: id }), outcome: "kept" }),
+    onFailure: (failure): Answer => {
       const jobId = "jobId" in failure && typeof failure.jobId === "string" ? failure.jobId : undefined
       return jobId === undefined
         ? {
             text: JSON.stringify({ _tag: "Refused", reason: failure._tag }),
-            final: failure._tag !== "RequestInvalid" && failure._tag !== "MachinesUnavailable"
+            outcome:
+              failure._tag === "RequestInvalid" ? "none" : failure._tag === "MachinesUnavailable" ? "unknown" : "kept"
           }
-        : { text: JSON.stringify({ _tag: "Accepted", jobId }), final: true }
+        : { text: JSON.stringify({ _tag: "Accepted", jobId }), outcome: "kept" }
     }
   })
 

@@ -116,5 +116,12 @@ export const BUGS: ReadonlyArray<Bug> = [
       ]
     ],
     within: 10
+  },
+  {
+    name: "a submission that failed forgets what it had begun: asked again, it makes a second job",
+    statements: [
+      ["update idempotency_keys set locked_until = '1970-01-01Z' where", "delete from idempotency_keys where"]
+    ],
+    within: 30
   }
 ]

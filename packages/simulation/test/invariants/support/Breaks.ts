@@ -26,7 +26,7 @@ const job = (n: number, status: string, more: Record<string, string> = {}) => {
     workspace_id: W,
     environment_id: E,
     machine_id: q(n + 100),
-    name: `'job'`,
+    name: `'job-${n}'`,
     status: `'${status}'`,
     spec: SPEC,
     price: "3600000",
@@ -220,5 +220,11 @@ export const BREAKS: ReadonlyArray<Break> = [
   ended(34, {}, machine(113, "wanted", { job_id: "null" })),
   ended(35, { texts: [{ name: "the history", text: "it says canary-1" }] }),
   ended(35, {}, `update workspaces set name = 'canary-1'`),
-  ended(35, {}, `update machines set sealed = 'canary-1'`)
+  ended(35, {}, `update machines set sealed = 'canary-1'`),
+  ended(
+    43,
+    { expected: () => undefined },
+    job(20, "failed", { name: `'job-10'`, ended_at: at(-29) }),
+    machine(120, "failed", { stopped_at: at(-29), failure: `'refused'` })
+  )
 ]

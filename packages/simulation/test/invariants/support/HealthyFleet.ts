@@ -40,6 +40,7 @@ export const submitAll = Effect.gen(function* () {
     const principal = i % 12 === 7 ? poor : i % 12 === 9 ? thrifty : rich
     const body = {
       command: commandOf(i),
+      name: `submission-${i}`,
       gpu_type: "A100",
       max_runtime_minutes: i % 10 === 0 ? 10 : 120,
       env: { TOKEN: "canary-of-a-secret" },
