@@ -27,8 +27,15 @@ export class IdempotencyMismatch extends Schema.TaggedError<IdempotencyMismatch>
 /** The first request with this key has no answer yet. */
 export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgress>()("IdempotencyInProgress", {}) {}
 
-/** The id that an attempt's resource gets; undefined without an Idempotency-Key. */
-export const AttemptId = Context.Reference<string | undefined>("@sluice/domain/idempotency/AttemptId", {
+export interface Attempt {
+  /** The id that its resource gets. */
+  readonly id: string
+  /** An earlier run of the same request may have made it. */
+  readonly again: boolean
+}
+
+/** Undefined without an Idempotency-Key. */
+export const CurrentAttempt = Context.Reference<Attempt | undefined>("@sluice/domain/idempotency/CurrentAttempt", {
   defaultValue: () => undefined
 })
 
@@ -87,15 +94,15 @@ export class Idempotency extends Context.Service<
             ? store.release(claim)
             : store.handBack(claim)
 
-      const first = <E, R>(claim: Claim, attemptId: string, run: Effect.Effect<Answer, E, R>) =>
+      const first = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<Answer, E, R>) =>
         run.pipe(
-          Effect.provideService(AttemptId, attemptId),
+          Effect.provideService(CurrentAttempt, attempt),
           Effect.tap((answer) => settle(claim, answer)),
           Effect.tapCause(() => handBack(claim)),
           Effect.map((answer) => ({ text: answer.text, replayed: false })),
           Effect.uninterruptible
         )
-      const again = Effect.fnUntraced(function* (request: KeyedRequest) {
+      const replay = Effect.fnUntraced(function* (request: KeyedRequest) {
         const held = yield* store.held(request.workspaceId, request.key)
         if (held !== undefined && held.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
         if (held === undefined || held.response === null) return yield* new IdempotencyInProgress()
@@ -113,8 +120,9 @@ export class Idempotency extends Context.Service<
             lockedUntil: new Date(now + LEASE_MS),
             expiredBefore: new Date(now - LIFE_MS)
           }
-          const attemptId = yield* store.claim(claim)
-          return yield* attemptId === undefined ? again(request) : first(claim, attemptId, run)
+          const id = yield* store.claim(claim)
+          if (id === undefined) return yield* replay(request)
+          return yield* first(claim, { id, again: id !== claim.attemptId }, run)
         })
       })
     })

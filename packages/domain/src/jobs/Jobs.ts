@@ -7,6 +7,7 @@
 import { Context, Crypto, Deferred, Effect, Layer, Option, Result } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import type { Attempt } from "../idempotency/Idempotency.ts"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
@@ -47,8 +48,8 @@ export class Jobs extends Context.Service<
   {
     /** Fails when the environment's budget is spent: the gate that comes before validation. */
     readonly admit: (principal: Principal) => Effect.Effect<void, BudgetReached>
-    /** `attemptId`: the id of an earlier run of the same request (Idempotency-Key), so that it creates nothing twice. */
-    readonly submit: (principal: Principal, body: unknown, attemptId?: string) => Effect.Effect<Job, Refused>
+    /** `attempt`: under an Idempotency-Key, so that what an earlier run made is neither made twice nor refused. */
+    readonly submit: (principal: Principal, body: unknown, attempt?: Attempt) => Effect.Effect<Job, Refused>
     readonly quote: (
       principal: Principal,
       body: unknown
@@ -148,10 +149,12 @@ export class Jobs extends Context.Service<
         return yield* new MachinesUnavailable()
       })
 
-      const submit = Effect.fnUntraced(function* (principal: Principal, body: unknown, attemptId?: string) {
+      const submit = Effect.fnUntraced(function* (principal: Principal, body: unknown, attempt?: Attempt) {
+        const made = attempt?.again === true ? yield* store.find(principal, attempt.id) : undefined
+        if (made !== undefined) return made
         const request = yield* withVolume(principal, yield* decode(body))
         if (!request.available) return yield* unavailable(principal, request)
-        const jobId = attemptId ?? (yield* newId)
+        const jobId = attempt?.id ?? (yield* newId)
         const machineId = yield* newId
         const name = request.name ?? `job-${jobId.slice(0, 8)}`
         const draft: Admission = {

@@ -2,7 +2,13 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
-import { type Answer, AttemptId, Idempotency, type Outcome } from "@sluice/domain/idempotency/Idempotency"
+import {
+  type Answer,
+  type Attempt,
+  CurrentAttempt,
+  Idempotency,
+  type Outcome
+} from "@sluice/domain/idempotency/Idempotency"
 import { IdempotencyStore } from "@sluice/domain/idempotency/IdempotencyStore"
 import { Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -31,7 +37,7 @@ const request = (key: string, requestHash = "aa".repeat(32)) => ({
   requestHash
 })
 const answering = (text: string, outcome: Outcome = "kept") =>
-  Effect.map(AttemptId, (attempt) => ({ text: `${text} ${attempt}`, outcome }))
+  Effect.map(CurrentAttempt, (attempt) => ({ text: `${text} ${attempt?.id}`, outcome }))
 /** Near the test clock's own start: the sweep runs each hour of a jump. */
 const START = 2 * 86_400_000
 
@@ -92,12 +98,12 @@ onEveryDatabase("Idempotency", (it) => {
       () =>
         Effect.gen(function* () {
           const idempotency = yield* Idempotency
-          const attempts: Array<string | undefined> = []
+          const attempts: Array<Attempt | undefined> = []
           const once = <E>(end: Effect.Effect<Answer, E>, hash?: string) =>
             Effect.exit(
               idempotency.once(
                 request("f", hash),
-                Effect.flatMap(AttemptId, (attempt) => {
+                Effect.flatMap(CurrentAttempt, (attempt) => {
                   attempts.push(attempt)
                   return end
                 })
@@ -111,8 +117,9 @@ onEveryDatabase("Idempotency", (it) => {
             _tag: "IdempotencyMismatch"
           })
           expect(yield* once(answering("decided"))).toMatchObject({ value: { replayed: false } })
-          expect(attempts).toEqual(Array.from({ length: 4 }, () => attempts[0]))
-          expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${attempts[0]}`)
+          const { id } = attempts[0]!
+          expect(attempts).toEqual([false, true, true, true].map((again) => ({ id, again })))
+          expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${id}`)
         })
     )
 

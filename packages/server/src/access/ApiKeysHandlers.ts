@@ -5,7 +5,7 @@ import { listOf, pageRequest } from "@sluice/api/infra/Envelope"
 import { ApiKeyNotFound } from "@sluice/domain/access/AccessErrors"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { AttemptId } from "@sluice/domain/idempotency/Idempotency"
+import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import { Effect, Redacted } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { answer, dataOf, withId } from "../http/Answer.ts"
@@ -30,9 +30,12 @@ export const apiKeysHandlers = HttpApiBuilder.group(InfraApi, "apiKeys", (handle
             environmentId: payload.environment_id?.toLowerCase() ?? null,
             rateLimitRpm: payload.rate_limit_rpm ?? undefined
           }
-          return yield* answer(keys.create(yield* CurrentPrincipal, request, yield* AttemptId), ({ apiKey, key }) => ({
-            data: { ...apiKeyToWire(apiKey), key: Redacted.value(key) }
-          }))
+          return yield* answer(
+            keys.create(yield* CurrentPrincipal, request, (yield* CurrentAttempt)?.id),
+            ({ apiKey, key }) => ({
+              data: { ...apiKeyToWire(apiKey), key: Redacted.value(key) }
+            })
+          )
         })
       )
       .handle("update", ({ params, payload }) =>

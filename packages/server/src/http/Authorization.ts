@@ -8,6 +8,7 @@ import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
 import { Access } from "@sluice/domain/access/Access"
 import { EnvironmentAmbiguous, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
+import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer, SchemaIssue } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -57,8 +58,14 @@ export const withinBudget = Layer.effect(
   Effect.gen(function* () {
     const gate = yield* BudgetGate
     return (httpEffect) =>
-      Effect.flatMap(CurrentPrincipal, (principal) =>
-        Effect.matchEffect(gate.pass(principal), { onFailure: refusal, onSuccess: () => httpEffect })
+      Effect.withFiber((fiber) =>
+        // What an earlier run made may have spent it; the admission itself decides about what is not there.
+        Context.get(fiber.context, CurrentAttempt)?.again === true
+          ? httpEffect
+          : Effect.matchEffect(gate.pass(Context.getUnsafe(fiber.context, CurrentPrincipal)), {
+              onFailure: refusal,
+              onSuccess: () => httpEffect
+            })
       )
   })
 )

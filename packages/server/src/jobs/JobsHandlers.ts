@@ -4,7 +4,7 @@ import { listOf, pageRequest } from "@sluice/api/infra/Envelope"
 import { jobToWire, quoteToWire } from "@sluice/api/jobs/JobWire"
 import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { AttemptId } from "@sluice/domain/idempotency/Idempotency"
+import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import { JobNotFound } from "@sluice/domain/jobs/JobErrors"
 import type { JobFilter } from "@sluice/domain/jobs/Jobs"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
@@ -27,10 +27,10 @@ export const jobsHandlers = HttpApiBuilder.group(InfraApi, "jobs", (handlers) =>
       .handleRaw("create", ({ request }) =>
         Effect.withFiber((fiber) => {
           const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
-          const attemptId = Context.get(fiber.context, AttemptId)
+          const attempt = Context.get(fiber.context, CurrentAttempt)
           const requestId = Context.get(fiber.context, RequestId)
           return Effect.match(
-            Effect.flatMap(jsonBody(request), (body) => jobs.submit(principal, body, attemptId)),
+            Effect.flatMap(jsonBody(request), (body) => jobs.submit(principal, body, attempt)),
             {
               onFailure: (failure) =>
                 infraError(failure._tag === "NotJson" ? unsupportedMediaType : wireErrorOf(failure), requestId),

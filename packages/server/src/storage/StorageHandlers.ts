@@ -3,7 +3,7 @@ import { InfraApi } from "@sluice/api/InfraApi"
 import { listOf, pageRequest, wholeListOf } from "@sluice/api/infra/Envelope"
 import { volumeToWire } from "@sluice/api/storage/VolumeWire"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { AttemptId } from "@sluice/domain/idempotency/Idempotency"
+import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import { VolumeNotFound } from "@sluice/domain/storage/Volume"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
@@ -20,7 +20,10 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
         "create",
         Effect.fnUntraced(function* ({ payload }) {
           const request = { name: payload.name, region: payload.region, sizeGb: payload.size_gb }
-          return yield* answer(volumes.create(yield* CurrentPrincipal, request, yield* AttemptId), dataOf(volumeToWire))
+          return yield* answer(
+            volumes.create(yield* CurrentPrincipal, request, (yield* CurrentAttempt)?.id),
+            dataOf(volumeToWire)
+          )
         })
       )
       .handle("list", ({ query }) =>

@@ -31,6 +31,12 @@ export interface EndContext {
   readonly texts: ReadonlyArray<{ readonly name: string; readonly text: string }>
 }
 
+interface Ran {
+  readonly name: string
+  /** A machine that is lost may save what was written, or not. */
+  readonly lost: boolean
+}
+
 type Found = Effect.Effect<ReadonlyArray<string>>
 
 /** Tables of the world and of the checks, where the command and its output are what they are. */
@@ -52,16 +58,35 @@ export const ends = {
       )
       .pipe(Effect.map(texts), Effect.orDie),
 
-  /** A job has the name of its submission. */
-  oneJobAKey: (sql: PgClient.PgClient, { accepted }: EndContext): Found =>
+  onlyAccepted: (sql: PgClient.PgClient, { accepted }: EndContext): Found =>
     sql
       .unsafe<{ readonly found: string }>(
-        `select 'submission ' || name || ' made ' || count(*) || ' jobs' as found from jobs
-           group by workspace_id, name having count(*) > 1
-             and bool_or(id = any(array(select value::uuid from json_array_elements_text($1::json))))`,
+        `select 'nobody was told of job ' || id || ' of submission ' || name as found from jobs
+           where not id = any(array(select value::uuid from json_array_elements_text($1::json)))`,
         [JSON.stringify(accepted)]
       )
       .pipe(Effect.map(texts), Effect.orDie),
+
+  /** Each job with a volume adds its name to a file there. */
+  volumesKeepWhatWasWritten: (sql: PgClient.PgClient): Found =>
+    sql
+      .unsafe<{ readonly id: string; readonly held: string | null; readonly ran: ReadonlyArray<Ran> }>(
+        `select v.id, json_agg(json_build_object('name', j.name, 'lost', m.failure is not null) order by m.command_started_at) as ran,
+             (select convert_from(f.bytes, 'UTF8') from sim_volumes w join sim_files f
+                on f.volume_id = w.volume_id and f.version = w.version and f.path = 'ran.txt' where w.volume_id = v.id::text) as held
+           from volumes v join machines m on m.volume_id = v.id and m.command_started_at is not null join jobs j on j.id = m.job_id
+           group by v.id`
+      )
+      .pipe(
+        Effect.map((rows) =>
+          rows.flatMap(({ held, id, ran }) => {
+            const names = new Set(held?.trimEnd().split("\n"))
+            const wanted = ran.filter(({ lost, name }) => !lost || names.has(name)).map(({ name }) => `${name}\n`)
+            return (held ?? "") === wanted.join("") ? [] : [`volume ${id} holds ${held} and should hold ${wanted}`]
+          })
+        ),
+        Effect.orDie
+      ),
 
   nothingIsLeft: (sql: PgClient.PgClient, { now }: EndContext): Found =>
     sql

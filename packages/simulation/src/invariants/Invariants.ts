@@ -212,8 +212,13 @@ const LIST: ReadonlyArray<Listed> = [
   // What is asked for
   [
     "Asked once, made once",
-    "A submission under one key makes one job, however often it is sent.",
-    { end: ends.oneJobAKey }
+    "There is no job but those that were answered with 201: a submission under one key makes one, a refused one none.",
+    { end: ends.onlyAccepted }
+  ],
+  [
+    "A volume keeps what was written",
+    "A volume holds what each job on it wrote, in their order; of those on lost machines it may lack some.",
+    { end: ends.volumesKeepWhatWasWritten }
   ]
 ]
 

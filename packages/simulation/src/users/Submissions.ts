@@ -1,5 +1,5 @@
 /** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
-import { type Answer, AttemptId, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { type Answer, CurrentAttempt, Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Schema } from "effect"
@@ -45,7 +45,7 @@ export const submission = (users: Users, item: Submit): Effect.Effect<Submitted,
         const answer = yield* idempotency
           .once(
             request,
-            Effect.flatMap(AttemptId, (attemptId) => answered(jobs.submit(principal, body, attemptId)))
+            Effect.flatMap(CurrentAttempt, (attempt) => answered(jobs.submit(principal, body, attempt)))
           )
           // Another attempt is on its way still: as a client, wait and ask again.
           .pipe(Effect.catchTag("IdempotencyInProgress", () => Effect.die("in progress")))

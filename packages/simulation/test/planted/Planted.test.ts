@@ -32,13 +32,18 @@ const planted = ({ after, before, machines, models, statements }: Bug) => {
 }
 
 const firstFailure = async (bug: Bug) => {
+  let made = 0
   for (let seed = 1; seed <= bug.within; seed++) {
     const { options, rewrite } = planted(bug)
     const outcome = await simulate(database, { ...quickScenario(seed), lookSeconds: 1, ...bug.scenario }, options)
-    // A statement that was not found plants nothing: the bug's text is out of date.
-    if (rewrite !== undefined) assert.strictEqual(rewrite.made.size, bug.statements!.length)
-    if (outcome.violation !== null) return outcome
+    made = Math.max(made, rewrite?.made.size ?? 0)
+    if (outcome.violation !== null) {
+      assert.strictEqual(rewrite?.made.size, bug.statements?.length, "it is another one that was found")
+      return outcome
+    }
   }
+  // A statement that was not found plants nothing: the bug's text is out of date.
+  assert.strictEqual(made, bug.statements?.length ?? 0)
   return assert.fail(`not found in ${bug.within} runs`)
 }
 

@@ -78,13 +78,16 @@ export const rows: ReadonlyArray<string> = [
     exit_why: `'exit'`,
     stop_requested_at: at(-11),
     stopped_at: at(-10),
-    output_bytes: "4"
+    output_bytes: "4",
+    volume_id: V
   }),
   machine(111, "failed", { stopped_at: at(-29), failure: `'refused'` }),
   machine(112, "running", { running_at: at(-20), command_started_at: at(-19), output_bytes: "4", volume_id: V }),
   machine(113, "wanted"),
   `insert into volumes (id, workspace_id, environment_id, name, region, size_gb, attached_to, created_at) values (${V}, ${W}, ${E}, 'v', 'eu-north', 1, ${RUNS_M}, ${at(-60)})`,
   `insert into output_chunks (machine_id, start, bytes) values (${DONE_M}, 0, 'out\\012'), (${RUNS_M}, 0, 'out\\012')`,
+  `insert into sim_volumes (volume_id, version) values ('${id(3)}', '${id(110)}')`,
+  `insert into sim_files (volume_id, version, path, kind, mode, bytes, target) values ('${id(3)}', '${id(110)}', 'ran.txt', 'File', 420, 'job-10\\012', '')`,
   world(id(110), at(-10)),
   world(id(112), "null", `'${id(3)}'`),
   `update sim_capacity set used = 1 where gpu_type = 'A100' and region = 'eu-north'`
@@ -183,7 +186,7 @@ export const BREAKS: ReadonlyArray<Break> = [
   breaks(17, `update holds set amount = 1000 where id = ${RUNS}`, `update accounts set held = held - 4499000`),
   breaks(18, `update jobs set wake_at = ${at(-1)} where id = ${WAITS}`),
   breaks(18, `update machines set wake_at = ${at(-1)} where id = ${RUNS_M}`),
-  ended(19, { accepted: [id(99)] }),
+  ended(19, { accepted: [JOB.done, id(99)] }),
   breaks(20, machine(200, "failed", { job_id: WAITS, stopped_at: at(-1) })),
   breaks(21, job(20, "failed", { machine_id: REFUSED_M, ended_at: at(-29) })),
   breaks(22, `update machines set running_at = ${at(-20.5)} where id = ${RUNS_M}`),
@@ -224,7 +227,9 @@ export const BREAKS: ReadonlyArray<Break> = [
   ended(
     43,
     { expected: () => undefined },
-    job(20, "failed", { name: `'job-10'`, ended_at: at(-29) }),
+    job(20, "failed", { ended_at: at(-29) }),
     machine(120, "failed", { stopped_at: at(-29), failure: `'refused'` })
-  )
+  ),
+  ended(44, {}, `update sim_files set bytes = ''`),
+  ended(44, {}, `update sim_files set bytes = 'job-9\\012job-10\\012'`)
 ]

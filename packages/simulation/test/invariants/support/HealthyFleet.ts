@@ -21,7 +21,7 @@ const world: World = {
 export const fleet = virtualFleet(world)
 
 const commandOf = (i: number) =>
-  `echo started; sleep ${60 + ((i * 7_919) % 3_000)}; echo done; exit ${i % 5 === 0 ? 3 : 0}`
+  `echo $SERVICE_JOB_NAME >> ran.txt; echo started; sleep ${60 + ((i * 7_919) % 3_000)}; echo done; exit ${i % 5 === 0 ? 3 : 0}`
 
 /** Submits them all; answers their ids. */
 export const submitAll = Effect.gen(function* () {
@@ -40,7 +40,6 @@ export const submitAll = Effect.gen(function* () {
     const principal = i % 12 === 7 ? poor : i % 12 === 9 ? thrifty : rich
     const body = {
       command: commandOf(i),
-      name: `submission-${i}`,
       gpu_type: "A100",
       max_runtime_minutes: i % 10 === 0 ? 10 : 120,
       env: { TOKEN: "canary-of-a-secret" },
