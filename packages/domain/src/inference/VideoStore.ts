@@ -20,7 +20,7 @@ export interface Admission {
 
 /** $1 id, $2 workspace, $3 environment, $4 price, $5 month, $6.. the row. Said again, it changes nothing. */
 const ADMIT = `
-with acc as materialized (select id, balance - held as available from accounts where id = $2 for no key update
+with acc as materialized (select id, balance, held, balance - held as available from accounts where id = $2 for no key update
 ), env as materialized (
   select budget_reached(environments, $5::date) as reached, budget_room(environments, $5::date) as room, reserved
   from environments where id = $3 and (select count(*) from acc) >= 0 for no key update
@@ -30,7 +30,7 @@ with acc as materialized (select id, balance - held as available from accounts w
     coalesce(acc.available, 0) as available from env left join acc on true
 ), h as (insert into holds (id, account_id, environment_id, amount) select $1, $2, $3, $4::int8 from judged where refused is null
 ), m as (update environments set reserved = reserved + $4::int8 where id = $3 and (select refused is null from judged)
-), u as (update accounts set held = held + $4::int8 where id = $2 and (select refused is null from judged)
+), u as (update accounts set balance = acc.balance, held = acc.held + $4::int8 from acc where accounts.id = acc.id and (select refused is null from judged)
 ), v as (
   insert into videos (id, workspace_id, environment_id, price, key_id, model, prompt, size, seconds, picture, picture_type, idempotency_key, status, created_at, wake_at)
   select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, $14, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
