@@ -4,14 +4,16 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { Replica } from "../database/Replica.ts"
-import { monthOf, monthStart } from "./Ledger.ts"
+import { monthOf } from "./Ledger.ts"
 import type { NanoUsd } from "./Money.ts"
 
-/** An environment with a budget, claimed, with all that counts against the budget of the present month. */
+/** An environment with a budget, claimed, with all that counts against the budget of its month. */
 export interface ClaimedBudget {
   readonly id: string
   readonly budget: NanoUsd
-  /** Settled in this UTC month. */
+  /** When the UTC month began that counts. */
+  readonly month: number
+  /** Settled in it. */
   readonly spent: NanoUsd
   readonly fence: bigint
   readonly events: bigint
@@ -21,17 +23,20 @@ export interface ClaimedBudget {
 interface Row {
   readonly id: string
   readonly budget: bigint
+  readonly month: Date
   readonly spent: bigint
   readonly fence: bigint
   readonly events: bigint
   readonly running: ReadonlyArray<{ readonly price: string; readonly since: string }> | null
 }
 
-const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $2, fence = fence + 1
+/** Who looks first in a new month begins it for all: what was marked of the one before marks nothing then. */
+const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $2, fence = fence + 1,
+    month = greatest(month, $5::date), month_spent = spent_in(environments, $5::date)
   where id = any(array(select id from environments where monthly_budget is not null and wake_at <= $3
-    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
-  select c.id, c.monthly_budget as budget, case when c.month = $5::date then c.month_spent else 0 end as spent, c.fence, c.events,
-    (select json_agg(json_build_object('price', m.price::text, 'since', greatest(m.running_at, $6::timestamptz)))
+    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *, month::timestamp at time zone 'UTC' as began)
+  select c.id, c.monthly_budget as budget, c.began as month, c.month_spent as spent, c.fence, c.events,
+    (select json_agg(json_build_object('price', m.price::text, 'since', greatest(m.running_at, c.began)))
       from machines m join jobs j on j.id = m.job_id where m.workspace_id = c.workspace_id and m.environment_id = c.id
       and m.running_at is not null and m.stopped_at is null) as running
   from c`
@@ -81,11 +86,11 @@ export class BudgetStore extends Context.Service<
           new Date(at + replica.leaseMs),
           new Date(at),
           limit,
-          monthOf(at),
-          new Date(monthStart(at))
+          monthOf(at)
         ])
         return rows.map((row) => ({
           ...row,
+          month: row.month.getTime(),
           running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
         }))
       }, Effect.orDie)
@@ -104,7 +109,7 @@ export class BudgetStore extends Context.Service<
           budget.id,
           replica.id,
           new Date(at),
-          monthOf(at),
+          monthOf(budget.month),
           budget.events,
           new Date(wakeAt),
           budget.fence

@@ -43,7 +43,7 @@ export class Budgets extends Context.Service<
       const step = Effect.fnUntraced(function* (budget: ClaimedBudget) {
         const now = clock.currentTimeMillisUnsafe()
         const at = reachedAt(budget, now)
-        const month = nextMonth(now)
+        const month = nextMonth(budget.month)
         if (at <= now) {
           yield* store.reached(budget, month)
           yield* wakeups.announce("jobs", "machines")

@@ -8,9 +8,9 @@ export interface Environment {
   readonly isDefault: boolean
   /** Null: no limit. */
   readonly monthlyBudget: NanoUsd | null
-  /** Spent in the current UTC month. */
+  /** Spent in the current UTC month: the latest that has begun for any replica. */
   readonly monthSpent: NanoUsd
-  /** Start of the next UTC month. */
+  /** Start of the UTC month after that one. */
   readonly budgetResetsAt: Date
   readonly createdAt: Date
 }

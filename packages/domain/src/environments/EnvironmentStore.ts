@@ -3,27 +3,19 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { PageRequest } from "../database/Page.ts"
-
-export interface EnvironmentRow {
-  readonly id: string
-  readonly name: string
-  readonly isDefault: boolean
-  readonly monthlyBudget: NanoUsd | null
-  readonly monthSpent: NanoUsd
-  readonly createdAt: Date
-}
+import type { Environment } from "./Environment.ts"
 
 export class EnvironmentStore extends Context.Service<
   EnvironmentStore,
   {
-    /** `month`: first day of the current UTC month; what another month spent counts as 0. */
-    readonly get: (workspaceId: string, id: string, month: string) => Effect.Effect<EnvironmentRow | undefined>
+    /** `month`: first day of the UTC month; what an earlier one spent counts as 0. A later one that has begun elsewhere counts. */
+    readonly get: (workspaceId: string, id: string, month: string) => Effect.Effect<Environment | undefined>
     /** Up to `limit + 1` rows, newest first, and how many there are. */
     readonly list: (
       workspaceId: string,
       page: PageRequest,
       month: string
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<EnvironmentRow>; readonly total: number }>
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Environment>; readonly total: number }>
     /** Sets the budget and wakes who watches it; undefined when there is no such environment. */
     readonly setBudget: (
       workspaceId: string,
@@ -31,7 +23,7 @@ export class EnvironmentStore extends Context.Service<
       budget: NanoUsd | null,
       now: Date,
       month: string
-    ) => Effect.Effect<EnvironmentRow | undefined>
+    ) => Effect.Effect<Environment | undefined>
   }
 >()("@sluice/domain/environments/EnvironmentStore") {
   static readonly layer = Layer.effect(
@@ -39,18 +31,19 @@ export class EnvironmentStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = (month: string) => sql`id, name, is_default as "isDefault", monthly_budget as "monthlyBudget",
-        case when month = ${month}::date then month_spent else 0 end as "monthSpent", created_at as "createdAt"`
-      const first = Effect.map((rows: ReadonlyArray<EnvironmentRow>) => rows[0])
+        spent_in(environments, ${month}::date) as "monthSpent", created_at as "createdAt",
+        (greatest(month, ${month}::date) + interval '1 month') at time zone 'UTC' as "budgetResetsAt"`
+      const first = Effect.map((rows: ReadonlyArray<Environment>) => rows[0])
 
       return EnvironmentStore.of({
         get: (workspaceId, id, month) =>
-          sql<EnvironmentRow>`select ${columns(month)} from environments where workspace_id = ${workspaceId} and id = ${id}`.pipe(
+          sql<Environment>`select ${columns(month)} from environments where workspace_id = ${workspaceId} and id = ${id}`.pipe(
             first,
             Effect.orDie
           ),
         list: Effect.fnUntraced(function* (workspaceId, page, month) {
           const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`
-          const rows = yield* sql<EnvironmentRow>`select ${columns(month)} from environments
+          const rows = yield* sql<Environment>`select ${columns(month)} from environments
             where workspace_id = ${workspaceId} and ${after} order by id desc limit ${page.limit + 1}`
           const [count] = yield* sql<{
             total: bigint
@@ -58,7 +51,7 @@ export class EnvironmentStore extends Context.Service<
           return { rows, total: Number(count?.total ?? 0n) }
         }, Effect.orDie),
         setBudget: (workspaceId, id, budget, now, month) =>
-          sql<EnvironmentRow>`update environments
+          sql<Environment>`update environments
             set monthly_budget = ${budget}::int8, budget_reached_on = null, wake_at = least(wake_at, ${now}::timestamptz), events = events + 1
             where workspace_id = ${workspaceId} and id = ${id} returning ${columns(month)}`.pipe(first, Effect.orDie)
       })

@@ -5,12 +5,11 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { monthOf, nextMonth } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Ledger.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { pageOf } from "../database/Page.ts"
 import type { Environment } from "./Environment.ts"
 import { EnvironmentNotFound } from "./Environment.ts"
-import type { EnvironmentRow } from "./EnvironmentStore.ts"
 import { EnvironmentStore } from "./EnvironmentStore.ts"
 
 export class Environments extends Context.Service<
@@ -30,26 +29,23 @@ export class Environments extends Context.Service<
     Environments,
     Effect.gen(function* () {
       const store = yield* EnvironmentStore
-      const found = (id: string, now: number) => (row: EnvironmentRow | undefined) =>
-        row === undefined
-          ? Effect.fail(new EnvironmentNotFound({ environment: id }))
-          : Effect.succeed({ ...row, budgetResetsAt: new Date(nextMonth(now)) })
+      const found = (id: string) => (row: Environment | undefined) =>
+        row === undefined ? Effect.fail(new EnvironmentNotFound({ environment: id })) : Effect.succeed(row)
 
       return Environments.of({
         list: Effect.fn("Environments.list")(function* (principal, page) {
           const now = yield* Clock.currentTimeMillis
           const { rows, total } = yield* store.list(principal.workspaceId, page, monthOf(now))
-          const all = rows.map((row) => ({ ...row, budgetResetsAt: new Date(nextMonth(now)) }))
-          return pageOf(all, page, total)
+          return pageOf(rows, page, total)
         }),
         get: Effect.fn("Environments.get")(function* (principal, id) {
           const now = yield* Clock.currentTimeMillis
-          return yield* Effect.flatMap(store.get(principal.workspaceId, id, monthOf(now)), found(id, now))
+          return yield* Effect.flatMap(store.get(principal.workspaceId, id, monthOf(now)), found(id))
         }),
         setBudget: Effect.fn("Environments.setBudget")(function* (principal, id, budget) {
           const now = yield* Clock.currentTimeMillis
           const row = yield* store.setBudget(principal.workspaceId, id, budget, new Date(now), monthOf(now))
-          return yield* found(id, now)(row)
+          return yield* found(id)(row)
         })
       })
     })

@@ -193,7 +193,7 @@ with input as materialized (
   order by ord, side
 ), m as (
   update environments e set month = greatest(e.month, $3::date), reserved = e.reserved + x.aside,
-    month_spent = case when e.month < $3::date then 0 else e.month_spent end + x.total,
+    month_spent = spent_in(e, $3::date) + x.total,
     wake_at = case when e.monthly_budget is null or x.total = 0 then e.wake_at else least(e.wake_at, $2::timestamptz) end,
     events = e.events + case when e.monthly_budget is null or x.total = 0 then 0 else 1 end
   from (select environment_id, sum(charge)::int8 as total, sum(aside)::int8 as aside from (

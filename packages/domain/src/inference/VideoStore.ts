@@ -73,7 +73,7 @@ with written as (
 ), m as (
   update environments env set month = greatest(env.month, $6::date),
     reserved = env.reserved - case when hold.environment_id is null then 0 else hold.amount end,
-    month_spent = case when env.month < $6::date then 0 else env.month_spent end + $13::int8,
+    month_spent = spent_in(env, $6::date) + $13::int8,
     events = env.events + case when $13::int8 > 0 then 1 else 0 end,
     wake_at = case when env.monthly_budget is null or $13::int8 = 0 or env.lease_until > $5::timestamptz then env.wake_at else least(env.wake_at, $5::timestamptz) end
   from written w, hold, acc where env.id = w.environment_id)

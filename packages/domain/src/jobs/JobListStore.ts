@@ -39,7 +39,7 @@ const STOP = `with j as (update jobs set events = events + 1, cancel_requested_a
   from j where m.id = j.machine_id and m.status not in ('stopped', 'failed')`
 
 const FUNDS = `select a.balance - a.held as available, budget_reached(e, $3::date) as budget_reached,
-    case when e.monthly_budget is null then null else greatest(0, e.monthly_budget - case when e.month = $3::date then e.month_spent else 0 end) end as budget_remaining
+    case when e.monthly_budget is null then null else greatest(0, e.monthly_budget - spent_in(e, $3::date)) end as budget_remaining
   from accounts a, environments e where a.id = $1 and e.id = $2 and e.workspace_id = $1`
 
 export class JobListStore extends Context.Service<

@@ -5,14 +5,13 @@
  * ceiling), and by poll. Calls no provider: running it twice decides the same, and only one claim commits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { monthStart, SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
+import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import { HoldStore } from "../billing/HoldStore.ts"
-import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
 import * as Reconciler from "../database/Reconciler.ts"
 import { Signals } from "../database/Signals.ts"
 import { isTerminal, terminalStatuses } from "./Job.ts"
-import { type Decision, decide } from "./JobLifecycle.ts"
+import { decide } from "./JobLifecycle.ts"
 import { MachineOwner } from "../machines/MachineOwner.ts"
 import { Meters } from "../observation/Meters.ts"
 import { type JobRow, machineJson, machineOf, stateOf, termsOf } from "./JobRow.ts"
@@ -70,7 +69,6 @@ export class JobReconciler extends Context.Service<
           state: decision.state,
           stopMachine: decision.stopMachine,
           settle: decision.settle,
-          monthCost: monthCostOf(row, decision, now),
           wakeAt: decision.wakeAt
         })
         if (!committed) return
@@ -107,16 +105,4 @@ export class JobReconciler extends Context.Service<
       })
     )
   )
-}
-
-const runsSince = (row: JobRow): number | undefined => machineOf(row).runningAt ?? undefined
-
-/** The part of the final cost that the machine ran up in the UTC month of `now`. */
-const monthCostOf = (row: JobRow, decision: Decision, now: number): NanoUsd => {
-  const since = runsSince(row)
-  if (decision.settle === null || since === undefined) return 0n
-  const month = monthStart(now)
-  if (since >= month) return decision.settle
-  const before = costOf(row.price, month - since)
-  return decision.settle > before ? decision.settle - before : 0n
 }

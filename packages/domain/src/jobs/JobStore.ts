@@ -23,8 +23,6 @@ export interface JobCommit {
   readonly stopMachine: boolean
   /** The final cost; null while the job is not terminal. */
   readonly settle: NanoUsd | null
-  /** Of the final cost, what falls into the present UTC month: it counts against the month's budget. */
-  readonly monthCost: NanoUsd
   readonly wakeAt: number
 }
 
@@ -51,7 +49,7 @@ const RENEW = `update jobs set lease_until = $1 where lease_by = $2
 const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,
     workspace_id uuid, environment_id uuid, stop_machine boolean, terminal boolean, began boolean, wake_at timestamptz, status text, started_at timestamptz,
     ended_at timestamptz, stop_reason text, stop_at timestamptz, exit_code int4, error text, status_reason text, cost int8,
-    charged int8, written_off int8, month_cost int8, description text)
+    charged int8, written_off int8, price int8, running_at timestamptz, description text)
   ), written as (update jobs j set status = i.status, started_at = i.started_at, ended_at = i.ended_at,
       stop_reason = coalesce(j.stop_reason, i.stop_reason), stop_at = coalesce(j.stop_at, i.stop_at), exit_code = i.exit_code,
       error = i.error, status_reason = i.status_reason, cost = i.cost, lease_by = null, lease_until = null,
@@ -81,19 +79,20 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
   ), a as (update accounts a set balance = acc.balance - y.charged, held = acc.held - y.held
     from acc join (select account_id, sum(charged)::int8 as charged, sum(held)::int8 as held from bill group by account_id) y on y.account_id = acc.id
     where a.id = acc.id and a.id = any(array(select account_id from settled))
-  ), envs as materialized (select e.id from environments e where (e.id = any(array(select environment_id from ok where terminal))
+  ), envs as materialized (select e.id, greatest(e.month, $4::date) as month from environments e where (e.id = any(array(select environment_id from ok where terminal))
       or (e.id = any(array(select environment_id from ok where began)) and e.monthly_budget is not null))
       and (select count(*) from acc) >= 0 order by e.id for update
-  ), spent as (update environments e set month = greatest(e.month, $4::date), month_spent = case when e.month < $4::date then 0 else e.month_spent end + y.cost,
+  ), spent as (update environments e set month = y.month, month_spent = spent_in(e, $4::date) + y.cost,
       events = e.events + 1,
       wake_at = case when e.lease_until > $3::timestamptz then e.wake_at else least(e.wake_at, $3::timestamptz) end
-    from (select environment_id, sum(month_cost)::int8 as cost from ok where terminal or began group by environment_id) y
-    where e.id = y.environment_id and e.id = any(array(select id from envs))
+    from (select v.id, v.month, sum(cost_in(charged + written_off, price, running_at, v.month))::int8 as cost
+      from ok join envs v on v.id = ok.environment_id where terminal or began group by v.id, v.month) y
+    where e.id = y.id and e.id = any(array(select id from envs))
     returning e.id, e.monthly_budget is not null as limited)
   select w.id, w.wake_at, (select count(*) from stopped) as stops,
     exists (select from ok join spent s on s.id = ok.environment_id where ok.id = w.id and s.limited) as limited from written w`
 
-const inputOf = ({ row, state, stopMachine, settle, monthCost, wakeAt }: JobCommit) => {
+const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
   const bill = split(settle ?? 0n, row.hold ?? 0n)
   return {
     id: row.id,
@@ -118,7 +117,9 @@ const inputOf = ({ row, state, stopMachine, settle, monthCost, wakeAt }: JobComm
     cost: settle === null || row.machine.running_at === null ? null : bill.charged.toString(),
     charged: bill.charged.toString(),
     written_off: bill.writtenOff.toString(),
-    month_cost: monthCost.toString(),
+    // A month's budget bears what the job ran up in that month.
+    price: row.price.toString(),
+    running_at: row.machine.running_at,
     description: `${row.spec.gpuCount} x ${row.spec.gpuType}, job ${row.name}`
   }
 }

@@ -80,12 +80,7 @@ export const BUGS: ReadonlyArray<Bug> = [
   },
   {
     name: "what a job cost is not counted against the month's budget",
-    statements: [
-      [
-        "month_spent = case when e.month < $4::date then 0 else e.month_spent end + y.cost",
-        "month_spent = case when e.month < $4::date then 0 else e.month_spent end"
-      ]
-    ],
+    statements: [["month_spent = spent_in(e, $4::date) + y.cost", "month_spent = spent_in(e, $4::date)"]],
     within: 5
   },
   {

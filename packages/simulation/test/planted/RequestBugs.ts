@@ -58,7 +58,7 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
       ],
       ["$13::int8, null from hold where $13::int8 > 0", "hold.amount, null from hold"],
       ["balance = acc.balance - $13::int8, held", "balance = acc.balance - hold.amount, held"],
-      ["else env.month_spent end + $13::int8,", "else env.month_spent end + (select amount from hold),"]
+      ["spent_in(env, $6::date) + $13::int8,", "spent_in(env, $6::date) + (select amount from hold),"]
     ],
     scenario: FILMS,
     within: 10
