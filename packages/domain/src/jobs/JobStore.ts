@@ -43,25 +43,27 @@ const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
   select c.*, ${MACHINE_COLUMNS} from c`
 
-const RENEW = `update jobs set lease_until = $1 where lease_by = $2
-  and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
+const RENEW = `update jobs set lease_until = $1 where id = any(array(select id from jobs where lease_by = $2
+  and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`
 
 const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,
     workspace_id uuid, environment_id uuid, stop_machine boolean, terminal boolean, began boolean, wake_at timestamptz, status text, started_at timestamptz,
     ended_at timestamptz, stop_reason text, stop_at timestamptz, exit_code int4, error text, status_reason text, cost int8,
     charged int8, written_off int8, price int8, running_at timestamptz, description text)
+  ), mine as materialized (select j.id from jobs j where j.id = any(array(select id from input)) order by j.id for no key update
   ), written as (update jobs j set status = i.status, started_at = i.started_at, ended_at = i.ended_at,
       stop_reason = coalesce(j.stop_reason, i.stop_reason), stop_at = coalesce(j.stop_at, i.stop_at), exit_code = i.exit_code,
       error = i.error, status_reason = i.status_reason, cost = i.cost, lease_by = null, lease_until = null,
       wake_at = case when j.events <> i.events then $3::timestamptz else i.wake_at end
-    from input i where j.id = i.id and j.id = any(array(select id from input)) and j.lease_by = $2 and j.fence = i.fence
+    from input i where j.id = i.id and j.id = any(array(select id from mine)) and j.lease_by = $2 and j.fence = i.fence
     returning j.id, j.wake_at
   ), ok as materialized (select i.* from input i join written w on w.id = i.id
+  ), theirs as materialized (select m.id from machines m where m.id = any(array(select machine_id from ok where stop_machine)) order by m.id for no key update
   ), stopped as (update machines m set stop_requested_at = coalesce(m.stop_requested_at, $3::timestamptz),
       status = case when m.status = 'running' then 'stopping' else m.status end, events = m.events + 1,
       wake_at = case when m.lease_until > $3::timestamptz then m.wake_at else least(m.wake_at, $3::timestamptz) end
     from ok where m.id = ok.machine_id and ok.stop_machine and m.stop_requested_at is null
-      and m.id = any(array(select machine_id from ok where stop_machine)) and m.status not in ('stopped', 'failed')
+      and m.id = any(array(select id from theirs)) and m.status not in ('stopped', 'failed')
     returning m.id
   ), settled as (update holds h set state = case when ok.charged > 0 then 'settled' else 'released' end
     from ok where h.id = ok.id and ok.terminal and h.state = 'open' and h.id = any(array(select id from ok where terminal))

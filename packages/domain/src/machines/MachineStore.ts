@@ -43,13 +43,17 @@ const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fenc
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked))
   returning *`
 
-const RENEW = `update machines set lease_until = $1 where lease_by = $2
-  and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
+const RENEW = `update machines set lease_until = $1 where id = any(array(select id from machines where lease_by = $2
+  and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`
 
 const INPUT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
     keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
     command_started_at timestamptz, command_exited_at timestamptz, exit_code int4, exit_why text, stop_requested_at timestamptz,
     stopped_at timestamptz, absent_since timestamptz, failure text, volume_bytes int8))`
+
+/** Locked in their order before any is written: an update takes its rows as they come. */
+const mine = (when: string) => `mine as materialized (select id from machines
+    where id = any(array(select id from input)) and ${when} order by id for no key update)`
 
 /** $2 replica, $3 now. A claim that was lost writes nothing. */
 const WRITE = `update machines m set status = i.status, requested_at = i.requested_at, running_at = i.running_at,
@@ -58,15 +62,15 @@ const WRITE = `update machines m set status = i.status, requested_at = i.request
       absent_since = i.absent_since, failure = i.failure,
       lease_by = case when i.keep then m.lease_by end, lease_until = case when i.keep then m.lease_until end,
       wake_at = case when i.keep then m.wake_at when m.events <> i.events then $3::timestamptz else i.wake_at end
-    from input i where m.id = i.id and m.id = any(array(select id from input)) and m.lease_by = $2 and m.fence = i.fence`
+    from input i where m.id = i.id and m.id = any(array(select id from mine)) and m.lease_by = $2 and m.fence = i.fence`
 
 /** For machines of which neither a job nor a volume has to learn. */
-const COMMIT_ALONE = `${INPUT} ${WRITE} returning m.id as written, m.wake_at as written_wake_at, null as id`
+const COMMIT_ALONE = `${INPUT}, ${mine("true")} ${WRITE} returning m.id as written, m.wake_at as written_wake_at, null as id`
 
 const COMMIT = `${INPUT}, owners as materialized (select j.id, j.lease_until is null or j.lease_until <= $3::timestamptz as free from jobs j
     where j.id = any(array(select job_id from input where wake_job))
     and j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') order by j.id for update
-  ), written as (${WRITE} and (select count(*) from owners) >= 0
+  ), ${mine("(select count(*) from owners) >= 0")}, written as (${WRITE}
     returning m.id, m.events, m.wake_at
   ), told as (update jobs j set events = j.events + 1, fence = j.fence + case when o.free then 1 else 0 end,
       lease_by = case when o.free then $2 else j.lease_by end, lease_until = case when o.free then $4::timestamptz else j.lease_until end,
