@@ -8,10 +8,11 @@ import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
 import { HoldStore } from "../../src/billing/HoldStore.ts"
 import { LedgerStore } from "../../src/billing/LedgerStore.ts"
 import { Replica } from "../../src/database/Replica.ts"
-import { MeteringStore, type MeterRow } from "../../src/inference/MeteringStore.ts"
+import { MeteringStore } from "../../src/inference/MeteringStore.ts"
 import type { VideoState } from "../../src/inference/VideoLifecycle.ts"
 import type { VideoRow } from "../../src/inference/VideoRow.ts"
 import { VideoStore } from "../../src/inference/VideoStore.ts"
+import { meterRow } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(HoldStore.layer, LedgerStore.layer, MeteringStore.layer, VideoStore.layer).pipe(
   Layer.provideMerge(Replica.layer({ speed: 1 })),
@@ -37,33 +38,19 @@ onPostgres(
           const videos = yield* VideoStore
           const now = yield* Clock.currentTimeMillis
           const tenant = yield* makeTenant({ credit: 1_000n })
-          const rowOf = (id: string, settle: boolean, amount: bigint): MeterRow => ({
-            settle,
-            id,
-            accountId: tenant.workspaceId,
-            environmentId: tenant.environmentId!,
-            keyId: tenant.keyId,
-            amount,
-            block: undefined,
-            model: "m",
-            description: "",
-            requestId: id,
-            tokensIn: settle ? 1 : null,
-            tokensOut: settle ? 1 : null
-          })
           // Holds a part, grows it to all there is, and gives it back: the account is at its edge all the time.
           const request = Effect.gen(function* () {
             const id = yield* crypto.randomUUIDv7()
-            const [reserved] = yield* metering.flush([rowOf(id, false, 300n)], now, now + 60_000)
+            const [reserved] = yield* metering.flush([meterRow(tenant, id, false, 300n)], now, now + 60_000)
             if (reserved!.refused !== null) return 0
             yield* holds.extend(id, 1_000n)
-            yield* metering.flush([rowOf(id, true, 1n)], now, now + 60_000)
+            yield* metering.flush([meterRow(tenant, id, true, 1n)], now, now + 60_000)
             return 1
           })
           // A film that fails costs nothing: what was held for it is free again.
           const film = Effect.gen(function* () {
             const id = yield* crypto.randomUUIDv7()
-            const order = { ...FILM, id, ...tenant, environmentId: tenant.environmentId! }
+            const order = { ...FILM, ...tenant, id }
             if ((yield* videos.admit(order)).refused !== null) return 0
             const ends = (row: VideoRow) => videos.commit(row, FAILED, now)
             yield* Effect.forEach(yield* videos.claim(10), ends, { concurrency: "unbounded" })
