@@ -2,8 +2,11 @@
  * Masking of secret values in a stream of bytes: each byte of an occurrence becomes `*`, so offsets stay what they were.
  *
  * A value may be cut by the end of what is there so far: a tail that could be its beginning is held back until more comes
- * or the stream ends. Only values of at least MIN_BYTES are masked; shorter ones would hide ordinary text.
+ * or the stream ends. Only values of at least MIN_BYTES are masked; shorter ones would hide ordinary text. Values and output
+ * are both a customer's, so the work does not grow with how nearly they match: it is the bytes of both, read once or twice.
  */
+import * as AhoCorasick from "./AhoCorasick.ts"
+
 export const MIN_BYTES = 8
 const STAR = 0x2a
 
@@ -19,11 +22,36 @@ const encoder = new TextEncoder()
 export const needles = (values: Iterable<string>): ReadonlyArray<Uint8Array> =>
   [...new Set(values)].map((value) => encoder.encode(value)).filter((bytes) => bytes.length >= MIN_BYTES)
 
-/** Whether as much of `needle` as there is room for stands at `at`. */
-const standsAt = (bytes: Uint8Array, at: number, needle: Uint8Array): boolean => {
-  const length = Math.min(needle.length, bytes.length - at)
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== needle[i]) return false
-  return true
+/** Of each byte the length of the longest whole value that begins there; undefined where none begins anywhere. */
+const wholeValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): Int32Array | undefined => {
+  // Read from its end, with the values reversed, a text tells where they begin.
+  const backward = AhoCorasick.make(
+    values.filter((value) => value.length <= bytes.length).map((value) => value.toReversed())
+  )
+  let lengths: Int32Array | undefined
+  let node = AhoCorasick.ROOT
+  for (let at = bytes.length - 1; at >= 0; at--) {
+    node = AhoCorasick.next(backward, node, bytes[at]!)
+    const length = backward.longest[node]!
+    if (length > 0) (lengths ??= new Int32Array(bytes.length))[at] = length
+  }
+  return lengths
+}
+
+/** Where values may begin that the end cuts off, in order. */
+const cutValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): ReadonlyArray<number> => {
+  // More of a value than the text has room for need not be known.
+  const forward = AhoCorasick.make(values.map((value) => value.subarray(0, bytes.length + 1)))
+  const longest = values.reduce((longest, value) => Math.max(longest, value.length), 0)
+  let node = AhoCorasick.ROOT
+  for (let at = Math.max(0, bytes.length - longest); at < bytes.length; at++) {
+    node = AhoCorasick.next(forward, node, bytes[at]!)
+  }
+  const cuts: Array<number> = []
+  for (; node !== AhoCorasick.ROOT; node = forward.fail[node]!) {
+    if (AhoCorasick.hasChildren(forward, node)) cuts.push(bytes.length - forward.depth[node]!)
+  }
+  return cuts
 }
 
 /**
@@ -31,19 +59,23 @@ const standsAt = (bytes: Uint8Array, at: number, needle: Uint8Array): boolean =>
  */
 export const mask = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boolean): Masked => {
   if (values.length === 0 || bytes.length === 0) return { bytes, heldBack: 0 }
-  const byFirst = new Map<number, Array<Uint8Array>>()
-  for (const value of values) byFirst.set(value[0]!, [...(byFirst.get(value[0]!) ?? []), value])
-  let out: Uint8Array | undefined
+  const lengths = wholeValues(bytes, values)
+  const cuts = final ? [] : cutValues(bytes, values)
+  if (lengths === undefined) return upTo(bytes, cuts[0] ?? bytes.length)
+  const out = bytes.slice()
+  let cut = 0
   for (let at = 0; at < bytes.length;) {
-    const candidates = byFirst.get(bytes[at]!)?.filter((value) => standsAt(bytes, at, value)) ?? []
-    const whole = candidates.filter((value) => value.length <= bytes.length - at)
+    while (cut < cuts.length && cuts[cut]! < at) cut++
     // One that the end cuts off may yet be there: judge from here again with what follows.
-    if (!final && whole.length < candidates.length) {
-      return { bytes: (out ?? bytes).subarray(0, at), heldBack: bytes.length - at }
-    }
-    const length = whole.reduce((longest, value) => Math.max(longest, value.length), 0)
-    if (length > 0) (out ??= bytes.slice()).fill(STAR, at, at + length)
+    if (cuts[cut] === at) return upTo(out, at)
+    const length = lengths[at]!
+    if (length > 0) out.fill(STAR, at, at + length)
     at += Math.max(1, length)
   }
-  return { bytes: out ?? bytes, heldBack: 0 }
+  return { bytes: out, heldBack: 0 }
 }
+
+const upTo = (bytes: Uint8Array, end: number): Masked => ({
+  bytes: bytes.subarray(0, end),
+  heldBack: bytes.length - end
+})

@@ -1,6 +1,5 @@
-/** The 10 MB rule equals its naive model for any chunking, and secrets are masked across any chunking. */
+/** The 10 MB rule equals its naive model for any chunking. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Mask from "@sluice/domain/machines/Mask"
 import * as Limit from "@sluice/domain/machines/OutputLimit"
 import fc from "fast-check"
 
@@ -64,40 +63,5 @@ describe("OutputLimit", () => {
   it("keeps 10,485,760 bytes: half from the start, half from the end", () => {
     assert.isUndefined(Limit.gapOf(10_485_760))
     assert.deepStrictEqual(Limit.gapOf(10_485_761), { from: 5_242_880, to: 5_242_881 })
-  })
-})
-
-describe("Mask", () => {
-  it("hides every occurrence of a value, wherever the output is cut, and changes nothing else", () => {
-    const piece = fc.constantFrom("hunter2hunter2", "hunter2", "swordfish-9", "sword", "x", "\n", "fish-9hunter2h")
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 20 }), fc.array(fc.nat(300), { maxLength: 10 }), (parts, cuts) => {
-        const values = ["hunter2hunter2", "swordfish-9"]
-        const whole = bytes.encode(parts.join(""))
-        const needles = Mask.needles(values)
-        const ends = [...new Set([...cuts.map((cut) => Math.min(cut, whole.length)), whole.length])].sort(
-          (a, b) => a - b
-        )
-        let given = ""
-        let at = 0
-        for (const end of ends) {
-          const masked = Mask.mask(whole.subarray(at, end), needles, end === whole.length)
-          given += text.decode(masked.bytes)
-          at += masked.bytes.length
-        }
-        assert.strictEqual(given.length, whole.length)
-        for (const value of values) assert.notInclude(given, value)
-        for (const value of values) assert.notInclude(given, value)
-        assert.strictEqual(given, text.decode(Mask.mask(whole, needles, true).bytes))
-      }),
-      { numRuns: 3_000 }
-    )
-  })
-
-  it("leaves values of less than 8 bytes alone", () => {
-    assert.deepStrictEqual(
-      Mask.needles(["1234567", "12345678"]).map((needle) => text.decode(needle)),
-      ["12345678"]
-    )
   })
 })
