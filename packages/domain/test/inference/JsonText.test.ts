@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { isParsable, parsedJson } from "@sluice/domain/inference/JsonText"
+import { parsedJson } from "@sluice/domain/inference/JsonText"
 import { Result } from "effect"
 import fc from "fast-check"
 
@@ -33,7 +33,6 @@ describe("the JSON text of a body", () => {
   it("is parsable where it is small, whatever is in its strings", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-        expect(isParsable(JSON.stringify(value))).toBe(true)
         const padded = JSON.stringify([value, "x".repeat(140_000), '"\\[{,:'])
         expect(Result.getOrThrow(parsedJson(padded))).toEqual(JSON.parse(padded))
       }),

@@ -30,6 +30,7 @@ import {
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import type { HostRule } from "./Hosts.ts"
+import { BodyTooFull, bodyTooFull, bounded } from "./InfraBody.ts"
 import { commonHeaders, givenRequestId, RequestId } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
@@ -79,7 +80,7 @@ const handled = (
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // A form bounds its file itself: it knows which endpoint it is for, and does not come here for its text.
   const body = boundedBody(source, limit, room)
-  Object.defineProperty(request, "text", { value: body.text })
+  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : bounded(body.text) })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
     onSuccess: (response) =>
@@ -118,6 +119,7 @@ const explain = (
     return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
+  if (failure instanceof BodyTooFull) return Effect.succeed(bodyTooFull(failure))
   if (failure instanceof BodyCrowdedOut) return Effect.succeed(crowdedOut)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
   const known = isStoreAway(failure)

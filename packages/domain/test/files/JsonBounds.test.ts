@@ -1,0 +1,60 @@
+/** A text is refused for what it holds, by the field that holds it, and never for what stands in its strings. */
+import { assert, describe, it } from "@effect/vitest"
+import { fieldBeyond } from "@sluice/domain/files/JsonBounds"
+import fc from "fast-check"
+
+/** Values and levels of a parsed body, itself included. */
+const sizeOf = (value: unknown): { readonly values: number; readonly depth: number } => {
+  if (typeof value !== "object" || value === null) return { values: 1, depth: 0 }
+  const inner = Object.values(value).map(sizeOf)
+  return {
+    values: inner.reduce((sum, { values }) => sum + values, 1),
+    depth: 1 + Math.max(0, ...inner.map(({ depth }) => depth))
+  }
+}
+
+const tricky = fc.string({ unit: fc.constantFrom('"', "\\", "{", "[", ",", ":", "a"), maxLength: 6 })
+const { body } = fc.letrec<{ body: unknown }>((tie) => ({
+  body: fc.oneof(
+    { maxDepth: 5 },
+    fc.oneof(tricky, fc.integer(), fc.constant(null)),
+    fc.array(tie("body"), { maxLength: 5 }),
+    fc.dictionary(tricky, tie("body"), { maxKeys: 5 })
+  )
+}))
+
+describe("JsonBounds", () => {
+  it("refuses every text that is far beyond its bounds, and none that is within", () => {
+    fc.assert(
+      fc.property(body, fc.nat(12), fc.nat(5), fc.constantFrom(undefined, 1), (value, values, depth, indent) => {
+        const size = sizeOf(value)
+        const refused = fieldBeyond(JSON.stringify(value, null, indent), { depth, values }) !== undefined
+        if (size.values <= values && size.depth <= depth) assert.isFalse(refused)
+        if (size.values > 3 * values + 1 || size.depth > depth) assert.isTrue(refused)
+      }),
+      { numRuns: 3_000 }
+    )
+  })
+
+  it("names the field that holds too much", () => {
+    const bounds = { depth: 4, values: 10 }
+    const many = Array.from({ length: 40 }, (_, i) => i)
+    const fields = Object.fromEntries(many.map((i) => [`k${i}`, "v"]))
+    const named: ReadonlyArray<readonly [unknown, string]> = [
+      [{ a: "x", env: fields, z: 1 }, "env"],
+      [{ a: "x", list: many }, "list"],
+      [{ deep: { b: [[[["x"]]]] } }, "deep"],
+      [{ 'a"{': [["b"], fields] }, 'a\\"{'],
+      [fields, ""],
+      [many, ""],
+      [["x", fields], ""]
+    ]
+    for (const [value, field] of named) assert.strictEqual(fieldBeyond(JSON.stringify(value), bounds), field)
+  })
+
+  it("leaves what is no JSON to the parser", () => {
+    for (const text of ["", '"', '{"a', "]]]]", '"\\"']) {
+      assert.isUndefined(fieldBeyond(text, { depth: 1, values: 1 }))
+    }
+  })
+})

@@ -1,0 +1,45 @@
+/** What is wrong with a body of the infrastructure surface: told whole, and bounded where it would be endless. */
+import { expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Told } from "./support/TestServer.ts"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
+const pathsOf = (told: { readonly json: Told["json"] }) =>
+  told.json.error.details.issues.map((issue: { path: string }) => issue.path)
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body", (it) => {
+  it.effect("tells everything that is wrong with a job that leaves nothing out", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const wrong = { env: keys(200), labels: keys(16), ...keys(13) }
+      const all = ["command", "gpu_type", "max_runtime_minutes", ...Object.keys(keys(13))]
+      for (const name of ["env", "labels"] as const)
+        all.push(...Object.keys(wrong[name]).map((key) => `${name}.${key}`))
+      expect(pathsOf(yield* ask("/api/v1/jobs", { body: wrong })).sort()).toEqual(all.sort())
+    })
+  )
+
+  it.effect("names one field where the rest would be endless, at every route that takes a body", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const endless: ReadonlyArray<readonly [string, object]> = [
+        ["env", { ...job, env: keys(80_000) }],
+        ["labels", { labels: keys(80_000), ...job }],
+        ["scopes", { name: "x", scopes: Array.from({ length: 200_000 }, () => 1) }],
+        ["", { ...job, ...keys(80_000) }]
+      ]
+      const creates = ["jobs", "jobs/quote", "storage", "api-keys"].map((name) => ["POST", name] as const)
+      const changes = ["storage", "api-keys", "environments"].map((name) => ["PATCH", `${name}/${MISSING}`] as const)
+      for (const [method, path] of [...creates, ...changes]) {
+        for (const [field, body] of endless) {
+          const told = yield* ask(`/api/v1/${path}`, { method, body })
+          expect([method, path, told.status, pathsOf(told)]).toEqual([method, path, 422, [field]])
+          expect(told.json.error.message).toContain("at most 500 values")
+        }
+      }
+    })
+  )
+})
