@@ -1,14 +1,21 @@
 /**
- * How much of bodies that are still coming is held at a time, all connections together. When it is full, the body that has
- * been coming for longest gives way: one that is sent at the pace of a network is never that one, and who sends halves and
- * waits keeps nobody else out.
+ * How much of bodies is held at a time, all requests together: of those that are still coming and of those that are being
+ * answered. When it is full, the body that has been coming for longest gives way: one that is sent at the pace of a network
+ * is never that one, and who sends halves and waits keeps nobody else out. Nor does who sends much: one key has half of it.
  */
 import { Context } from "effect"
+import { getHeapStatistics } from "node:v8"
 
-/** A dozen of the largest bodies. */
-const ROOM_BYTES = 256 * 1024 * 1024
+/** What answers one body takes some three times its size of the heap: as text, as values, and as text for an upstream. */
+const PART_OF_HEAP = 8
+/** Three of the largest bodies: a key that has half of it can send one. */
+const LEAST_BYTES = 64 * 1024 * 1024
+
+const roomBytes = () => Math.max(LEAST_BYTES, getHeapStatistics().heap_size_limit / PART_OF_HEAP)
 
 export interface Guest {
+  /** Whose it is, as far as anybody knows before it is read. */
+  readonly owner: string
   /** What is held of it. */
   bytes: number
   /** It has to go: nothing of it is held any more. */
@@ -16,35 +23,51 @@ export interface Guest {
 }
 
 export class Rooms {
-  private readonly guests = new Set<Guest>()
+  /** Those that can still go, the oldest first. */
+  private readonly coming = new Set<Guest>()
+  private readonly owners = new Map<string, number>()
   private readonly most: number
   private held = 0
 
-  constructor(most = ROOM_BYTES) {
+  constructor(most = roomBytes()) {
     this.most = most
   }
 
   /** So much more of it came. */
   grow(guest: Guest, bytes: number): void {
-    this.guests.add(guest)
-    guest.bytes += bytes
-    this.held += bytes
-    for (const oldest of this.guests) {
-      if (this.held <= this.most) return
-      this.leave(oldest)
-      oldest.crowdedOut()
+    this.coming.add(guest)
+    this.take(guest, bytes)
+    const { owner } = guest
+    for (const one of this.coming) {
+      const isOwners = (this.owners.get(owner) ?? 0) > this.most / 2
+      if (!isOwners && this.held <= this.most) return
+      if (isOwners && one.owner !== owner) continue
+      this.leave(one)
+      one.crowdedOut()
     }
   }
 
-  /** It is whole, or nobody waits for it. */
-  leave(guest: Guest): void {
-    if (!this.guests.delete(guest)) return
-    this.held -= guest.bytes
-    guest.bytes = 0
+  /** It is whole, and stays until it is answered. */
+  settle(guest: Guest): void {
+    this.coming.delete(guest)
   }
 
-  get size(): { readonly guests: number; readonly bytes: number } {
-    return { guests: this.guests.size, bytes: this.held }
+  /** It is answered, or nobody waits for it. */
+  leave(guest: Guest): void {
+    this.coming.delete(guest)
+    this.take(guest, -guest.bytes)
+  }
+
+  get size(): { readonly owners: number; readonly bytes: number } {
+    return { owners: this.owners.size, bytes: this.held }
+  }
+
+  private take(guest: Guest, bytes: number): void {
+    guest.bytes += bytes
+    this.held += bytes
+    const owns = (this.owners.get(guest.owner) ?? 0) + bytes
+    if (owns === 0) this.owners.delete(guest.owner)
+    else this.owners.set(guest.owner, owns)
   }
 }
 

@@ -3,9 +3,9 @@
  * caller reads a 413 instead of a reset connection; what still comes is thrown away.
  */
 import { isUtf8 } from "node:buffer"
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { Data, Effect, Exit } from "effect"
-import type { Rooms } from "./BodyRoom.ts"
+import type { Guest, Rooms } from "./BodyRoom.ts"
 
 export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
 
@@ -27,7 +27,16 @@ export interface BoundedBody {
   readonly overflowed: () => boolean
 }
 
-export const boundedBody = (source: IncomingMessage, limit: number, room: Rooms): BoundedBody => {
+/** A body of so many bytes takes no room. */
+const SMALL_BYTES = 16_384
+
+/** `response`: when it is closed, the request is answered. */
+export const boundedBody = (
+  source: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+  room: Rooms
+): BoundedBody => {
   /** What became of the body, for those who ask again. */
   let outcome: BodyOutcome | undefined
   let overflowed = false
@@ -37,9 +46,8 @@ export const boundedBody = (source: IncomingMessage, limit: number, room: Rooms)
       outcome ??= result
       told(outcome)
     }
-    const said = Number(source.headers["content-length"])
     // Said before it came: none of it is waited for.
-    if (said > limit) {
+    if (Number(source.headers["content-length"]) > limit) {
       overflowed = true
       return end(Exit.fail(new BodyTooLarge({ limit })))
     }
@@ -49,29 +57,35 @@ export const boundedBody = (source: IncomingMessage, limit: number, room: Rooms)
       parts.length = 0
       end(Exit.fail(why))
     }
-    const guest = { bytes: 0, crowdedOut: () => drop(new BodyCrowdedOut()) }
+    let guest: Guest | undefined
+    const enter = () => {
+      const one = {
+        owner: source.headers.authorization ?? "",
+        bytes: 0,
+        crowdedOut: () => drop(new BodyCrowdedOut())
+      }
+      response.on("close", () => room.leave(one))
+      return one
+    }
     source.on("data", (chunk: Buffer) => {
       if (outcome !== undefined) return
       size += chunk.length
       if (size > limit) {
         overflowed = true
-        room.leave(guest)
+        if (guest !== undefined) room.leave(guest)
         return drop(new BodyTooLarge({ limit }))
       }
       parts.push(chunk)
-      // Most bodies come whole, and take no room.
-      if (size !== said) room.grow(guest, chunk.length)
+      if (size > SMALL_BYTES) room.grow((guest ??= enter()), guest.bytes === 0 ? size : chunk.length)
     })
     source.on("end", () => {
       if (outcome !== undefined) return
-      room.leave(guest)
+      if (guest !== undefined) room.settle(guest)
       const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+      parts.length = 0
       end(isUtf8(bytes) ? Exit.succeed(bytes.toString("utf8")) : Exit.fail(new BodyNotText()))
     })
-    source.on("error", () => {
-      room.leave(guest)
-      gone?.()
-    })
+    source.on("error", () => gone?.())
   }
   const text = Effect.callback<string, BodyFailure>((resume) => {
     read(resume, () => resume(Effect.interrupt))

@@ -79,7 +79,7 @@ const handled = (
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // A form bounds its file itself: it knows which endpoint it is for, and does not come here for its text.
-  const body = boundedBody(source, limit, room)
+  const body = boundedBody(source, response, limit, room)
   Object.defineProperty(request, "text", { value: isInference(path) ? body.text : bounded(body.text) })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {

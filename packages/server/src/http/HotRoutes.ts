@@ -52,7 +52,7 @@ export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Serv
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
       if (route === undefined || !isOurHost(headers.host)) return false
       const length = Number(headers["content-length"] ?? Number.NaN)
-      const body = boundedBody(source, route.maxBodyBytes, room)
+      const body = boundedBody(source, response, route.maxBodyBytes, room)
       const begin = (text: BoundedBody["text"]) => {
         if (response.destroyed) return
         const fiber = route.run(route.handler(source, response, text))

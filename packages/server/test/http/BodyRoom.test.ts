@@ -1,7 +1,8 @@
 /** Bodies that are sent by halves take no more room together than there is, and keep nobody else out. */
 import { expect, it } from "@effect/vitest"
 import { PassThrough } from "node:stream"
-import type { IncomingMessage } from "node:http"
+import { EventEmitter } from "node:events"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { Cause, Exit } from "effect"
 import fc from "fast-check"
 import { describe } from "vitest"
@@ -10,92 +11,120 @@ import { type BodyOutcome, boundedBody } from "../../src/http/BoundedBody.ts"
 
 const MOST = 1_000
 
-const arrival = fc.oneof(
-  fc.record({ guest: fc.nat(7), bytes: fc.integer({ min: 0, max: MOST }) }),
-  fc.record({ guest: fc.nat(7), bytes: fc.constant(-1) })
-)
+const arrival = fc.record({
+  guest: fc.nat(7),
+  what: fc.oneof(fc.integer({ min: 1, max: MOST }), fc.constantFrom("leaves" as const, "is whole" as const))
+})
 
 describe("Rooms", () => {
-  it("never hold more than there is, and let the oldest go first", () => {
+  it("never hold more than there is, half of it for one owner, and let the oldest go first that still comes", () => {
     fc.assert(
       fc.property(fc.array(arrival, { maxLength: 60 }), (arrivals) => {
         const rooms = new Rooms(MOST)
-        const inside: Array<number> = []
+        const coming: Array<number> = []
+        const gone: Array<number> = []
         const guests = Array.from({ length: 8 }, (_, id): Guest => ({
+          owner: `key ${id % 3}`,
           bytes: 0,
-          crowdedOut: () => expect(inside.shift()).toBe(id)
+          crowdedOut: () => void gone.push(id)
         }))
-        for (const { guest, bytes } of arrivals) {
-          if (bytes < 0) {
-            rooms.leave(guests[guest]!)
-            if (inside.includes(guest)) inside.splice(inside.indexOf(guest), 1)
-          } else {
-            if (!inside.includes(guest)) inside.push(guest)
-            rooms.grow(guests[guest]!, bytes)
+        const held = (owner?: string) =>
+          guests.reduce((sum, one) => sum + (owner === undefined || one.owner === owner ? one.bytes : 0), 0)
+        const settled = new Set<number>()
+        for (const { guest: id, what } of arrivals) {
+          const guest = guests[id]!
+          const before = [...coming]
+          gone.length = 0
+          if (what === "leaves") {
+            rooms.leave(guest)
+            settled.delete(id)
+          } else if (what === "is whole") {
+            rooms.settle(guest)
+            if (guest.bytes > 0) settled.add(id)
+          } else if (!settled.has(id)) {
+            if (!coming.includes(id)) before.push(id)
+            rooms.grow(guest, what)
           }
-          const held = guests.reduce((sum, one) => sum + one.bytes, 0)
-          expect(rooms.size).toEqual({ guests: inside.length, bytes: held })
-          expect(held).toBeLessThanOrEqual(MOST)
+          // Who went was the oldest of all, or the oldest of the owner who had more than half.
+          const rest = before.filter((one) => !gone.includes(one))
+          for (const one of gone) {
+            const older = rest.filter((other) => before.indexOf(other) < before.indexOf(one))
+            expect(older.every((other) => guests[other]!.owner !== guests[one]!.owner)).toBe(true)
+          }
+          coming.splice(
+            0,
+            coming.length,
+            ...rest.filter((one) => !settled.has(one) && !(what === "leaves" && one === id))
+          )
+          expect(rooms.size.bytes).toBe(held())
+          expect(held()).toBeLessThanOrEqual(MOST)
+          for (const { owner } of guests) expect(held(owner)).toBeLessThanOrEqual(MOST / 2)
         }
+        for (const guest of guests) rooms.leave(guest)
+        expect(rooms.size).toEqual({ owners: 0, bytes: 0 })
       })
     )
   })
 })
 
-const body = (rooms: Rooms, said?: number) => {
+const SMALL = 16_384
+const body = (rooms: Rooms, authorization: string) => {
   const stream = new PassThrough()
-  const source = Object.assign(stream, {
-    headers: said === undefined ? {} : { "content-length": String(said) }
-  }) as unknown as IncomingMessage
+  const source = Object.assign(stream, { headers: { authorization } }) as unknown as IncomingMessage
+  const response = new EventEmitter()
   const told: Array<BodyOutcome> = []
   const gone: Array<true> = []
-  boundedBody(source, 10_000, rooms).read(
+  boundedBody(source, response as ServerResponse, 1_000_000, rooms).read(
     (outcome) => told.push(outcome),
     () => gone.push(true)
   )
-  return { stream, told, gone }
+  return { stream, response, told, gone }
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const failureOf = (outcome: BodyOutcome | undefined) =>
   outcome !== undefined && Exit.isFailure(outcome) ? (Cause.squash(outcome.cause) as { _tag: string })._tag : outcome
 
 describe("A bounded body", () => {
-  it("takes no room when it comes whole, and gives back what it took when it ends or its caller goes away", async () => {
-    const rooms = new Rooms(MOST)
-    const whole = body(rooms, 5)
-    whole.stream.write("12345")
+  it("takes no room when it is small, and gives back what it took when it is answered or its caller goes away", async () => {
+    const rooms = new Rooms(10 * SMALL)
+    const [small, large, left] = [body(rooms, "a"), body(rooms, "b"), body(rooms, "c")]
+    small.stream.end("x".repeat(SMALL))
+    large.stream.write("x".repeat(SMALL))
     await turn()
-    expect(rooms.size).toEqual({ guests: 0, bytes: 0 })
-    whole.stream.end()
-    const [halves, left] = [body(rooms, 10), body(rooms)]
-    halves.stream.write("12345")
-    left.stream.write("123")
+    expect(rooms.size).toEqual({ owners: 0, bytes: 0 })
+    large.stream.end("x")
+    left.stream.write("x".repeat(2 * SMALL))
     await turn()
-    expect(rooms.size).toEqual({ guests: 2, bytes: 8 })
-    halves.stream.end("67890")
+    expect(rooms.size).toEqual({ owners: 2, bytes: 3 * SMALL + 1 })
+    expect(large.told).toEqual([Exit.succeed("x".repeat(SMALL + 1))])
     left.stream.destroy(new Error("aborted"))
+    left.response.emit("close")
     await turn()
-    expect(rooms.size).toEqual({ guests: 0, bytes: 0 })
-    expect(whole.told).toEqual([Exit.succeed("12345")])
-    expect(halves.told).toEqual([Exit.succeed("1234567890")])
-    expect([left.told, left.gone]).toEqual([[], [true]])
+    expect([left.told, left.gone, rooms.size.bytes]).toEqual([[], [true], SMALL + 1])
+    large.response.emit("close")
+    expect(rooms.size).toEqual({ owners: 0, bytes: 0 })
   })
 
   it("gives way when it has been coming for longest, is told once, and holds nothing of what still comes", async () => {
-    const rooms = new Rooms(MOST)
-    const [slow, quick] = [body(rooms), body(rooms)]
-    slow.stream.write("x".repeat(600))
+    const rooms = new Rooms(6 * SMALL)
+    const [answered, slow, quick] = [body(rooms, "a"), body(rooms, "b"), body(rooms, "c")]
+    answered.stream.end("a".repeat(2 * SMALL))
+    slow.stream.write("x".repeat(3 * SMALL))
     await turn()
-    quick.stream.write("y".repeat(600))
+    quick.stream.write("y".repeat(3 * SMALL))
     await turn()
     expect(slow.told.map(failureOf)).toEqual(["BodyCrowdedOut"])
-    slow.stream.write("x".repeat(600))
-    slow.stream.end()
+    slow.stream.end("x".repeat(3 * SMALL))
     await turn()
-    expect(rooms.size).toEqual({ guests: 1, bytes: 600 })
+    expect(rooms.size).toEqual({ owners: 2, bytes: 5 * SMALL })
     quick.stream.end()
     await turn()
-    expect(quick.told).toEqual([Exit.succeed("y".repeat(600))])
+    expect(quick.told).toEqual([Exit.succeed("y".repeat(3 * SMALL))])
     expect(slow.told).toHaveLength(1)
+    // Nothing that still comes could go: it goes itself.
+    const late = body(rooms, "d")
+    late.stream.write("z".repeat(2 * SMALL))
+    await turn()
+    expect(late.told.map(failureOf)).toEqual(["BodyCrowdedOut"])
   })
 })

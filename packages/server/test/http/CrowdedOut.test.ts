@@ -1,4 +1,4 @@
-/** Halves of bodies that are sent and left there give way to what comes, on both surfaces, and are told to come back. */
+/** Halves of bodies that are sent and left there give way to what the same key sends, on both surfaces, and are told to come back. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { rawRequest } from "./support/RawHttp.ts"
@@ -6,12 +6,12 @@ import { TestServer, testServerOf } from "./support/TestServer.ts"
 
 const HALF = 60_000
 
-layer(testServerOf({ roomBytes: 2 * HALF + 10_000 }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testServerOf({ roomBytes: 2 * (2 * HALF + 10_000) }), { excludeTestServices: true, timeout: "60 seconds" })(
   "a server without room for more halves of bodies",
   (it) => {
     it.effect("lets the oldest go with a 503 and answers the others", () =>
       Effect.gen(function* () {
-        const { alice, ask, port } = yield* TestServer
+        const { alice, ask, bob, port } = yield* TestServer
         const half = (path: string, key = alice.key) =>
           Effect.forkChild(
             rawRequest(
@@ -28,6 +28,8 @@ layer(testServerOf({ roomBytes: 2 * HALF + 10_000 }), { excludeTestServices: tru
             { startImmediately: true }
           )
         const settled = Effect.sleep("100 millis")
+        const his = yield* half("/v1/chat/completions", bob.key)
+        yield* settled
         const halves: Array<Fiber.Fiber<{ readonly status: number; readonly head: string; readonly body: string }>> = []
         for (const path of [
           "/v1/chat/completions",
@@ -53,8 +55,10 @@ layer(testServerOf({ roomBytes: 2 * HALF + 10_000 }), { excludeTestServices: tru
         expect((yield* Fiber.join(strangers[0]!)).status).toBe(401)
         const whole = yield* ask("/v1/embeddings", { body: { model: "sluice-embed", input: "word ".repeat(1_000) } })
         expect([200, 404]).toContain(whole.status)
-        expect(halves.slice(3).map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined])
-        yield* Effect.forEach([...halves, ...strangers], Fiber.interrupt)
+        // What others send is not in the way, though it came first.
+        const waiting = [his, ...halves.slice(3)]
+        expect(waiting.map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
+        yield* Effect.forEach([...waiting, ...strangers], Fiber.interrupt)
       })
     )
   }
