@@ -2,13 +2,20 @@
  * For how long machines have been looked for in vain, on the clock that does not jump: a wall clock that is set ahead must
  * not make a machine that is only not visible yet look gone.
  *
- * It lives with the process. One that starts anew, or another replica, begins to count again, which only makes it wait longer.
+ * It lives with the process. One that starts anew, or another replica, begins to count again, which only makes it wait longer;
+ * and an absence that another replica saw end and begin anew is another one.
  */
 /** Machines counted at most; the one counted for longest is forgotten first, and counted again. */
 const MOST = 10_000
 
+interface Absence {
+  /** The wall clock's moment of its first look in vain, as its row has it: another one is another absence. */
+  readonly since: number
+  readonly countedFrom: number
+}
+
 export class Absences {
-  private readonly since = new Map<string, number>()
+  private readonly absences = new Map<string, Absence>()
   private readonly monotonicMs: () => number
   private readonly most: number
 
@@ -17,19 +24,19 @@ export class Absences {
     this.most = most
   }
 
-  /** Milliseconds since the first of the looks in a row that did not find it; zero when this is the first of them. */
-  missing(key: string, isFirst: boolean): number {
+  /** Milliseconds since the first look of this process in vain; `since`: of the machine's absence, as its row has it. */
+  missing(key: string, since: number): number {
     const now = this.monotonicMs()
-    const since = isFirst ? undefined : this.since.get(key)
-    if (since !== undefined) return now - since
+    const known = this.absences.get(key)
+    if (known?.since === since) return now - known.countedFrom
     this.found(key)
-    if (this.since.size >= this.most) this.since.delete(this.since.keys().next().value!)
-    this.since.set(key, now)
+    if (this.absences.size >= this.most) this.absences.delete(this.absences.keys().next().value!)
+    this.absences.set(key, { since, countedFrom: now })
     return 0
   }
 
   /** It was seen, or is of no more interest. */
   found(key: string): void {
-    this.since.delete(key)
+    this.absences.delete(key)
   }
 }

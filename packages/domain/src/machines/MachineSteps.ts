@@ -78,14 +78,15 @@ export class MachineSteps extends Context.Service<
       const visibleWithinMs = provider.capabilities.visibleWithinMs
       const absences = new Absences(() => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI))
 
-      const absentMs = ({ id, facts }: ClaimedMachine, { _tag }: Observation["state"]): number => {
-        if (_tag === "Absent") return absences.missing(id, facts.absentSince === null)
+      const absentMs = ({ id, facts }: ClaimedMachine, { _tag }: Observation["state"], at: number): number => {
+        if (_tag === "Absent") return absences.missing(id, facts.absentSince ?? at)
         absences.found(id)
         return 0
       }
       const seen = (machine: ClaimedMachine, observation: Observation): Outcome => {
         const { state } = observation
-        const look = { now: now(), absentMs: absentMs(machine, state), visibleWithinMs }
+        const at = now()
+        const look = { now: at, absentMs: absentMs(machine, state, at), visibleWithinMs }
         const after = Lifecycle.observed(machine.facts, state, look)
         return {
           facts: after,

@@ -30,20 +30,20 @@ export class MachineSweep extends Context.Service<
       const replica = yield* Replica
 
       const end = (key: string, why: string) =>
-        Effect.logWarning(`machine ${key} runs ${why}: stopping it`).pipe(
-          Effect.andThen(Effect.ignore(Effect.andThen(provider.stop(key), provider.release(key))))
-        )
+        Effect.andThen(Effect.logWarning(`machine ${key} runs ${why}: stopping it`), Effect.ignore(provider.stop(key)))
 
       const batch = Effect.fnUntraced(function* (machines: ReadonlyArray<Listed>) {
         const known = yield* store.known(machines.map(({ key }) => key))
-        const orphans = machines.filter(({ key }) => !known.has(key))
-        const ended = machines.filter(({ key }) => known.get(key)?.gone === true)
-        // A provider that took a stop back, or never did it: the row is right, the machine is not.
-        const revenants = ended.filter(({ state }) => costs(state))
-        for (const { key } of orphans) yield* end(key, "and no row knows it")
-        for (const { key } of revenants) yield* end(key, "although it was confirmed gone")
-        for (const { key, state } of ended) if (!costs(state)) yield* Effect.ignore(provider.release(key))
-        return { stopped: orphans.length + revenants.length, released: ended.length - revenants.length }
+        // Nobody needs them: no row knows them, or their row says that they are gone.
+        const unwanted = machines.filter(({ key }) => known.get(key)?.gone !== false)
+        const running = unwanted.filter(({ state }) => costs(state))
+        // A provider may have taken a stop back, or never done it: the row is right, the machine is not.
+        for (const { key } of running)
+          yield* end(key, known.has(key) ? "although it was confirmed gone" : "and no row knows it")
+        // One that was just told to stop may have to be told again: what a later listing shows as ended is released.
+        const over = unwanted.filter(({ state }) => !costs(state))
+        for (const { key } of over) yield* Effect.ignore(provider.release(key))
+        return { stopped: running.length, released: over.length }
       })
 
       const sweep = Effect.gen(function* () {

@@ -39,8 +39,9 @@ const goneAfter = (
     passed += ms
     jumped += jumpMs
     first ??= passed
-    const absentMs = absences.missing("m", current.absentSince === null)
-    const look = { now: T0 + passed + jumped, absentMs, visibleWithinMs: VISIBLE_WITHIN_MS }
+    const now = T0 + passed + jumped
+    const absentMs = absences.missing("m", current.absentSince ?? now)
+    const look = { now, absentMs, visibleWithinMs: VISIBLE_WITHIN_MS }
     current = Machine.observed(current, { _tag: "Absent" }, look)
     if (Machine.isGone(current)) return { absentMs: passed - first, facts: current }
   }
@@ -75,26 +76,26 @@ describe("MachineLifecycle: a machine that is not there", () => {
 })
 
 describe("Absences", () => {
-  it("counts from the first look of a row, and again after one that found it", () => {
+  it("counts from the first look of an absence, and anew when it was found or another replica saw it in between", () => {
     let now = 100
     const absences = new Absences(() => now)
-    assert.strictEqual(absences.missing("a", false), 0)
+    assert.strictEqual(absences.missing("a", T0), 0)
     now = 150
-    assert.strictEqual(absences.missing("a", false), 50)
-    assert.strictEqual(absences.missing("a", true), 0)
+    assert.strictEqual(absences.missing("a", T0), 50)
+    assert.strictEqual(absences.missing("a", T0 + 7), 0)
     now = 170
-    assert.strictEqual(absences.missing("a", false), 20)
+    assert.strictEqual(absences.missing("a", T0 + 7), 20)
     absences.found("a")
-    assert.strictEqual(absences.missing("a", false), 0)
+    assert.strictEqual(absences.missing("a", T0 + 7), 0)
   })
 
   it("keeps no more than its bound: who was counted for longest counts again", () => {
     let now = 0
     const absences = new Absences(() => now, 2)
-    for (const key of ["a", "b", "c"]) absences.missing(key, true)
+    for (const key of ["a", "b", "c"]) absences.missing(key, T0)
     now = 10
     assert.deepStrictEqual(
-      ["b", "c", "a"].map((key) => absences.missing(key, false)),
+      ["b", "c", "a"].map((key) => absences.missing(key, T0)),
       [10, 10, 0]
     )
   })

@@ -55,7 +55,7 @@ const swept = (machines: ReadonlyArray<Machine>) => {
 }
 
 describe("MachineSweep", () => {
-  it("stops what no row knows and what runs although its row says gone, and leaves the living alone", () =>
+  it("stops what runs and nobody needs, releases what has ended, and leaves the living alone", () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -69,11 +69,12 @@ describe("MachineSweep", () => {
           const { done, released, stopped } = await swept(machines)
           for (const [n, { row, state }] of machines.entries()) {
             const runs = state._tag === "Launching" || state._tag === "Running"
-            expect(done.stopped.has(keyOf(n))).toBe(row === "none" || (row === "gone" && runs))
-            expect(done.released.has(keyOf(n))).toBe(row !== "alive")
+            expect(done.stopped.has(keyOf(n))).toBe(row !== "alive" && runs)
+            // Released, it would be listed no more: one whose stop needs another try would run for ever.
+            expect(done.released.has(keyOf(n))).toBe(row !== "alive" && !runs)
           }
           expect(stopped).toBe(done.stopped.size)
-          expect(stopped + released).toBe(done.released.size)
+          expect(released).toBe(done.released.size)
         }
       )
     ))
