@@ -26,6 +26,7 @@ import { MachineSteps } from "./machines/MachineSteps.ts"
 import { MachineStore } from "./machines/MachineStore.ts"
 import { MachineSweep } from "./machines/MachineSweep.ts"
 import { Outputs } from "./machines/Outputs.ts"
+import * as TimedMachines from "./machines/TimedMachines.ts"
 import { OutputStore } from "./machines/OutputStore.ts"
 
 const stores = Layer.mergeAll(
@@ -55,5 +56,6 @@ export const layer = JobLogs.layer.pipe(
   Layer.provideMerge(Jobs.layer),
   Layer.provideMerge(Layer.mergeAll(Budgets.layer, Billing.layer)),
   Layer.provideMerge(machines),
-  Layer.provideMerge(stores)
+  Layer.provideMerge(stores),
+  Layer.provide(TimedMachines.layer)
 )

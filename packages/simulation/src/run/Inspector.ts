@@ -4,6 +4,7 @@ import { Effect, Redacted } from "effect"
 import type { History } from "../driver/History.ts"
 import { VIDEO_LIMIT_POLLS } from "@sluice/domain/inference/VideoLifecycle"
 import { QUESTION_POLLS } from "@sluice/domain/inference/VideoReconciler"
+import { ANSWER_POLLS } from "@sluice/domain/machines/TimedMachines"
 import type { Fault } from "@sluice/simulator/faults/Fault"
 import type { LogFloods } from "@sluice/simulator/faults/LogFloods"
 import { INVARIANTS, titleOf } from "../invariants/Invariants.ts"
@@ -96,7 +97,8 @@ export class Inspector {
     const { fleet, now, scenario } = this.given
     const pollMs = scenario.pollSeconds * 1_000
     const faulty = Object.values(scenario.faults).some((rate) => rate > 0)
-    const late = fleet.downMs + fleet.jumpedMs + (faulty ? TROUBLE_MS : 0) + 2 * pollMs
+    const trouble = faulty ? TROUBLE_MS + ANSWER_POLLS * pollMs : 0
+    const late = fleet.downMs + fleet.jumpedMs + trouble + 2 * pollMs
     const filmMs = (VIDEO_LIMIT_POLLS + 2 * QUESTION_POLLS) * pollMs + STOP_MS + late
     return { now: now(), sweepMs: SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late, filmMs }
   }

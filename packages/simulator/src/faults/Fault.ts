@@ -9,6 +9,7 @@ export const WORLD_FAULTS = [
   "launch_answers_error",
   "visible_late",
   "machine_lost",
+  "machine_hangs",
   "start_slow",
   "start_endless",
   "exit_unreported",

@@ -12,6 +12,7 @@ import { disguised, hidesExitNow, isAlive, keptBack, lostFor } from "./Disguise.
 import type { Fate, FaultRanges, FaultyWorld } from "./FaultyWorld.ts"
 import { faultRanges } from "./FaultyWorld.ts"
 import { faultyListing } from "./FaultyListing.ts"
+import { hangingMachines } from "./HangingMachines.ts"
 import type { Strikes } from "./Strikes.ts"
 
 /** The bound that the faulty provider promises. */
@@ -160,7 +161,7 @@ export const faultyMachines = (
       })
     )
 
-  return {
+  const faulty: MachineProviderService = {
     ...inner,
     capabilities: {
       ...inner.capabilities,
@@ -179,6 +180,7 @@ export const faultyMachines = (
     stop,
     list: faultyListing(inner, strikes, world)
   }
+  return hangingMachines(faulty, strikes)
 }
 
 const unavailable = (call: string) => Effect.fail(new ProviderUnavailable({ cause: `injected: no answer to ${call}` }))

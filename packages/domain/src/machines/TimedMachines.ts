@@ -1,0 +1,35 @@
+/**
+ * A provider all of whose calls end: one that does not answer in time may have acted, as one whose answer was lost, and is
+ * asked again. Without it a call that hangs would hold its machine, and a slot that all machines share, for ever.
+ */
+import { Effect, Layer } from "effect"
+import { Replica } from "../database/Replica.ts"
+import { MachineProvider, type MachineProviderService, ProviderUnavailable } from "./MachineProvider.ts"
+
+/** The longest that a provider may take to answer, in polls of the replica: half a minute. */
+export const ANSWER_POLLS = 30
+
+export const timed = (inner: MachineProviderService, withinMs: number): MachineProviderService => {
+  const late = Effect.fail(new ProviderUnavailable({ cause: `no answer within ${withinMs} ms` }))
+  const within = <A, E>(call: Effect.Effect<A, E>) =>
+    Effect.timeoutOrElse(call, { duration: withinMs, orElse: () => late })
+  return {
+    ...inner,
+    gpuTypes: within(inner.gpuTypes),
+    launch: (spec) => within(inner.launch(spec)),
+    observe: (key) => within(inner.observe(key)),
+    read: (key, from, maxBytes) => within(inner.read(key, from, maxBytes)),
+    stop: (key) => within(inner.stop(key)),
+    list: within(inner.list),
+    release: (key) => within(inner.release(key))
+  }
+}
+
+/** Replaces the provider by itself with its bounds. */
+export const layer = Layer.effect(
+  MachineProvider,
+  Effect.gen(function* () {
+    const { pollMs } = yield* Replica
+    return timed(yield* MachineProvider, ANSWER_POLLS * pollMs)
+  })
+)

@@ -1,0 +1,19 @@
+/** Calls of machines that never answer, having acted or not; each machine's hang once at most, so that asking again helps. */
+import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
+import { Effect } from "effect"
+import type { Strikes } from "./Strikes.ts"
+
+export const hangingMachines = (inner: MachineProviderService, strikes: Strikes): MachineProviderService => {
+  const perhaps = <A, E>(key: string, call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      if (!strikes.strikes("machine_hangs", key, 1)) return call
+      return strikes.draw("hang-acts", key) < 0.5 ? Effect.andThen(call, Effect.never) : Effect.never
+    })
+  return {
+    ...inner,
+    launch: (spec) => perhaps(spec.key, inner.launch(spec)),
+    observe: (key) => perhaps(key, inner.observe(key)),
+    stop: (key) => perhaps(key, inner.stop(key)),
+    read: (key, from, maxBytes) => perhaps(key, inner.read(key, from, maxBytes))
+  }
+}
