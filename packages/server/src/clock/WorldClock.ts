@@ -1,17 +1,17 @@
 /**
  * The clock of a simulated world: `speed` times faster than the wall clock, and with it every timestamp, limit and bill
- * (decisions: Simulator, `--speed N`). Its anchor is in the database, so restarts and replicas share one time. Within a
- * process it never goes back, also when the wall clock is set back; it then goes on from where it was.
+ * (decisions: Simulator, `--speed N`). Its anchor is in the database, so restarts and replicas share one time.
  *
  * All processes on one database are given the same speed: a process that runs keeps the anchor it started with.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { SteadyClock } from "./SteadyClock.ts"
 import { takeAnchor } from "./WorldClockStore.ts"
 import { type Anchor, worldNanosAt } from "./WorldTime.ts"
 
-/** Replaces the `Clock` of what is built on it. At speed 1 in a world that was never faster, the wall clock stays. */
+/** Replaces the `Clock` of what is built on it. At speed 1 in a world that was never faster, it is the wall clock's time. */
 export const worldClock = (speed: number): Layer.Layer<never, SqlError, SqlClient.SqlClient> =>
   Layer.effect(
     Clock.Clock,
@@ -19,7 +19,8 @@ export const worldClock = (speed: number): Layer.Layer<never, SqlError, SqlClien
       const real = yield* Clock.Clock
       const sql = yield* SqlClient.SqlClient
       const anchor = yield* takeAnchor(sql, speed, real.currentTimeMillisUnsafe())
-      return anchor === undefined ? real : new WorldClock(real, anchor)
+      const steady = new SteadyClock(real)
+      return anchor === undefined ? steady : new WorldClock(steady, anchor)
     })
   )
 
@@ -28,26 +29,20 @@ const NANOS_PER_MILLI = 1_000_000n
 export class WorldClock implements Clock.Clock {
   private readonly real: Clock.Clock
   private readonly anchor: Anchor
-  private lastReal: bigint
-  /** By how much the wall clock has been set back since the start. */
-  private setBack = 0n
   private readonly firstMonotonic: bigint
   readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
   readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
   readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
 
+  /** `real` never goes back. */
   constructor(real: Clock.Clock, anchor: Anchor) {
     this.real = real
     this.anchor = anchor
-    this.lastReal = real.currentTimeNanosUnsafe()
     this.firstMonotonic = real.monotonicTimeNanosUnsafe()
   }
 
   currentTimeNanosUnsafe(): bigint {
-    const now = this.real.currentTimeNanosUnsafe()
-    if (now < this.lastReal) this.setBack += this.lastReal - now
-    this.lastReal = now
-    return worldNanosAt(this.anchor, now + this.setBack)
+    return worldNanosAt(this.anchor, this.real.currentTimeNanosUnsafe())
   }
 
   currentTimeMillisUnsafe(): number {

@@ -9,21 +9,22 @@ import { Duplex } from "node:stream"
 
 /** Longer than any statement of ours takes, its wait for locks included. */
 const SILENT_MS = 30_000
+const NANOS_PER_MILLI = 1_000_000n
 const LOOK_EVERY = Duration.seconds(2)
 
 interface Watched {
-  /** Unix milliseconds since when an answer is missing; undefined: none is. */
+  /** Since when an answer is missing, in milliseconds of the monotonic clock; undefined: none is. */
   askedAt: number | undefined
   /** When it last said something, or began. */
   heardAt: number
   readonly socket: Duplex
 }
 
-/** Gives connections to the server of `url` until the scope closes. Time is the host's, whatever the service's clock does. */
+/** Gives connections to the server of `url` until the scope closes. Time is the host's, and no clock that is set counts. */
 export const watchedSockets = Effect.fnUntraced(function* (url: Redacted.Redacted, silentMs = SILENT_MS) {
   const clock = Clock.Clock.defaultValue()
   const open = new Set<Watched>()
-  const now = () => clock.currentTimeMillisUnsafe()
+  const now = () => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI)
   const look = Effect.sync(() => {
     const silent = [...open].flatMap(({ askedAt }) => askedAt ?? []).filter((askedAt) => now() - askedAt >= silentMs)
     if (silent.length === 0) return

@@ -61,21 +61,15 @@ describe("the anchor", () => {
 })
 
 describe("the clock", () => {
-  it.prop(
-    "never goes back when the wall clock does, and goes on at its speed",
-    { steps: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: -100_000, maximum: 100_000 }))), speed: Speed },
-    ({ steps, speed }) => {
-      const { hand, clock } = handClock()
-      const world = new WorldClock(clock, { realMs: START, worldMs: START, speed })
-      let before = world.currentTimeNanosUnsafe()
-      for (const step of steps) {
-        hand.wall += step
-        const now = world.currentTimeNanosUnsafe()
-        expect(now - before).toBe(step < 0 ? 0n : BigInt(Math.round(step * speed * 1e6)))
-        before = now
-      }
+  it.prop("goes on at its speed", { steps: Schema.Array(Millis), speed: Speed }, ({ steps, speed }) => {
+    const { hand, clock } = handClock()
+    const world = new WorldClock(clock, { realMs: START, worldMs: START, speed })
+    for (const step of steps) {
+      const before = world.currentTimeNanosUnsafe()
+      hand.wall += step
+      expect(Number(world.currentTimeNanosUnsafe() - before) / 1e6).toBeCloseTo(step * speed, 2)
     }
-  )
+  })
 
   it.effect("sleeps its own time and never wakes early, though timers do", () =>
     Effect.gen(function* () {

@@ -2,6 +2,7 @@
  * One incarnation of a process: its clock, scheduler, chance and ids. Killed, it is frozen between two operations: no
  * finalizer runs, its timers never ring, and the world and the database live on.
  */
+import { SteadyClock } from "@sluice/server/clock/SteadyClock"
 import { Clock, Context, Crypto, Duration, Effect, Random, Scheduler } from "effect"
 import { createHash } from "node:crypto"
 import { chance } from "@sluice/simulator/faults/Chance"
@@ -92,7 +93,8 @@ export class Process {
 
 const clockOf = (driver: Driver, process: Process, millis: () => number): Clock.Clock => {
   const nanos = () => BigInt(Math.round(driver.now * 1_000_000))
-  return {
+  // As in a real process.
+  return new SteadyClock({
     currentTimeMillisUnsafe: millis,
     currentTimeMillis: Effect.sync(millis),
     currentTimeNanosUnsafe: () => BigInt(millis()) * 1_000_000n,
@@ -110,7 +112,7 @@ const clockOf = (driver: Driver, process: Process, millis: () => number): Clock.
         })
       })
     }
-  }
+  })
 }
 
 /** A stream of bytes that follows from the seed and the process's name. */
