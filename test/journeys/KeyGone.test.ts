@@ -1,4 +1,4 @@
-/** A log that is followed ends with the key that opened it (decisions: a key fails on every replica within 1 s). */
+/** A log that is followed and an answer that streams end with their key (decisions: a key fails on every replica within 1 s). */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
 
@@ -38,6 +38,29 @@ describe("A key that is gone", { timeout: 60_000 }, () => {
       )
       assert.strictEqual((await server.call("GET", `/api/v1/jobs/${data.id}`)).json.data.status, "running")
       await server.call("POST", `/api/v1/jobs/${data.id}/cancel`)
+    })
+
+    it(`${what}: ends an answer with an error, and what was produced is charged`, async () => {
+      const { data: key } = (await server.call("POST", "/api/v1/api-keys", { name: `${what} talks` })).json
+      const spent = async () => (await server.call("GET", "/api/v1/billing/usage")).json.data.total_cost
+      const before = await spent()
+      const answer = await fetch(`${server.origin}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key.key}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "sluice-large",
+          stream: true,
+          max_tokens: 4_000,
+          messages: [{ role: "user", content: "Write a very long story of many thousand words." }]
+        })
+      })
+      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+      let text = (await reader.read()).value!
+      await end(`/api/v1/api-keys/${key.id}`)
+      for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value
+      assert.include(text, "invalid_api_key")
+      assert.notInclude(text, "[DONE]")
+      assert.isAbove(await spent(), before)
     })
   }
 })

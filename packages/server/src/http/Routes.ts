@@ -17,6 +17,7 @@ import { site, siteRoutes } from "../site/SiteRoutes.ts"
 import { storageHandlers } from "../storage/StorageHandlers.ts"
 import { templatesHandlers } from "../templates/TemplatesHandlers.ts"
 import { authorized, wellFormed, withinBudget } from "./Authorization.ts"
+import { KeyWatch } from "../access/KeyWatch.ts"
 import { BudgetGate } from "./BudgetGate.ts"
 import { edge } from "./Edge.ts"
 import type { HostRule } from "./Hosts.ts"
@@ -34,10 +35,13 @@ const infra = HttpApiBuilder.layer(InfraApi).pipe(
     billingHandlers
   ]),
   Layer.provide([authorized, withinBudget, onceOnly, wellFormed]),
-  Layer.provide(BudgetGate.layer)
+  Layer.provide([BudgetGate.layer, KeyWatch.layer])
 )
 
-const inference = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
+const inference = HttpApiBuilder.layer(InferenceApi).pipe(
+  Layer.provide(InferenceHandlers),
+  Layer.provide(KeyWatch.layer)
+)
 
 /** All that there are. */
 export const allRoutes: ReadonlyArray<Route> = [

@@ -11,6 +11,8 @@ import type { ChatInvalid, ClientStalled } from "@sluice/domain/inference/Infere
 import { onward, ready } from "@sluice/domain/inference/Onward"
 import { Cause, Clock, Effect, Exit, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { KeyWatch } from "../access/KeyWatch.ts"
+import { bearerOf } from "../http/Bearer.ts"
 import { type Caller, failureOf, json, makeGate, type Reply } from "./CallerGate.ts"
 import { unread } from "./InferenceBody.ts"
 import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
@@ -44,6 +46,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const guarded = yield* makeGate
+    const keys = yield* KeyWatch
 
     const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) =>
       Effect.catchTag(
@@ -55,12 +58,12 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
     const buffered = (caller: Caller, request: R, response: ServerResponse) =>
       Effect.map(ask(caller, request, response), (answer) => json(200, kind.whole(request, answer), caller.headers))
 
-    const streamed = (caller: Caller, request: R, response: ServerResponse) =>
+    const streamed = (caller: Caller, request: R, source: IncomingMessage, response: ServerResponse) =>
       Clock.clockWith((clock) => {
         const wire = kind.wire(request, Math.floor(clock.currentTimeMillisUnsafe() / 1000))
         const answer = new SseAnswer(response, wire, caller.headers)
         const told = Effect.map(ask(caller, request, response, answer.emit), (whole) => answer.complete(whole))
-        return Effect.matchCauseEffect(Effect.raceFirst(told, answer.heartbeat()), {
+        return Effect.matchCauseEffect(Effect.raceAllFirst([told, answer.heartbeat(), keys.gone(bearerOf(source))]), {
           onSuccess: () => answer.sent(),
           onFailure: (cause) => (answer.begun ? brokenOff(answer, cause, caller) : Effect.failCause(cause))
         }).pipe(
@@ -75,7 +78,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
           const request = Result.flatMap(parsedJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
-            ? streamed(caller, request.success, response)
+            ? streamed(caller, request.success, source, response)
             : buffered(caller, request.success, response)
         })
       )

@@ -2,19 +2,18 @@
  * `GET /jobs/{id}/logs`: which form is asked for, from where, and how the stream ends. It never ends a broken stream as if
  * it were whole: the connection is closed instead, so that the reader comes back for the rest.
  */
-import { Access } from "@sluice/domain/access/Access"
+import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { JobNotFound, RequestInvalid } from "@sluice/domain/jobs/JobErrors"
 import { JobLogs } from "@sluice/domain/jobs/JobLogs"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Duration, Effect, Exit, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { ServerResponse } from "node:http"
+import { KeyWatch } from "../access/KeyWatch.ts"
 import { answer, withId } from "../http/Answer.ts"
 import { bearerOf } from "../http/Bearer.ts"
 import { dropSlowReader, inPieces } from "../http/SlowReader.ts"
-import { inWallTime } from "../http/WallTime.ts"
 import { asEvents, asText } from "./JobLogStream.ts"
 
 interface LogRequest {
@@ -26,7 +25,7 @@ interface LogRequest {
 /** The handler, once its services are there. */
 export const jobLog = Effect.gen(function* () {
   const logs = yield* JobLogs
-  const access = yield* Access
+  const keys = yield* KeyWatch
 
   const open = Effect.fnUntraced(function* ({ request, params, query }: LogRequest) {
     const principal = yield* CurrentPrincipal
@@ -39,8 +38,7 @@ export const jobLog = Effect.gen(function* () {
       (id) => logs.events(principal, id, options)
     )
     const bearer = bearerOf(NodeHttpServerRequest.toIncomingMessage(request))
-    const known = Effect.suspend(() => access.authenticate(bearer, undefined))
-    return yield* streamed(request, events ? asEvents(log) : asText(log), events, known)
+    return yield* streamed(request, events ? asEvents(log) : asText(log), events, keys.gone(bearer))
   })
 
   return (input: LogRequest) => answer(open(input), (response) => response)
@@ -67,11 +65,11 @@ const streamed = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   bytes: Stream.Stream<Uint8Array>,
   events: boolean,
-  known: ReturnType<(typeof Access)["Service"]["authenticate"]>
+  gone: Effect.Effect<never, KeyInvalid>
 ) {
   const response = NodeHttpServerRequest.toServerResponse(request)
   yield* Effect.forkScoped(dropSlowReader(response))
-  yield* Effect.forkScoped(endWithKey(response, known))
+  yield* Effect.forkScoped(Effect.catch(gone, () => Effect.sync(() => response.destroy())))
   return HttpServerResponse.stream(
     inPieces(bytes).pipe(
       // A job may be silent for long: the reader sees at once that its request was taken.
@@ -81,19 +79,3 @@ const streamed = Effect.fnUntraced(function* (
     { contentType: events ? "text/event-stream" : "text/plain; charset=utf-8" }
   )
 })
-
-/** A key that was deactivated or deleted opens nothing any more, nor keeps it open (decisions: within 1 s). */
-const endWithKey = (
-  response: ServerResponse,
-  known: ReturnType<(typeof Access)["Service"]["authenticate"]>
-): Effect.Effect<never> =>
-  Effect.exit(known).pipe(
-    Effect.tap((exit) => {
-      const error = Exit.findErrorOption(exit)
-      return error._tag === "Some" && error.value._tag === "KeyInvalid"
-        ? Effect.sync(() => response.destroy())
-        : inWallTime(Effect.sleep(KEY_CHECK))
-    }),
-    Effect.forever
-  )
-const KEY_CHECK = Duration.millis(500)

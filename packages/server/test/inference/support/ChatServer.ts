@@ -25,6 +25,7 @@ import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { nodeKeyHash } from "@sluice/server/access/NodeKeyHash"
 import { imageLink, imageLinkRoute } from "@sluice/server/site/ImageLinkRoute"
+import { KeyWatch } from "@sluice/server/access/KeyWatch"
 import { edge } from "@sluice/server/http/Edge"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
@@ -63,7 +64,10 @@ const films = VideoReconciler.loop.pipe(
 
 /** The surface over a world; gives `HttpServer` with its address. */
 export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never, never>) => {
-  const routes = HttpApiBuilder.layer(InferenceApi).pipe(Layer.provide(InferenceHandlers))
+  const routes = HttpApiBuilder.layer(InferenceApi).pipe(
+    Layer.provide(InferenceHandlers),
+    Layer.provide(KeyWatch.layer)
+  )
   const everywhere = edge({ isOurHost: hostRule([]), routes: [...routesOf(InferenceApi), imageLinkRoute] })
   return HttpRouter.serve(Layer.mergeAll(routes, imageLink, everywhere), {
     disableLogger: true,
