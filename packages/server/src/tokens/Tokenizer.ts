@@ -3,10 +3,11 @@
  * A user's `<|endoftext|>` is text like any other.
  *
  * A text's count is the sum of the counts of its words, as the encoding divides it. Most words of most texts were seen before,
- * so the counts of words are remembered: three to four times as fast as counting texts whole, and the same numbers.
+ * so the counts of words are remembered: three to four times as fast as counting texts whole, and the same numbers. What the
+ * encoding would remember itself grows by eight times the text, with each that is hostile: to gigabytes.
  */
 import { countSliced, fitByHalves, fitSliced } from "@sluice/domain/inference/Tokens"
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base"
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants"
 
 const PLAIN = { disallowedSpecial: new Set<string>() }
@@ -21,6 +22,7 @@ export interface Tokenizer {
 }
 
 export const makeTokenizer = (): Tokenizer => {
+  setMergeCacheSize(0)
   const known = new Map<string, number>()
   const countWord = (word: string): number => {
     const before = known.get(word)
