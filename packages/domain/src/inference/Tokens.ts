@@ -17,28 +17,32 @@ export interface SliceTokens {
   readonly fit: (slice: string, limit: number) => string
 }
 
-/** Counts by slices. A surrogate pair is never cut in two. */
+/** The slices of a text, in order. A surrogate pair is never cut in two. */
+export function* slicesOf(text: string): Generator<string, void> {
+  for (let start = 0; start < text.length;) {
+    const end = sliceEnd(text, start)
+    yield text.slice(start, end)
+    start = end
+  }
+}
+
+/** Counts by slices. */
 export const countSliced = (text: string, countSlice: SliceTokens["count"]): number => {
   if (text.length <= SLICE_LENGTH) return text === "" ? 0 : countSlice(text)
   let tokens = 0
-  for (let start = 0; start < text.length;) {
-    const end = sliceEnd(text, start)
-    tokens += countSlice(text.slice(start, end))
-    start = end
-  }
+  for (const slice of slicesOf(text)) tokens += countSlice(slice)
   return tokens
 }
 
 /** The longest beginning with at most `limit` tokens, as `countSliced` counts them. */
 export const fitSliced = (text: string, limit: number, slices: SliceTokens): string => {
-  let tokens = 0
-  for (let start = 0; start < text.length;) {
-    const end = sliceEnd(text, start)
-    const slice = text.slice(start, end)
-    const fits = slices.fit(slice, limit - tokens)
+  let start = 0
+  let left = limit
+  for (const slice of slicesOf(text)) {
+    const fits = slices.fit(slice, left)
     if (fits.length < slice.length) return text.slice(0, start + fits.length)
-    tokens += slices.count(slice)
-    start = end
+    left -= slices.count(slice)
+    start += slice.length
   }
   return text
 }

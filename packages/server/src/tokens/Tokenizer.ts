@@ -6,7 +6,7 @@
  * so the counts of words are remembered: three to four times as fast as counting texts whole, and the same numbers. What the
  * encoding would remember itself grows by eight times the text, with each that is hostile: to gigabytes.
  */
-import { countSliced, fitByHalves, fitSliced } from "@sluice/domain/inference/Tokens"
+import { countSliced, fitByHalves, fitSliced, type SliceTokens } from "@sluice/domain/inference/Tokens"
 import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base"
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants"
 
@@ -19,6 +19,7 @@ export interface Tokenizer {
   readonly count: (text: string) => number
   /** The longest beginning with at most `limit` tokens. */
   readonly fit: (text: string, limit: number) => string
+  readonly slices: SliceTokens
 }
 
 export const makeTokenizer = (): Tokenizer => {
@@ -55,5 +56,9 @@ export const makeTokenizer = (): Tokenizer => {
     return slice
   }
   const slices = { count: countSlice, fit: fitSlice }
-  return { count: (text) => countSliced(text, countSlice), fit: (text, limit) => fitSliced(text, limit, slices) }
+  return {
+    count: (text) => countSliced(text, countSlice),
+    fit: (text, limit) => fitSliced(text, limit, slices),
+    slices
+  }
 }

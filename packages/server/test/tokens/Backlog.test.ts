@@ -1,0 +1,35 @@
+/** What may wait: bounded for each and for all, and never so that nothing may. */
+import { expect, it } from "@effect/vitest"
+import { Backlog } from "@sluice/server/tokens/Backlog"
+import fc from "fast-check"
+
+it("bounds what each caller has waiting, and what all have", () => {
+  const backlog = new Backlog(100, 250)
+  expect(backlog.enter("bob", 60)).toBe(true)
+  expect(backlog.enter("bob", 41)).toBe(false)
+  expect(backlog.enter("bob", 40)).toBe(true)
+  expect(backlog.enter("alice", 100)).toBe(true)
+  expect(backlog.enter("carol", 51)).toBe(false)
+  backlog.leave("bob", 60)
+  expect(backlog.enter("carol", 51)).toBe(true)
+})
+
+it("takes what is larger than its bound where nothing else waits", () => {
+  const backlog = new Backlog(100, 250)
+  expect(backlog.enter("bob", 1_000)).toBe(true)
+  expect(backlog.enter("alice", 1)).toBe(false)
+  backlog.leave("bob", 1_000)
+  expect(backlog.enter("alice", 1)).toBe(true)
+})
+
+it("is empty when all have left, whoever came in which order", () => {
+  const comer = fc.record({ caller: fc.constantFrom("a", "b", "c"), bytes: fc.integer({ min: 1, max: 200 }) })
+  fc.assert(
+    fc.property(fc.array(comer), (comers) => {
+      const backlog = new Backlog(100, 250)
+      const inside = comers.filter(({ bytes, caller }) => backlog.enter(caller, bytes))
+      for (const { bytes, caller } of inside) backlog.leave(caller, bytes)
+      for (const caller of ["a", "b"]) expect(backlog.enter(caller, 100)).toBe(true)
+    })
+  )
+})
