@@ -22,12 +22,12 @@ export const refusalOf = (model: Model, request: ChatRequest) => {
     : { param: `messages.${index}.content`, message: `The model ${model.id} does not take images` }
 }
 
-/** Clamps the answer to the model and to what the context leaves. */
+/** Clamps the answer to the model and to what the context leaves. A count beyond the context may have stopped there. */
 export const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<ChatTask, ChatInvalid> => {
   const promptTokens = counted + promptOverhead(request)
   const left = model.contextLength - promptTokens
   if (left < 1) {
-    const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have ${promptTokens}; shorten them`
+    const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have more; shorten them`
     return Effect.fail(new ChatInvalid({ message, param: "messages", code: "context_length_exceeded" }))
   }
   const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)

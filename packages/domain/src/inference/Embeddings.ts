@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { EmbeddingInput, EmbeddingRequest } from "./EmbeddingRequest.ts"
+import type { EmbeddingRequest } from "./EmbeddingRequest.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type EmbeddingModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
@@ -44,18 +44,26 @@ export class Embeddings extends Context.Service<
       const models = provider?.models ?? []
       const catalog = new Map(models.map((model) => [model.id, model]))
 
-      const count = (input: EmbeddingInput) =>
-        typeof input === "string" ? tokens.count(input) : Effect.succeed(input.length)
+      /** Tokens of each input, as far as one is refused. Inputs are all texts, or all tokens. */
+      const countsOf = ({ workspaceId }: Principal, model: EmbeddingModel, { inputs }: EmbeddingRequest) => {
+        const texts = inputs.filter((input) => typeof input === "string")
+        return texts.length === 0
+          ? Effect.succeed(inputs.map(({ length }) => length))
+          : tokens.countEach(workspaceId, texts, model.contextLength, MAX_TOKENS)
+      }
 
       /** Tokens in all; refuses the text that the model can't take. */
-      const admit = Effect.fnUntraced(function* (model: EmbeddingModel, request: EmbeddingRequest) {
+      const admit = Effect.fnUntraced(function* (
+        principal: Principal,
+        model: EmbeddingModel,
+        request: EmbeddingRequest
+      ) {
         if (request.dimensions !== undefined && request.dimensions > model.dimensions) {
           const message = `Invalid value for 'dimensions': ${model.id} has ${model.dimensions}, not ${request.dimensions}`
           return yield* new ChatInvalid({ message, param: "dimensions", code: null })
         }
         let total = 0
-        for (const [index, input] of request.inputs.entries()) {
-          const counted = yield* count(input)
+        for (const [index, counted] of (yield* countsOf(principal, model, request)).entries()) {
           total += counted
           const most = counted > model.contextLength ? model.contextLength : MAX_TOKENS
           if (counted <= model.contextLength && total <= MAX_TOKENS) continue
@@ -71,7 +79,7 @@ export class Embeddings extends Context.Service<
         embed: Effect.fnUntraced(function* (principal, requestId, request) {
           const model = catalog.get(request.model)
           if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
-          const counted = yield* admit(model, request)
+          const counted = yield* admit(principal, model, request)
           const cost = tokenCost({ promptPrice: model.promptPrice, completionPrice: 0n }, counted, 0)
           const order = {
             principal,

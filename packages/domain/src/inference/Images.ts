@@ -54,7 +54,7 @@ export class Images extends Context.Service<
             const message = `Invalid value for 'size': ${model.id} makes ${model.sizes.join(", ")}`
             return yield* new ChatInvalid({ message, param: "size", code: null })
           }
-          const promptTokens = yield* tokens.count(request.prompt)
+          const promptTokens = yield* tokens.count(principal.workspaceId, request.prompt, Number.POSITIVE_INFINITY)
           const cost = model.imagePrice * BigInt(request.count)
           const order = {
             principal,

@@ -28,7 +28,7 @@ import {
 import { onward, ready } from "./Onward.ts"
 import { Production, type ToolCall } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
-import { countAll, Tokens } from "./Tokens.ts"
+import { Tokens } from "./Tokens.ts"
 
 /** The longest that one answer may take, in polls of the replica: 20 minutes. Shorter than a hold lives (Metering.ts). */
 export const ANSWER_LIMIT_POLLS = 1_200
@@ -101,22 +101,22 @@ export class Inference extends Context.Service<
         return found === undefined ? Effect.fail(new ModelNotFound({ model: id })) : Effect.succeed(found)
       }
 
-      const counted = (found: Model, request: ChatRequest) =>
-        onward(tokens.count(promptText(request)), (count) => fit(found, request, count))
+      const counted = (caller: string, found: Model, asked: ChatRequest) =>
+        onward(tokens.count(caller, promptText(asked), found.contextLength), (count) => fit(found, asked, count))
 
       /** The request as this model can serve it, with its images in place and its prompt counted. */
-      const admit = (principal: Principal, request: ChatRequest) =>
+      const admit = (caller: string, request: ChatRequest) =>
         onward(model(request.model), (found): Effect.Effect<ChatTask, ChatInvalid | UpstreamFailed> => {
           const links = linksOf(request)
           const refusal = linksRefused(links, images) ?? refusalOf(found, request) ?? provider.refuses?.(found, request)
           if (refusal !== undefined) return Effect.fail(new ChatInvalid({ ...refusal, code: null }))
           return links.length === 0 || images === undefined
-            ? counted(found, request)
-            : Effect.flatMap(withImages(images, principal.workspaceId, request, links), (seen) => counted(found, seen))
+            ? counted(caller, found, request)
+            : Effect.flatMap(withImages(images, caller, request, links), (seen) => counted(caller, found, seen))
         })
 
       /** The billed usage of what was produced. */
-      const usageOf = (task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
+      const usageOf = ({ principal }: Charging, task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
         const { counted: soFar, reported } = production
         const counted = (prompt: number, completion: number) =>
           Effect.succeed({
@@ -130,13 +130,13 @@ export class Inference extends Context.Service<
               Math.min(reported.prompt, task.promptTokens),
               Math.min(reported.completion, task.allowed * task.request.choices)
             )
-          : onward(countAll(tokens.count, production.texts, task.allowed), (completion) =>
+          : onward(tokens.countSaid(principal.workspaceId, production.texts, task.allowed), (completion) =>
               counted(task.promptTokens, Math.max(completion, Math.min(soFar, task.allowed * task.request.choices)))
             )
       }
 
       const settle = (charge: Charging, task: ChatTask, production: Production) =>
-        onward(usageOf(task, production), (usage) =>
+        onward(usageOf(charge, task, production), (usage) =>
           Effect.as(
             metering.settle({
               ...charge,
@@ -216,7 +216,7 @@ export class Inference extends Context.Service<
         emit?: Emit<E> | undefined,
         isGone: () => boolean = () => true
       ) =>
-        onward(admit(principal, request), (task) =>
+        onward(admit(principal.workspaceId, request), (task) =>
           Effect.flatMap(newId, (id) => {
             const head = { id, created: Math.floor(clock.currentTimeMillisUnsafe() / 1000), model: task.model.id }
             return run({ id, principal, requestId }, task, head, emit, isGone)

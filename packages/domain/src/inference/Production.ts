@@ -3,6 +3,7 @@
  * (Tokens.ts); its size is bounded by the allowed answer.
  */
 import type { ChatEvent, FinishReason, SaidToken } from "./ModelProvider.ts"
+import { LONGEST_TOKEN } from "./Tokens.ts"
 
 export interface ToolCall {
   readonly id: string
@@ -115,9 +116,6 @@ export class Production {
     }
   }
 }
-
-/** Characters of the longest token that tokenizers know. */
-const LONGEST_TOKEN = 128
 /** Calls of one choice at most. */
 const MAX_CALLS = 128
 

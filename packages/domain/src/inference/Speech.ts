@@ -54,7 +54,7 @@ export class Speech extends Context.Service<
             const message = `Invalid value for 'voice': ${model.id} has the voices ${model.voices.join(", ")}`
             return yield* new ChatInvalid({ message, param: "voice", code: null })
           }
-          const promptTokens = yield* tokens.count(request.input)
+          const promptTokens = yield* tokens.count(principal.workspaceId, request.input, Number.POSITIVE_INFINITY)
           const cost = partOf(model.characterPrice, characters, 1_000_000n)
           const order = {
             principal,

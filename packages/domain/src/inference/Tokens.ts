@@ -5,10 +5,13 @@
  * hostile input. A streamed, a buffered and an abandoned answer with the same text therefore have the same count.
  */
 import { Context, Effect } from "effect"
-import { onward } from "./Onward.ts"
+import type { UpstreamFailed } from "./ModelProvider.ts"
 
 /** Characters (UTF-16 units) that a tokenizer sees at once. */
 export const SLICE_LENGTH = 4_096
+
+/** Bytes of the longest token that tokenizers know. */
+export const LONGEST_TOKEN = 128
 
 /** What a tokenizer does with one slice. */
 export interface SliceTokens {
@@ -74,29 +77,47 @@ const isHigh = (text: string, at: number): boolean => {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
+/**
+ * Never holds up the event loop: long texts are counted elsewhere, the callers (their workspaces) in turns. A count stops
+ * where its limit is passed: it is then any number above the limit.
+ */
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** Never holds up the event loop: long texts are counted elsewhere. */
-    readonly count: (text: string) => Effect.Effect<number>
-    /** The longest beginning with at most `limit` tokens; long texts are cut elsewhere too. */
+    /** Of a prompt. Fails where too much waits to be counted. */
+    readonly count: (caller: string, text: string, limit: number) => Effect.Effect<number, UpstreamFailed>
+    /** Of each of the texts of a request, as far as the first that passes `limit`, or with which all pass `limitOfAll`. */
+    readonly countEach: (
+      caller: string,
+      texts: ReadonlyArray<string>,
+      limit: number,
+      limitOfAll: number
+    ) => Effect.Effect<ReadonlyArray<number>, UpstreamFailed>
+    /**
+     * Of what a model said, to be charged: never refused. A choice is never billed above what it was allowed: a text cut
+     * within a word can count a token more than it was.
+     */
+    readonly countSaid: (caller: string, choices: ReadonlyArray<string>, allowed: number) => Effect.Effect<number>
+    /** The longest beginning with at most `limit` tokens; for models that say whole texts. */
     readonly fit: (text: string, limit: number) => Effect.Effect<string>
   }
 >()("@sluice/domain/inference/Tokens") {
-  /** By a plain count of whole texts. */
-  static readonly by = (count: (text: string) => number) =>
+  /** By a plain count of whole texts, at once. */
+  static readonly by = (
+    count: (text: string) => number,
+    fit = (text: string, limit: number) => fitByHalves(text, limit, count)
+  ) =>
     Tokens.of({
-      count: (text) => Effect.succeed(count(text)),
-      fit: (text, limit) => Effect.succeed(fitByHalves(text, limit, count))
+      count: (_caller, text) => Effect.succeed(count(text)),
+      countEach: (_caller, texts) => Effect.succeed(texts.map(count)),
+      countSaid: (_caller, choices, allowed) => Effect.succeed(sumOf(choices, count, allowed)),
+      fit: (text, limit) => Effect.succeed(fit(text, limit))
     })
 }
 
-/** A choice is never billed above what it was allowed: a text cut within a word can count a token more than it was. */
-export const countAll = (
-  count: (text: string) => Effect.Effect<number>,
-  texts: ReadonlyArray<string>,
-  allowed: number
-) =>
-  texts.length === 1
-    ? onward(count(texts[0]!), (tokens) => Effect.succeed(Math.min(tokens, allowed)))
-    : Effect.map(Effect.forEach(texts, count), (all) => all.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0))
+/** What is billed of all choices. */
+export const sumOf = (choices: ReadonlyArray<string>, count: (text: string) => number, allowed: number): number => {
+  let tokens = 0
+  for (const text of choices) tokens += Math.min(count(text), allowed)
+  return tokens
+}

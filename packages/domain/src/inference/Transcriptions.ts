@@ -56,7 +56,10 @@ export class Transcriptions extends Context.Service<
           const { file, fileName, language, path, prompt, temperature } = request
           const heard = provider.transcribe(model, { file, path, fileName, durationMs, language, prompt, temperature })
           const counted = Effect.flatMap(heard, (transcript) =>
-            Effect.map(tokens.count(transcript.text), (completion) => ({ transcript, completion }))
+            Effect.map(
+              tokens.countSaid(principal.workspaceId, [transcript.text], Number.POSITIVE_INFINITY),
+              (completion) => ({ transcript, completion })
+            )
           )
           const order = {
             principal,

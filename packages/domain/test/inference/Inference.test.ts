@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
-import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { type ChatEvent, ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { countSliced, fitByHalves, fitSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Exit, Fiber, Layer, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -30,7 +30,7 @@ interface Books {
   readonly settled: Array<Settlement>
 }
 
-const inference = (books: Books, chat: Stream.Stream<ChatEvent>) =>
+const inference = (books: Books, chat: Stream.Stream<ChatEvent>, counting = tokens) =>
   Inference.layerNoDeps.pipe(
     Layer.provide(
       Layer.succeed(Metering, {
@@ -43,7 +43,7 @@ const inference = (books: Books, chat: Stream.Stream<ChatEvent>) =>
       })
     ),
     Layer.provide(Layer.succeed(ModelProvider, { name: "t", models: [model], chat: saying(chat) })),
-    Layer.provide(tokens),
+    Layer.provide(counting),
     Layer.provide(Layer.merge(NodeCrypto.layer, replica))
   )
 
@@ -147,6 +147,27 @@ describe("Inference", () => {
         const prompt = "messages" in body ? 4_907 : 12
         expect(books.reserved).toEqual([BigInt(prompt + 3 * allowed)])
       }
+    })
+  )
+
+  it.effect("a prompt that finds no room to be counted is refused before anything is held", () =>
+    Effect.gen(function* () {
+      const books: Books = { reserved: [], settled: [] }
+      const asked: Array<ReadonlyArray<unknown>> = []
+      const crowded = Layer.succeed(Tokens, {
+        ...Tokens.by(() => 0),
+        count: (...given) => {
+          asked.push(given)
+          return Effect.fail(new UpstreamFailed({ reason: "overloaded" }))
+        }
+      })
+      const refusal = yield* Effect.gen(function* () {
+        return yield* Effect.flip((yield* Inference).chat(principal, "r", requestOf({})))
+      }).pipe(Effect.provide(inference(books, Stream.never, crowded)))
+      expect(refusal).toMatchObject({ _tag: "UpstreamFailed", reason: "overloaded" })
+      // In its workspace's turn, and no further than the model reads.
+      expect(asked).toEqual([[principal.workspaceId, "hello", model.contextLength]])
+      expect(books).toEqual({ reserved: [], settled: [] })
     })
   )
 })

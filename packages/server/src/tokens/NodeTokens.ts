@@ -1,97 +1,98 @@
 /**
- * Counts tokens without holding up the event loop: short texts at once, long ones in a thread of their own.
+ * Counts tokens without holding up the event loop: short texts at once, long ones in a thread of their own (TokenThread.ts),
+ * where callers take turns and of which each may have so much waiting.
  *
- * 32,768 characters take up to 9 ms of hostile and 3 ms of ordinary text; what is longer goes to the worker, which is made
- * when first needed, replaced when it dies, and ended with the layer. Interrupted counts are not waited for.
  * The vocabulary takes a tenth of a second to load, so that is done at the first count, or while something else is waited
  * for: whoever builds `loaded` along with what takes long has it for nothing.
  */
-import { Tokens } from "@sluice/domain/inference/Tokens"
+import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { LONGEST_TOKEN, sumOf, Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
-import { Worker } from "node:worker_threads"
+import { Backlog } from "./Backlog.ts"
 import type { Tokenizer } from "./Tokenizer.ts"
+import { TokenThread } from "./TokenThread.ts"
 
-/** Longest text that is counted on the event loop. */
-export const INLINE_LENGTH = 32_768
+/**
+ * Bytes of UTF-8 that are counted on the event loop, all texts of a request together: 2 ms where each word is new and as
+ * long as all of it (ideographs, letters at random), a hundredth of that where they are ordinary.
+ */
+export const INLINE_BYTES = 1_536
 
-/** What the worker is asked: a count, or where `limit` is given the beginning with so many tokens. */
-export interface TokenQuestion {
-  readonly id: number
-  readonly text: string
-  readonly limit?: number | undefined
-}
+/** A word that is cut is counted ten times over. */
+export const INLINE_FIT_BYTES = 384
 
-/** Counts with what `given` makes, or with the tokenizer, which it loads at the first count. */
-export const layerWith = (given: (() => Tokenizer) | undefined): Layer.Layer<Tokens> =>
-  Layer.effect(
-    Tokens,
-    Effect.gen(function* () {
-      let tokenizer = given?.()
-      const thread = new Thread()
-      yield* Effect.addFinalizer(() => Effect.promise(() => thread.end()))
-      const first = Effect.map(load, (makeTokenizer) => (tokenizer ??= makeTokenizer()))
-      return {
-        count: (text: string) => {
-          if (text.length > INLINE_LENGTH) return thread.ask<number>(text)
+/** Bytes that wait to be counted, of one caller and of all: 20 s of the most hostile text, less than one of ordinary. */
+const WAITING_OF_CALLER = 8 * 1024 * 1024
+const WAITING_OF_ALL = 64 * 1024 * 1024
+
+/** Whose turn it is that models take: they say less than they may be asked. */
+const MODELS = "models"
+
+export const layer: Layer.Layer<Tokens> = Layer.effect(
+  Tokens,
+  Effect.gen(function* () {
+    const thread = yield* Effect.acquireRelease(
+      Effect.sync(() => new TokenThread()),
+      (thread) => Effect.promise(() => thread.end())
+    )
+    const backlog = new Backlog(WAITING_OF_CALLER, WAITING_OF_ALL)
+    let tokenizer: Tokenizer | undefined
+    const first = Effect.map(load, (makeTokenizer) => (tokenizer ??= makeTokenizer()))
+
+    const whereRoom = <A>(caller: string, bytes: number, counted: Effect.Effect<A>) =>
+      Effect.acquireUseRelease(
+        Effect.suspend(() =>
+          backlog.enter(caller, bytes) ? Effect.void : Effect.fail(new UpstreamFailed({ reason: "overloaded" }))
+        ),
+        () => counted,
+        () => Effect.sync(() => backlog.leave(caller, bytes))
+      )
+
+    return {
+      count: (caller, text, limit) => {
+        const bytes = Buffer.byteLength(text)
+        if (bytes <= INLINE_BYTES) {
           return tokenizer === undefined
             ? Effect.map(first, ({ count }) => count(text))
             : Effect.succeed(tokenizer.count(text))
-        },
-        fit: (text: string, limit: number) => {
-          if (text.length > INLINE_LENGTH) return thread.ask<string>(text, limit)
-          return tokenizer === undefined
-            ? Effect.map(first, ({ fit }) => fit(text, limit))
-            : Effect.succeed(tokenizer.fit(text, limit))
         }
+        if (bytes > limit * LONGEST_TOKEN) return Effect.succeed(limit + 1)
+        const counted = Effect.map(thread.count(caller, [text], limit), (counts) => counts[0]!)
+        return whereRoom(caller, bytes, counted)
+      },
+      countEach: (caller, texts, limit, limitOfAll) => {
+        const bytes = bytesOf(texts)
+        if (bytes > INLINE_BYTES) return whereRoom(caller, bytes, thread.count(caller, texts, limit, limitOfAll))
+        return tokenizer === undefined
+          ? Effect.map(first, ({ count }) => texts.map(count))
+          : Effect.succeed(texts.map(tokenizer.count))
+      },
+      countSaid: (caller, choices, allowed) => {
+        if (bytesOf(choices) <= INLINE_BYTES) {
+          return tokenizer === undefined
+            ? Effect.map(first, ({ count }) => sumOf(choices, count, allowed))
+            : Effect.succeed(sumOf(choices, tokenizer.count, allowed))
+        }
+        return Effect.map(thread.count(caller, choices, allowed), (counts) =>
+          counts.reduce((sum, tokens) => sum + Math.min(tokens, allowed), 0)
+        )
+      },
+      fit: (text, limit) => {
+        if (Buffer.byteLength(text) > INLINE_FIT_BYTES) return thread.fit(MODELS, text, limit)
+        return tokenizer === undefined
+          ? Effect.map(first, ({ fit }) => fit(text, limit))
+          : Effect.succeed(tokenizer.fit(text, limit))
       }
-    })
-  )
-
-export const layer = layerWith(undefined)
+    }
+  })
+)
 
 const load = Effect.promise(async () => (await import("./Tokenizer.ts")).makeTokenizer)
 
 export const loaded = Layer.effectDiscard(load)
 
-class Thread {
-  private worker: Worker | undefined
-  private lastId = 0
-  private readonly waiting = new Map<number, (answer: Effect.Effect<never>) => void>()
-
-  /** `A`: a number for a count, a text for what fits. */
-  ask<A extends number | string>(text: string, limit?: number): Effect.Effect<A> {
-    return Effect.callback<A>((resume) => {
-      const question: TokenQuestion = { id: ++this.lastId, text, limit }
-      const { id } = question
-      this.waiting.set(id, resume)
-      this.start().postMessage(question)
-      return Effect.sync(() => this.waiting.delete(id))
-    })
-  }
-
-  async end(): Promise<void> {
-    await this.worker?.terminate()
-  }
-
-  private start(): Worker {
-    if (this.worker !== undefined) return this.worker
-    const worker = new Worker(new URL("./TokenWorker.ts", import.meta.url))
-    worker.unref()
-    worker.on("message", ({ answer, id }: { readonly id: number; readonly answer: never }) => {
-      const resume = this.waiting.get(id)
-      this.waiting.delete(id)
-      resume?.(Effect.succeed(answer))
-    })
-    const fail = (cause: unknown) => {
-      if (this.worker !== worker) return
-      this.worker = undefined
-      const lost = [...this.waiting.values()]
-      this.waiting.clear()
-      for (const resume of lost) resume(Effect.die(cause))
-    }
-    worker.on("error", fail)
-    worker.on("exit", (code) => fail(new Error(`The token worker ended with code ${code}`)))
-    this.worker = worker
-    return worker
-  }
+const bytesOf = (texts: ReadonlyArray<string>): number => {
+  let bytes = 0
+  for (const text of texts) bytes += Buffer.byteLength(text)
+  return bytes
 }

@@ -139,10 +139,12 @@ const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults
   const tokens = Layer.effect(
     Tokens,
     Effect.map(Tokens, (inner) => {
-      const counted = <A>(asked: Effect.Effect<A>) => (ready(asked) === undefined ? driver.during(asked) : asked)
+      const counted = <A, E>(asked: Effect.Effect<A, E>) => (ready(asked) === undefined ? driver.during(asked) : asked)
       return {
-        count: (text) => counted(inner.count(text)),
-        fit: (text, limit) => counted(inner.fit(text, limit))
+        count: (...asked) => counted(inner.count(...asked)),
+        countEach: (...asked) => counted(inner.countEach(...asked)),
+        countSaid: (...asked) => counted(inner.countSaid(...asked)),
+        fit: (...asked) => counted(inner.fit(...asked))
       }
     })
   ).pipe(Layer.provide(NodeTokens.layer))

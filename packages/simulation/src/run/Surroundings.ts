@@ -1,8 +1,8 @@
 /** What surrounds the servers of a run: the simulated world and models behind their faults, and the gate of the database. */
 import type { VideoProvider } from "@sluice/domain/inference/MediaProvider"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import { Tokens } from "@sluice/domain/inference/Tokens"
 import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
-import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -107,7 +107,7 @@ export const surroundings = (given: Given): World => {
     ).pipe(
       Layer.provide(SimulatedModels.layer(defaultModels(scenario.seed))),
       Layer.provide(QuietStudio.studio),
-      Layer.provideMerge(Layer.mergeAll(NodeTokens.layerWith(makeTokenizer), QuietStudio.probe))
+      Layer.provideMerge(Layer.mergeAll(tokens, QuietStudio.probe))
     )
   return {
     driver,
@@ -182,3 +182,9 @@ const named = (inner: ModelProviderService, process: Process, names: Map<string,
     videos: { ...videos, submit, look: (model, reference) => onTrueTime(videos.look(model, reference)) }
   }
 }
+
+/** All counts at once, however long the text: a thread's time is none of the world's. */
+const tokens = Layer.sync(Tokens, () => {
+  const { count, fit } = makeTokenizer()
+  return Tokens.by(count, fit)
+})

@@ -1,0 +1,81 @@
+/**
+ * The thread's side of the server: made when first needed, replaced when it dies (what waited for it fails), ended with the
+ * server. Who stops waiting is dropped there at once.
+ */
+import { Effect } from "effect"
+import { Worker } from "node:worker_threads"
+import type { Done } from "./Turns.ts"
+
+/** A count of texts, or the longest beginning of a text that fits. */
+export type TokenTask =
+  | { readonly texts: ReadonlyArray<string>; readonly limit: number; readonly limitOfAll: number }
+  | { readonly text: string; readonly limit: number }
+
+export type TokenAnswer = ReadonlyArray<number> | string
+
+/** `task` undefined: that one is dropped. */
+export interface TokenMessage {
+  readonly id: number
+  readonly caller: string
+  readonly task: TokenTask | undefined
+}
+
+export class TokenThread {
+  #worker: Worker | undefined
+  #lastId = 0
+  readonly #waiting = new Map<number, (answer: Effect.Effect<never>) => void>()
+
+  count(
+    caller: string,
+    texts: ReadonlyArray<string>,
+    limit: number,
+    limitOfAll = Number.POSITIVE_INFINITY
+  ): Effect.Effect<ReadonlyArray<number>> {
+    return this.#ask(caller, { texts, limit, limitOfAll })
+  }
+
+  fit(caller: string, text: string, limit: number): Effect.Effect<string> {
+    return this.#ask(caller, { text, limit })
+  }
+
+  async end(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  /** `A`: what the thread answers to such a task. */
+  #ask<A extends TokenAnswer>(caller: string, task: TokenTask): Effect.Effect<A> {
+    return Effect.callback<A>((resume) => {
+      const id = ++this.#lastId
+      this.#waiting.set(id, resume)
+      this.#post({ id, caller, task })
+      return Effect.sync(() => {
+        if (this.#waiting.delete(id)) this.#post({ id, caller, task: undefined })
+      })
+    })
+  }
+
+  #post(message: TokenMessage): void {
+    this.#worker ??= this.#spawn()
+    this.#worker.postMessage(message)
+  }
+
+  #spawn(): Worker {
+    const worker = new Worker(new URL("./TokenWorker.ts", import.meta.url))
+    worker.unref()
+    worker.on("message", ({ answer, id }: Done<never>) => {
+      const resume = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      resume?.(Effect.succeed(answer))
+    })
+    const died = (cause: unknown) => {
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      const lost = [...this.#waiting.values()]
+      this.#waiting.clear()
+      for (const resume of lost) resume(Effect.die(cause))
+    }
+    worker.on("error", died)
+    worker.on("exit", (code) => died(new Error(`The token worker ended with code ${code}`)))
+    return worker
+  }
+}
