@@ -1,6 +1,6 @@
 /**
- * Work in turns: a step for each caller that has any, and of a caller's own work in rotation too. Nobody waits for more
- * than a step of each other caller, however much that one has to do.
+ * Work in turns: one for each caller that has any, and of a caller's own work in rotation too. A turn ends with the first
+ * step after its time is up: so a small work is done in one, and nobody waits for more than that of each other caller.
  */
 interface Work<A> {
   readonly id: number
@@ -13,8 +13,16 @@ export interface Done<A> {
 }
 
 export class Turns<A> {
+  readonly #now: () => bigint
+  readonly #length: bigint
   /** In the order of their turns; each has some. */
   readonly #callers = new Map<string, Array<Work<A>>>()
+
+  /** `now` and the `length` of a turn: in any unit. */
+  constructor(now: () => bigint, length: bigint) {
+    this.#now = now
+    this.#length = length
+  }
 
   get isIdle(): boolean {
     return this.#callers.size === 0
@@ -35,16 +43,18 @@ export class Turns<A> {
     if (own.length === 0) this.#callers.delete(caller)
   }
 
-  /** The next step; what it came to where it was the last one. */
-  step(): Done<A> | undefined {
+  /** The next turn; what the work came to where it was its last one. */
+  next(): Done<A> | undefined {
     for (const [caller, own] of this.#callers) {
       const work = own.shift()!
-      const { done, value } = work.steps.next()
-      if (done !== true) own.push(work)
-      // To the end of the rotation.
+      const end = this.#now() + this.#length
+      let step = work.steps.next()
+      while (step.done !== true && this.#now() < end) step = work.steps.next()
+      // To the end of both rotations.
+      if (step.done !== true) own.push(work)
       this.#callers.delete(caller)
       if (own.length > 0) this.#callers.set(caller, own)
-      return done === true ? { id: work.id, answer: value } : undefined
+      return step.done === true ? { id: work.id, answer: step.value } : undefined
     }
     return undefined
   }

@@ -1,18 +1,21 @@
-/** Who waits for whom, with work of which each step is written down. */
+/** Who waits for whom, with work of which each step is written down, and takes a turn unless told otherwise. */
 import { describe, expect, it } from "@effect/vitest"
 import { Turns } from "@sluice/server/tokens/Turns"
 
 const made = () => {
-  const turns = new Turns<string>()
+  let now = 0n
+  const turns = new Turns<string>(() => now, 10n)
   const log: Array<string> = []
   let lastId = 0
-  const add = (caller: string, name: string, length: number) => {
+  const add = (caller: string, name: string, length: number, time = 10n) => {
     const id = ++lastId
     function* steps(): Generator<undefined, string> {
       for (let n = 1; n < length; n++) {
+        now += time
         log.push(name)
         yield
       }
+      now += time
       log.push(name)
       return name
     }
@@ -20,56 +23,68 @@ const made = () => {
     return id
   }
   const done: Array<string> = []
-  const step = (times = 1) => {
+  const turn = (times = 1) => {
     for (let n = 0; n < times; n++) {
-      const ended = turns.step()
+      const ended = turns.next()
       if (ended !== undefined) done.push(ended.answer)
     }
   }
-  return { turns, log, done, add, step }
+  return { turns, log, done, add, turn }
 }
 
 describe("turns", () => {
-  it("let a small one pass a huge one after a step", () => {
-    const { add, done, log, step } = made()
+  it("let a small one pass a huge one after a turn", () => {
+    const { add, done, log, turn } = made()
     add("bob", "huge", 1_000)
-    step(3)
+    turn(3)
     add("alice", "small", 1)
-    step(2)
+    turn(2)
     expect(log).toEqual(["huge", "huge", "huge", "huge", "small"])
     expect(done).toEqual(["small"])
   })
 
   it("are the callers', however much each brings", () => {
-    const { add, log, step } = made()
+    const { add, log, turn } = made()
     for (let n = 0; n < 5; n++) add("bob", `b${n}`, 2)
     add("alice", "a", 3)
-    step(6)
+    turn(6)
     expect(log).toEqual(["b0", "a", "b1", "a", "b2", "a"])
   })
 
+  it("are as long, not as many steps", () => {
+    const { add, done, log, turn } = made()
+    add("bob", "long", 1_000, 30n)
+    add("alice", "quick", 5, 2n)
+    add("carol", "slower", 5, 4n)
+    turn(3)
+    expect(log).toEqual(["long", ...Array(5).fill("quick"), ...Array(3).fill("slower")])
+    expect(done).toEqual(["quick"])
+    turn(2)
+    expect(log.slice(9)).toEqual(["long", "slower", "slower"])
+  })
+
   it("are those of a caller's own work too", () => {
-    const { add, done, step } = made()
+    const { add, done, turn } = made()
     add("bob", "huge", 1_000)
     add("bob", "small", 2)
-    step(4)
+    turn(4)
     expect(done).toEqual(["small"])
   })
 
   it("are not given to what nobody waits for", () => {
-    const { add, log, step, turns } = made()
+    const { add, log, turn, turns } = made()
     const huge = add("bob", "huge", 1_000)
     const other = add("bob", "other", 1_000)
     add("alice", "small", 2)
-    step(1)
+    turn(1)
     turns.drop("bob", huge)
     turns.drop("bob", huge)
     turns.drop("nobody", 99)
-    step(2)
+    turn(2)
     turns.drop("bob", other)
-    step(2)
+    turn(2)
     expect(log).toEqual(["huge", "small", "other", "small"])
     expect(turns.isIdle).toBe(true)
-    expect(turns.step()).toBeUndefined()
+    expect(turns.next()).toBeUndefined()
   })
 })
