@@ -69,7 +69,7 @@ const streamed = Effect.fnUntraced(function* (
 ) {
   const response = NodeHttpServerRequest.toServerResponse(request)
   yield* Effect.forkScoped(dropSlowReader(response))
-  yield* Effect.forkScoped(Effect.catch(gone, () => Effect.sync(() => response.destroy())))
+  yield* Effect.forkScoped(Effect.catchTag(gone, "KeyInvalid", () => Effect.sync(() => response.destroy())))
   return HttpServerResponse.stream(
     inPieces(bytes).pipe(
       // A job may be silent for long: the reader sees at once that its request was taken.
