@@ -84,10 +84,7 @@ onPostgres(
           )).map(({ id }) => id)
           const renewRound = Effect.andThen(jobs.renew(ids), machines.renew(ids))
           const others = [machineRound, budgetRound, renewRound]
-          const beside = Effect.all(
-            others.map((round) => Effect.forever(round)),
-            unbounded
-          )
+          const beside = Effect.forEach(others, (round) => Effect.forever(round), unbounded)
           const rounds = Effect.forEach(Array.from({ length: ROUNDS }), () => jobRound, { discard: true })
           yield* Effect.raceFirst(rounds, beside)
           yield* Effect.all([jobRound, machineRound])

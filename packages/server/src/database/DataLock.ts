@@ -31,6 +31,8 @@ const LOCK_FILE = "sluice.lock"
 const HEARTBEAT = Duration.seconds(5)
 /** A file that nobody touched for so long has no living holder elsewhere. */
 const STALE_AFTER_MS = 20_000
+/** Long enough to see a living holder's heartbeat. */
+const WATCHED = Duration.seconds(6)
 /** Each round either takes the lock, finds it held, or removes one dead holder's file. */
 const MAX_ROUNDS = 10
 
@@ -51,7 +53,7 @@ const acquire = Effect.fnUntraced(function* (directory: string, file: string, mi
     const alive =
       holder._tag === "Some" && holder.value.place === here
         ? processIdentity(holder.value.pid).startedAt === holder.value.startedAt
-        : now - touchedAt(file) < STALE_AFTER_MS
+        : now - touchedAt(file) < STALE_AFTER_MS || (yield* isTouched(file))
     if (alive) {
       const pid = holder._tag === "Some" ? holder.value.pid : 0
       return yield* new DataDirectoryInUse({ directory, pid, lockFile: file })
@@ -59,6 +61,13 @@ const acquire = Effect.fnUntraced(function* (directory: string, file: string, mi
     yield* Effect.sync(() => removeDead(file, seen))
   }
   return yield* new DataDirectoryInUse({ directory, pid: 0, lockFile: file })
+})
+
+/** Whether somebody touches it: one whose clock is far behind ours writes times that look old. */
+const isTouched = Effect.fnUntraced(function* (file: string) {
+  const before = touchedAt(file)
+  yield* Effect.sleep(WATCHED)
+  return touchedAt(file) !== before
 })
 
 /** True if the file did not exist and now holds `content`. */

@@ -94,6 +94,18 @@ it.live("a reused pid, a torn file and a holder out of sight do not block for ev
   })
 )
 
+it.live("a holder out of sight whose clock is behind is seen to live", () =>
+  Effect.gen(function* () {
+    const path = yield* directory
+    writeFileSync(lockFile(path), JSON.stringify({ pid: 1, place: "elsewhere", startedAt: "1" }))
+    let behind = 1_000_000
+    const touch = Effect.sync(() => utimesSync(lockFile(path), ++behind, behind))
+    yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("1 second"))))
+    const exit = yield* Effect.exit(Effect.scoped(lockDataDirectory(path)))
+    expect(Exit.isFailure(exit)).toBe(true)
+  })
+)
+
 it.live("closing a scope twice removed leaves another's lock alone", () =>
   Effect.gen(function* () {
     const path = yield* directory
