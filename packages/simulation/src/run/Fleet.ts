@@ -27,8 +27,13 @@ export class Fleet {
   private readonly chance: Chance
   private readonly epoch: number
   private clockOff = 0
+  private readonly skews = new WeakMap<Process, number>()
 
-  constructor(around: Surroundings, chance: Chance, epoch: number) {
+  /** By how much the clock of a replica that joins may differ from the others. */
+  private readonly mostSkewMs: number
+
+  constructor(around: Surroundings, chance: Chance, epoch: number, mostSkewMs: number) {
+    this.mostSkewMs = mostSkewMs
     this.around = around
     this.chance = chance
     this.epoch = epoch
@@ -70,6 +75,7 @@ export class Fleet {
   join(item: Extract<PlanItem, { readonly _tag: "Replica" }>): void {
     const { driver } = this.around
     const server = this.start(item.id, false)
+    this.skew(server.process, between(this.chance.draw(`skew/${item.id}`), -this.mostSkewMs, this.mostSkewMs))
     driver.after(item.forMs, () => {
       if (item.killed) return server.process.kill()
       server.close()
@@ -82,7 +88,14 @@ export class Fleet {
   jump(byMs: number): void {
     this.clockOff += byMs
     this.jumpedMs += Math.abs(byMs)
-    for (const server of this.servers) server.process.clockOff = this.clockOff
+    for (const { process } of this.servers) process.clockOff = this.clockOff + (this.skews.get(process) ?? 0)
+  }
+
+  /** One wall clock is off. */
+  private skew(process: Process, byMs: number): void {
+    process.clockOff += byMs
+    this.skews.set(process, byMs)
+    this.jumpedMs += Math.abs(byMs)
   }
 
   closeAll(): void {

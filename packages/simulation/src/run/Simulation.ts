@@ -23,7 +23,7 @@ import { Inspector } from "./Inspector.ts"
 import { alive, jobBars, machineRows, moneyPoint } from "./OutcomeStore.ts"
 import type { RunOptions } from "./RunOptions.ts"
 import { surroundings, type World } from "./Surroundings.ts"
-import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEEP_POLLS, TIDY_POLLS } from "./Times.ts"
+import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEEP_POLLS, TIDY_POLLS, MOST_SKEW_MS } from "./Times.ts"
 
 export const simulate = async (
   database: SharedDatabase,
@@ -106,7 +106,7 @@ class Run {
       struck,
       planted: options.planted
     })
-    this.fleet = new Fleet(this.around, noise, EPOCH)
+    this.fleet = new Fleet(this.around, noise, EPOCH, scenario.faults.clock_jumps > 0 ? MOST_SKEW_MS : 0)
     this.users = new Users({ chance: noise, history: this.history, server: this.fleet.pick })
     this.inspector = new Inspector({
       outside,

@@ -67,7 +67,7 @@ export const Scenario = Schema.Struct({
   ),
   faults: Faults.annotate(
     about(
-      "By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour."
+      "By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour. Where clocks jump, that of a replica that joins differs by up to two minutes."
     )
   ),
   flat: Schema.Boolean.annotate(about("All chance outside the plan is constant: no noise. Set by shrinking.")),
