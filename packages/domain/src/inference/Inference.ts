@@ -118,20 +118,20 @@ export class Inference extends Context.Service<
       /** The billed usage of what was produced. */
       const usageOf = ({ principal }: Charging, task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
         const { counted: soFar, reported } = production
-        const counted = (prompt: number, completion: number) =>
+        const { allowed, model, request } = task
+        const prompt = Math.min(reported?.prompt ?? task.promptTokens, task.promptTokens)
+        const told = Math.min(reported?.completion ?? soFar, allowed * request.choices)
+        const billed = (completion: number) =>
           Effect.succeed({
             promptTokens: prompt,
             completionTokens: completion,
-            cost: tokenCost(task.model, prompt, completion)
+            cost: tokenCost(model, prompt, completion)
           })
-        // An upstream's count is believed (zero too), within what was reserved.
-        return reported !== undefined
-          ? counted(
-              Math.min(reported.prompt, task.promptTokens),
-              Math.min(reported.completion, task.allowed * task.request.choices)
-            )
-          : onward(tokens.countSaid(principal.workspaceId, production.texts, task.allowed), (completion) =>
-              counted(task.promptTokens, Math.max(completion, Math.min(soFar, task.allowed * task.request.choices)))
+        // An upstream's count is believed (zero too), within what was reserved. Of several choices some tell that of one.
+        return reported !== undefined && request.choices === 1
+          ? billed(told)
+          : onward(tokens.countSaid(principal.workspaceId, production.texts, allowed), (own) =>
+              billed(Math.max(own, told))
             )
       }
 

@@ -51,20 +51,20 @@ const principal = idOf.principal(1)
 const pieces = Schema.Array(Schema.String.check(Schema.isMaxLength(30))).check(Schema.isMaxLength(20))
 
 /** What an answer costs that is heard whole, or left when nothing more comes. */
-const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "abandoned") =>
+const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "abandoned", n = 1) =>
   Effect.gen(function* () {
     const books: Books = { reserved: [], settled: [] }
     const program = Effect.gen(function* () {
       const service = yield* Inference
       const emit = how === "buffered" ? undefined : () => Effect.void
-      const fiber = yield* Effect.forkChild(service.chat(principal, "r", requestOf({}), emit))
+      const fiber = yield* Effect.forkChild(service.chat(principal, "r", requestOf({ n }), emit))
       if (how === "abandoned") {
         for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
         yield* Fiber.interrupt(fiber)
       } else yield* Fiber.join(fiber)
     })
     yield* Effect.provide(program, inference(books, chat))
-    expect(books.reserved).toEqual([BigInt(12 + 3 * 1_000)])
+    expect(books.reserved).toEqual([BigInt(12 + 3 * 1_000 * n)])
     expect(books.settled).toHaveLength(1)
     return { tokens: books.settled[0]!.tokens, cost: books.settled[0]!.cost }
   })
@@ -115,6 +115,29 @@ describe("Inference", () => {
       expect((yield* heard("streamed", yes, running)).tokens?.completion).toBe(3)
       expect((yield* heard("streamed", ...all, running, usage)).tokens?.completion).toBe(600)
     })
+  )
+
+  it.effect(
+    "several choices cost no less than what was said in all of them, whichever of them the upstream counts",
+    () =>
+      Effect.gen(function* () {
+        const said = ["one", "three"].map((text, index): ChatEvent => ({ _tag: "Text", index, text }))
+        const ends = [0, 1].map((index): ChatEvent => ({ _tag: "Finish", index, reason: "stop" }))
+        const told = (completionTokens: number): ChatEvent => ({ _tag: "Usage", promptTokens: 2, completionTokens })
+        const costs = function* (prompt: number, completion: number, ...last: ReadonlyArray<ChatEvent>) {
+          const events = Stream.fromIterable([...said, ...ends, ...last], { chunkSize: 1 })
+          for (const how of ["buffered", "streamed", "abandoned"] as const) {
+            const heard = how === "abandoned" ? Stream.concat(events, Stream.never) : events
+            expect((yield* charge(heard, how, 2)).tokens).toEqual({ prompt, completion })
+          }
+        }
+        yield* costs(2, 8, told(3))
+        yield* costs(2, 8, told(5))
+        yield* costs(2, 9, told(9))
+        // Zero is a count of the prompt; none is not.
+        yield* costs(0, 8, { _tag: "Usage", promptTokens: 0, completionTokens: 0 })
+        yield* costs(12, 8)
+      })
   )
 
   it.effect("a model that says nothing is given up, and nothing is charged", () =>

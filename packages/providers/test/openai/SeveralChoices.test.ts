@@ -1,0 +1,76 @@
+/** What llama.cpp sends of two answers at once, as recorded: its counts are of one of them, and both are billed. */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect, it } from "@effect/vitest"
+import { Inference } from "@sluice/domain/inference/Inference"
+import { Metering } from "@sluice/domain/inference/Metering"
+import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { Tokens } from "@sluice/domain/inference/Tokens"
+import { Effect, Layer } from "effect"
+import { idOf, replica } from "../../../domain/test/inference/support/Workspace.ts"
+import { events, recordedServer, says, streams } from "./support/RecordedServer.ts"
+import { chatEntry, question, world } from "./support/World.ts"
+
+const usage = (completion: number) => ({
+  completion_tokens: completion,
+  prompt_tokens: 3,
+  total_tokens: completion + 3,
+  prompt_tokens_details: { cached_tokens: 0 }
+})
+const chunk = (index: number, said: object, finish: string | null = null) => ({
+  choices: [{ finish_reason: finish, index, delta: said }],
+  created: 1,
+  id: "chatcmpl-7Yq",
+  model: "tiny",
+  system_fingerprint: "b6000-1",
+  object: "chat.completion.chunk"
+})
+const counts = (completion: number) => ({ ...chunk(0, {}), choices: [], usage: usage(completion) })
+
+/** Each answer ends with a count of its own. */
+const inPieces = events(
+  chunk(0, { role: "assistant", content: null }),
+  chunk(1, { role: "assistant", content: null }),
+  chunk(0, { content: "a b" }),
+  chunk(1, { content: "c d" }),
+  chunk(0, { content: " e" }),
+  chunk(0, {}, "stop"),
+  counts(3),
+  chunk(1, { content: " f g" }),
+  chunk(1, {}, "stop"),
+  counts(4),
+  "[DONE]"
+)
+const answered = (index: number, content: string) => ({
+  finish_reason: "stop",
+  index,
+  message: { role: "assistant", content }
+})
+/** The count is that of the first answer. */
+const atOnce = { ...chunk(0, {}), choices: [answered(0, "a b e"), answered(1, "c d f g")], usage: usage(3) }
+
+/** A token is a word here. */
+const words = Layer.succeed(
+  Tokens,
+  Tokens.by((text) => text.split(/\s+/).filter((word) => word !== "").length)
+)
+const books = Layer.succeed(Metering, { reserve: (charge) => Effect.succeed(charge), settle: () => Effect.void })
+
+it.live("two answers of llama.cpp cost what both of them say, streamed and whole", () =>
+  Effect.gen(function* () {
+    const server = yield* recordedServer((seen, response) =>
+      seen.json.stream === true ? streams(response, inPieces) : says(response, 200, atOnce)
+    )
+    const models = yield* world([chatEntry([{ base_url: server.url }])])
+    const service = Inference.layerNoDeps.pipe(
+      Layer.provide([books, words, Layer.succeed(ModelProvider, models), NodeCrypto.layer, replica])
+    )
+    for (const stream of [true, false]) {
+      const answer = yield* Effect.gen(function* () {
+        const { chat } = yield* Inference
+        return yield* chat(idOf.principal(1), "r", question({ stream, n: 2 }), () => Effect.void)
+      }).pipe(Effect.provide(service))
+      expect(answer.choices.map(({ text }) => text)).toEqual(["a b e", "c d f g"])
+      expect([stream, answer.usage]).toMatchObject([stream, { promptTokens: 3, completionTokens: 7 }])
+    }
+  }).pipe(Effect.scoped)
+)
