@@ -189,7 +189,12 @@ export const noData = (param: string): string =>
 
 const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ChatInvalid> => {
   const format = body.response_format ?? { type: "text" as const }
-  if (format.type !== "json_schema") return Result.succeed({ type: format.type })
+  if (format.type === "text") return Result.succeed({ type: "text" })
+  if (format.type === "json_object") {
+    const schema = format.schema ?? format.value ?? null
+    if (schema === null) return Result.succeed({ type: "json_object" })
+    return Result.succeed({ type: "json_schema", schema, name: undefined, strict: format.strict ?? false })
+  }
   const { name, schema, strict } = format.json_schema ?? {}
   if (schema !== undefined && schema !== null) {
     return Result.succeed({ type: "json_schema", schema, name: name ?? undefined, strict: strict ?? undefined })

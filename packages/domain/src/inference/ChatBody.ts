@@ -96,6 +96,10 @@ export const ChatBody = Schema.Struct({
   response_format: opt(
     Schema.Struct({
       type: Schema.Literals(["text", "json_object", "json_schema"]),
+      /** A schema beside json_object: llama.cpp's word for it, Hugging Face's, and whether it must be kept. */
+      schema: opt(AnyObject),
+      value: opt(AnyObject),
+      strict: opt(Schema.Boolean),
       json_schema: opt(Schema.Struct({ name: opt(Schema.String), schema: opt(AnyObject), strict: opt(Schema.Boolean) }))
     })
   ),

@@ -68,6 +68,8 @@ describe("decodeChat", () => {
       [{ ...good, functions: [{ name: "f", parameters: {} }] }, "functions"],
       [{ ...good, response_format: "json" }, "response_format"],
       [{ ...good, response_format: { type: "xml" } }, "response_format.type"],
+      [{ ...good, response_format: { type: "json_object", schema: "x" } }, "response_format.schema"],
+      [{ ...good, response_format: { type: "json_object", value: [] } }, "response_format.value"],
       [{ ...good, response_format: { type: "json_schema" } }, "response_format.json_schema.schema"]
     ] as const) {
       expect([body, refusal(body)?.param]).toEqual([body, param])
@@ -78,6 +80,17 @@ describe("decodeChat", () => {
     for (const url of ["http://a/b.png", "HTTPS://a/b.png", "data:image/png;base64,AA", "DATA:image/x-y+z;BASE64,AA"]) {
       expect(accepted(withImage(url)).messages[0]?.images).toEqual([{ url, detail: "auto" }])
     }
+  })
+
+  it("takes a schema beside json_object for what it is", () => {
+    const schema = { type: "object", properties: { city: { type: "string" } } }
+    const formatOf = (format: object) =>
+      accepted({ ...good, response_format: { type: "json_object", ...format } }).responseFormat
+    const kept = { type: "json_schema", schema, name: undefined, strict: false }
+    expect(formatOf({ schema })).toEqual(kept)
+    expect(formatOf({ value: schema })).toEqual(kept)
+    expect(formatOf({ schema, strict: true })).toEqual({ ...kept, strict: true })
+    expect(formatOf({ schema: null, value: null, strict: true })).toEqual({ type: "json_object" })
   })
 
   it("takes null for absent, ignores what it does not know, and fills in the defaults", () => {

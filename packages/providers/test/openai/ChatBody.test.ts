@@ -70,6 +70,10 @@ describe("chatBody", () => {
     expect(sent({ tools: [{ type: "function", function: tool }], tool_choice: "none" }).tool_choice).toBe("none")
     expect(sent({ tool_choice: "none" })).not.toHaveProperty("tool_choice")
     expect(sent({ response_format: { type: "json_object" } }).response_format).toEqual({ type: "json_object" })
+    expect(sent({ response_format: { type: "json_object", schema } }).response_format).toEqual({
+      type: "json_schema",
+      json_schema: { name: "answer", schema, strict: false }
+    })
   })
 
   it("gives a conversation as it was, with images in their place and calls with their answers", () => {
