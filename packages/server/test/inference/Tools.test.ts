@@ -2,6 +2,7 @@
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
+import type { OpenAI } from "openai"
 import { ownPglite } from "../../../../test/support/Databases.ts"
 import { money } from "../../../domain/test/inference/support/Workspace.ts"
 import { chatServer, simulated } from "./support/ChatServer.ts"
@@ -71,6 +72,32 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools thro
       expect(yield* called({ tool_choice: { type: "function", function: { name: "get_time" } } })).toEqual(["get_time"])
       expect(yield* called({ messages: user("Hello there") })).toEqual([])
       expect(yield* called({ messages: user("Hello there"), tool_choice: "required" })).toEqual(["get_weather"])
+    })
+  )
+
+  it.effect("comes to the last tool of an agent that allows no words between", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      type Message = OpenAI.ChatCompletionMessageParam
+      const next = (messages: ReadonlyArray<Message>) =>
+        Effect.promise(async () => {
+          const body = { ...question, messages: [...messages], tools: [weather, time, tool("finish", place)] }
+          const answer = await client.chat.completions.create({ ...body, tool_choice: "required" })
+          return answer.choices[0]!.message
+        })
+      const conversation: Array<Message> = user("The weather in Rome, please")
+      const turns: Array<ReadonlyArray<string>> = []
+      for (let turn = 0; turn < 4; turn++) {
+        const message = yield* next(conversation)
+        const calls = message.tool_calls!.filter((call) => call.type === "function")
+        turns.push(calls.map((call) => call.function.name))
+        conversation.push(message)
+        for (const { id } of calls) conversation.push({ role: "tool", tool_call_id: id, content: "fine" })
+      }
+      expect(turns).toEqual([["get_weather"], ["get_time"], ["finish"], ["get_weather"]])
+      // Another question, another turn of them.
+      const again = yield* next([...conversation.slice(0, 5), ...user("And the weather in Oslo?")])
+      expect(again.tool_calls).toMatchObject([{ function: { name: "get_weather" } }])
     })
   )
 

@@ -33,11 +33,25 @@ export const toCall = (request: ChatRequest): ReadonlyArray<ChatTool> => {
   if (toolChoice === "none" || tools.length === 0) return []
   if (typeof toolChoice === "object") return tools.filter((tool) => tool.name === toolChoice.named).slice(0, 1)
   if (toolChoice === "auto" && messages.at(-1)?.role === "tool") return []
+  const offered = toolChoice === "required" ? uncalled(request) : tools
   const words = wordsOf(asked(request))
-  const fitting = tools.filter((tool) => wordsOf(tool.name).some((word) => words.includes(word)))
-  const wanted = fitting.length === 0 && toolChoice === "required" ? tools.slice(0, 1) : fitting
+  const fitting = offered.filter((tool) => wordsOf(tool.name).some((word) => words.includes(word)))
+  const wanted = fitting.length === 0 && toolChoice === "required" ? offered.slice(0, 1) : fitting
   return wanted.slice(0, parallelToolCalls ? MAX_CALLS : 1)
 }
+
+/** The tools that were not called since the question, where there are any: an agent that allows no words waits for its last one. */
+const uncalled = ({ messages, tools }: ChatRequest): ReadonlyArray<ChatTool> => {
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
+  const called = new Set(since.flatMap((message) => namesOf(message.toolCalls ?? "[]")))
+  const rest = tools.filter(({ name }) => !called.has(name))
+  return rest.length === 0 ? tools : rest
+}
+
+const namesOf = (toolCalls: string): ReadonlyArray<string | undefined> =>
+  (JSON.parse(toolCalls) as ReadonlyArray<{ readonly function?: { readonly name: string } | null }>).map(
+    (call) => call.function?.name
+  )
 
 const asked = (request: ChatRequest): string =>
   request.messages.findLast((message) => message.role === "user")?.text.slice(0, 4_000) ?? ""
