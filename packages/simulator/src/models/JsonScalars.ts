@@ -52,8 +52,13 @@ const FORMATS: Readonly<Record<string, string>> = {
   base64: "dGV4dA=="
 }
 
-export const numberOf = (node: JsonSchema, whole: boolean, key: number, n: number): number => {
-  const { low: given, high: top } = bounds(node, whole)
+/**
+ * Whole also where that is not asked for, unless both bounds are there, as of a share of one: what reads the number may have
+ * a whole type that its schema does not tell.
+ */
+export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: number): number => {
+  const { low: given, high: top } = bounds(node, integer)
+  const whole = integer || given === -Infinity || top === Infinity
   const unitOf = node["multipleOf"]
   if (unitOf !== undefined) return multipleOf(unitOf, given, top, key, n)
   const low = given === -Infinity ? (top === Infinity ? 0 : Math.min(0, top - 1)) : given
