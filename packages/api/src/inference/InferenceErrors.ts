@@ -126,7 +126,7 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
     status: 502,
     type: "upstream_error",
     code: "upstream_broken",
-    message: "The model broke off its answer. Try again."
+    message: "The model could not be reached, or its answer broke off or made no sense. Try again."
   },
   overloaded: unavailable("model_overloaded", "The model has more requests than it can answer. Try again shortly."),
   timeout: {

@@ -2,8 +2,9 @@
  * Bodies of the inference surface against their schemas: bounded before they are looked at, and refused with the path of
  * the first field that is wrong, as OpenAI's clients show it.
  */
-import { Exit, Result, Schema, SchemaIssue } from "effect"
+import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
+import { issuesOf } from "./BodyIssues.ts"
 import { ChatInvalid } from "./InferenceErrors.ts"
 import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
 
@@ -24,7 +25,7 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
       return invalid(null, TOO_LARGE)
     }
     const exit = decode(body)
-    return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit))
+    return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, body))
   }
 }
 
@@ -33,30 +34,29 @@ export const partDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
   const decode = decoderOf(schema)
   return (value: unknown, path: string): Result.Result<S["Type"], ChatInvalid> => {
     const exit = decode(value)
-    return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, [path]))
+    return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, value, [path]))
   }
 }
-
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 export const invalid = (param: string | null, message: string, code: string | null = null) =>
   Result.fail(new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code }))
 
-const invalidFrom = (exit: Exit.Exit<unknown, Schema.SchemaError>, within: ReadonlyArray<string> = []): ChatInvalid => {
+const invalidFrom = (
+  exit: Exit.Exit<unknown, Schema.SchemaError>,
+  sent: unknown,
+  within: ReadonlyArray<string> = []
+): ChatInvalid => {
   const error = Exit.findErrorOption(exit)
-  const issues = error._tag === "Some" ? issuesOf(error.value.issue).issues : []
+  const issues = error._tag === "Some" ? issuesOf(error.value.issue, sent, within) : []
   // Of the alternatives of a union, the one that went deepest is the one that was meant.
-  const depth = Math.max(0, ...issues.map((issue) => pathOf(issue).length))
-  const deepest = issues.filter((issue) => pathOf(issue).length === depth)
-  const path = deepest[0] === undefined ? within : [...within, ...pathOf(deepest[0])]
+  const depth = Math.max(0, ...issues.map(({ path }) => path.length))
+  const deepest = issues.filter(({ path }) => path.length === depth)
+  const path = deepest[0]?.path ?? within
   const param = path.length === 0 ? null : path.join(".")
-  const text = [...new Set(deepest.map((issue) => issue.message))].join(" or ")
+  const text = [...new Set(deepest.map(({ message }) => message))].join(" or ")
   const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
   return new ChatInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
 }
-
-const pathOf = (issue: { readonly path?: ReadonlyArray<unknown> | undefined }): ReadonlyArray<string> =>
-  (issue.path ?? []).map((key) => String(key))
 
 /** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */
 const valuesLeft = (value: unknown, depth: number, budget: number): number => {

@@ -122,7 +122,11 @@ describe("a streamed response", () => {
       const last = events.at(-1)!
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
       expect([events[0]!.type, last.type]).toEqual(["response.created", "response.failed"])
-      const told = { code: "upstream_broken", message: "The model broke off its answer. Try again.", param: null }
+      const told = {
+        code: "upstream_broken",
+        message: "The model could not be reached, or its answer broke off or made no sense. Try again.",
+        param: null
+      }
       const sequence_number = events.length - 2
       expect(events.at(-2)).toEqual({
         type: "error",
@@ -134,7 +138,10 @@ describe("a streamed response", () => {
         id: begun ? `resp_${head.id.replaceAll("-", "")}` : "resp_req1",
         created_at: begun ? 5 : 9,
         status: "failed",
-        error: { code: "upstream_broken", message: "The model broke off its answer. Try again." },
+        error: {
+          code: "upstream_broken",
+          message: "The model could not be reached, or its answer broke off or made no sense. Try again."
+        },
         output: [],
         usage: null
       })
