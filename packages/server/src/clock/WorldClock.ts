@@ -4,24 +4,30 @@
  *
  * All processes on one database are given the same speed: a process that runs keeps the anchor it started with.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { SteadyClock } from "./SteadyClock.ts"
 import { takeAnchor } from "./WorldClockStore.ts"
 import { type Anchor, worldNanosAt } from "./WorldTime.ts"
 
+/** By how much the clock runs faster than those of callers, to whom waits are told. */
+export const WorldSpeed = Context.Reference<number>("@sluice/server/clock/WorldSpeed", { defaultValue: () => 1 })
+
 /** Replaces the `Clock` of what is built on it. At speed 1 in a world that was never faster, it is the wall clock's time. */
 export const worldClock = (speed: number): Layer.Layer<never, SqlError, SqlClient.SqlClient> =>
-  Layer.effect(
-    Clock.Clock,
-    Effect.gen(function* () {
-      const real = yield* Clock.Clock
-      const sql = yield* SqlClient.SqlClient
-      const anchor = yield* takeAnchor(sql, speed, real.currentTimeMillisUnsafe())
-      const steady = new SteadyClock(real)
-      return anchor === undefined ? steady : new WorldClock(steady, anchor)
-    })
+  Layer.merge(
+    Layer.succeed(WorldSpeed, speed),
+    Layer.effect(
+      Clock.Clock,
+      Effect.gen(function* () {
+        const real = yield* Clock.Clock
+        const sql = yield* SqlClient.SqlClient
+        const anchor = yield* takeAnchor(sql, speed, real.currentTimeMillisUnsafe())
+        const steady = new SteadyClock(real)
+        return anchor === undefined ? steady : new WorldClock(steady, anchor)
+      })
+    )
   )
 
 const NANOS_PER_MILLI = 1_000_000n

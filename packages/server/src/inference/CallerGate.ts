@@ -14,6 +14,7 @@ import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Meters } from "@sluice/domain/observation/Meters"
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage } from "node:http"
+import { WorldSpeed } from "../clock/WorldClock.ts"
 import { bearerOf } from "../http/Bearer.ts"
 
 /** A known caller and the headers that its answer carries. */
@@ -44,6 +45,7 @@ export type Guarded = (
 export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effect.gen(function* () {
   const access = yield* Access
   const limits = yield* RateLimits
+  const speed = yield* WorldSpeed
   const refusals = (yield* Meters).rateRefusals.of()
 
   const admit = (principal: Principal, headers: Record<string, string>) =>
@@ -51,7 +53,9 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
       writeHeaders(headers, admission)
       if (admission.admitted) return Effect.succeed(principal)
       refusals.add()
-      return Effect.fail({ _tag: "RateExceeded" as const, ...admission })
+      // Windows end on the service's clock, callers wait on their own.
+      const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterSeconds / speed))
+      return Effect.fail({ _tag: "RateExceeded" as const, limit: admission.limit, retryAfterSeconds })
     })
 
   const identify = (source: IncomingMessage, headers: Record<string, string>) => {

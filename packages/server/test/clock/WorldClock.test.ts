@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { worldClock, WorldClock } from "../../src/clock/WorldClock.ts"
+import { worldClock, WorldClock, WorldSpeed } from "../../src/clock/WorldClock.ts"
 import { anchorFrom, worldMillisAt } from "../../src/clock/WorldTime.ts"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 
@@ -109,6 +109,7 @@ onEveryDatabase("the world's clock", (it) => {
     Effect.gen(function* () {
       yield* TestClock.setTime(START)
       expect(yield* timeOf(60)).toBe(START)
+      expect(yield* Effect.provide(WorldSpeed, Layer.fresh(worldClock(60)))).toBe(60)
       yield* TestClock.setTime(START + 1000)
       expect(yield* Effect.all([timeOf(60), timeOf(60)], { concurrency: 2 })).toEqual([START + 60_000, START + 60_000])
       expect(yield* timeOf(1)).toBe(START + 60_000)
