@@ -2,6 +2,7 @@
 import type { ApiKey } from "@sluice/domain/access/ApiKey"
 import { DEFAULT_RATE_LIMIT_RPM, MAX_RATE_LIMIT_RPM } from "@sluice/domain/access/ApiKey"
 import { allScopes } from "@sluice/domain/access/Principal"
+import { optional } from "@sluice/domain/files/OptionalField"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -49,7 +50,6 @@ const RateLimit = Schema.Int.annotate({
   description: `Requests a minute on the inference surface; default ${DEFAULT_RATE_LIMIT_RPM}.`
 }).check(Schema.isBetween({ minimum: 1, maximum: MAX_RATE_LIMIT_RPM }, rateRule))
 const environmentRule = { message: "must be an environment's id" }
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 export const NewApiKey = Schema.Struct({
   name: Name.annotateKey(required),

@@ -8,6 +8,7 @@ import { Cause, Exit, Redacted as Redact, Result, Schema, SchemaIssue } from "ef
 import type { NanoUsd } from "../billing/Money.ts"
 import { fromUsd } from "../billing/Money.ts"
 import { noNul } from "../database/StoredText.ts"
+import { optional } from "../files/OptionalField.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import type { JobSpec } from "./Job.ts"
@@ -55,7 +56,9 @@ const commandRule = Schema.makeFilter((value: string) =>
       : undefined
 )
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const pairs = Schema.Record(Schema.String, Schema.String.annotate(say("must be a string"))).annotate(
+  say("must be an object of names and strings")
+)
 
 /** The wire shape. A field that may be left out may also be null. */
 export const JobRequestBody = Schema.Struct({
@@ -70,7 +73,7 @@ export const JobRequestBody = Schema.Struct({
       atMost(MAX_IMAGE_CHARACTERS)
     )
   ),
-  env: optional(Schema.Record(Schema.String, Schema.String.annotate(say("must be a string")))),
+  env: optional(pairs),
   storage_id: optional(text("must be a string: a volume's id").check(Schema.isUUID(undefined, say("must be a UUID")))),
   name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), printable, wellFormed)),
   region: optional(text("must be a string: a region's id")),
@@ -83,7 +86,7 @@ export const JobRequestBody = Schema.Struct({
       )
     )
   ),
-  labels: optional(Schema.Record(Schema.String, Schema.String.annotate(say("must be a string"))))
+  labels: optional(pairs)
 })
 
 export interface JobRequest {

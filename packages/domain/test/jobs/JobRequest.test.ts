@@ -45,6 +45,20 @@ describe("JobRequest", () => {
     }
   })
 
+  it("says in words what a field must be, whatever is sent for it", () => {
+    const fields = Object.keys(JobRequest.JobRequestBody.fields)
+    for (const value of [5, 1.5, true, "odd", [], {}, { type: "odd" }]) {
+      const result = decode(Object.fromEntries(fields.map((field) => [field, value])))
+      assert.isTrue(Result.isFailure(result))
+      if (Result.isFailure(result)) for (const { message } of result.failure) assert.notMatch(message, /[|{<]|readonly/)
+    }
+    const wrong = decode(with_({ template: 5, env: "A=1" }))
+    assert.deepStrictEqual(Result.isFailure(wrong) && wrong.failure, [
+      { path: "template", message: "must be a string: an id of GET /templates" },
+      { path: "env", message: "must be an object of names and strings" }
+    ])
+  })
+
   it("names every wrong field at once, and no value of a variable", () => {
     const body = {
       command: "",
