@@ -36,7 +36,15 @@ const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: Re
   const boss: Peer = { name: "pg-boss", pids: [child.pid!], target: { port, path: "/jobs", key: "", body: "{}" } }
   report("POST /jobs to 201", await closed([boss, ...ours], postgres), "pg-boss")
   await pause(10_000)
-  const peers = [boss, ours.at(-1)!]
+  const worker = await freePort()
+  const working = await started("peers/pg-boss-server.ts", worker, url, "notify")
+  const usual = {
+    ...boss,
+    name: "pg-boss, work() and NOTIFY",
+    pids: [working.pid!],
+    target: { ...boss.target, port: worker }
+  }
+  const peers = [boss, usual, ours.at(-1)!]
   const starts = new Map<string, Array<number>>()
   const lives = new Map<string, Array<number>>()
   for (let round = 0; round < rounds; round++) {
@@ -58,6 +66,7 @@ const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: Re
     ])
   )
   child.kill("SIGKILL")
+  working.kill("SIGKILL")
 }
 
 const question = "Explain in two sentences why a ledger keeps two entries for each transaction."

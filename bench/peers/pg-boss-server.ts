@@ -2,15 +2,15 @@
 import { createServer } from "node:http"
 import { PgBoss } from "pg-boss"
 
-const [port, url] = [Number(process.argv[2]), String(process.argv[3])]
-const QUEUE = "bench"
-const boss = new PgBoss({ connectionString: url, max: 20 })
+const [port, url, way] = [Number(process.argv[2]), String(process.argv[3]), process.argv[4]]
+const QUEUE = `bench-${way ?? "fetch"}`
+const boss = new PgBoss({ connectionString: url, max: 20, useListenNotify: way === "notify" })
 boss.on("error", () => {})
 await boss.start()
-await boss.createQueue(QUEUE)
+await boss.createQueue(QUEUE, { notify: way === "notify" })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-/** Fetches by hand, without the polling interval of `work`: the faster way to use it. */
+/** By hand, without the polling interval of `work`: the faster way to use it. The other is `work`, woken by NOTIFY. */
 const worker = async () => {
   for (;;) {
     const jobs = await boss.fetch(QUEUE, { batchSize: 50 })
@@ -22,7 +22,8 @@ const worker = async () => {
       )
   }
 }
-for (let i = 0; i < 4; i++) void worker()
+if (way === "notify") await boss.work(QUEUE, { batchSize: 50, pollingIntervalSeconds: 0.5 }, async () => {})
+else for (let i = 0; i < 4; i++) void worker()
 
 createServer((request, response) => {
   const send = (status: number, body: unknown) => {
