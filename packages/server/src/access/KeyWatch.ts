@@ -10,41 +10,51 @@ import { inWallTime } from "../http/WallTime.ts"
 const LOOK_EVERY = Duration.millis(500)
 const LOOKS_AT_ONCE = 8
 
-type End = (error: KeyInvalid) => void
+interface Watcher {
+  readonly end: (error: KeyInvalid) => void
+  readonly beat: (() => void) | undefined
+}
 
 export class KeyWatch extends Context.Service<
   KeyWatch,
   {
-    /** Fails once this key is valid no more; waits until then. */
-    readonly gone: (bearer: string | undefined) => Effect.Effect<never, KeyInvalid>
+    /** Fails once this key is valid no more; waits until then, and calls `beat` at each look meanwhile. */
+    readonly gone: (bearer: string | undefined, beat?: () => void) => Effect.Effect<never, KeyInvalid>
   }
 >()("@sluice/server/access/KeyWatch") {
   static readonly layer = Layer.effect(
     KeyWatch,
     Effect.gen(function* () {
       const access = yield* Access
-      const watched = new Map<string, Set<End>>()
+      const watched = new Map<string, Set<Watcher>>()
+      const beatAll = Effect.sync(() => {
+        for (const watchers of watched.values()) for (const { beat } of watchers) beat?.()
+      })
       const look = (bearer: string) =>
         Effect.map(Effect.exit(access.authenticate(bearer, undefined)), (exit) => {
           const error = Exit.findErrorOption(exit)
           if (error._tag === "None" || error.value._tag !== "KeyInvalid") return
-          for (const end of watched.get(bearer) ?? []) end(error.value)
+          for (const { end } of watched.get(bearer) ?? []) end(error.value)
         })
-      yield* Effect.suspend(() =>
-        Effect.forEach(watched.keys(), look, { concurrency: LOOKS_AT_ONCE, discard: true })
-      ).pipe(Effect.repeat(Schedule.spaced(LOOK_EVERY)), inWallTime, Effect.forkScoped)
+      const everyLook = (effect: Effect.Effect<void>) =>
+        effect.pipe(Effect.repeat(Schedule.spaced(LOOK_EVERY)), inWallTime, Effect.forkScoped)
+      yield* everyLook(beatAll)
+      // A database that is silent holds up what is said of keys, not the beat.
+      yield* everyLook(
+        Effect.suspend(() => Effect.forEach(watched.keys(), look, { concurrency: LOOKS_AT_ONCE, discard: true }))
+      )
 
       return KeyWatch.of({
-        gone: (bearer) =>
+        gone: (bearer, beat) =>
           bearer === undefined
             ? Effect.never
             : Effect.callback<never, KeyInvalid>((resume) => {
-                const end: End = (error) => resume(Effect.fail(error))
-                const ends = watched.get(bearer) ?? new Set()
-                watched.set(bearer, ends.add(end))
+                const watcher: Watcher = { end: (error) => resume(Effect.fail(error)), beat }
+                const watchers = watched.get(bearer) ?? new Set()
+                watched.set(bearer, watchers.add(watcher))
                 return Effect.sync(() => {
-                  ends.delete(end)
-                  if (ends.size === 0 && watched.get(bearer) === ends) watched.delete(bearer)
+                  watchers.delete(watcher)
+                  if (watchers.size === 0 && watched.get(bearer) === watchers) watched.delete(bearer)
                 })
               })
       })

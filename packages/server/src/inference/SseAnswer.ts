@@ -31,7 +31,7 @@ export class SseAnswer {
   private readonly wire: AnswerWire
   private readonly headers: Readonly<Record<string, string>>
   private readonly clock: Clock.Clock
-  private wroteMs = 0
+  private wroteMs: number
 
   constructor(
     response: ServerResponse,
@@ -43,6 +43,7 @@ export class SseAnswer {
     this.wire = wire
     this.headers = headers
     this.clock = clock
+    this.wroteMs = clock.currentTimeMillisUnsafe()
   }
 
   /** Whether the status is on its way, so that a failure can only be an event. */
@@ -75,18 +76,11 @@ export class SseAnswer {
       this.fail({ _tag: "ServerStopping" }, requestId)
   }
 
-  /** Never returns: a comment after each silence. */
-  heartbeat(): Effect.Effect<never> {
-    this.wroteMs = this.clock.currentTimeMillisUnsafe()
-    const step = Effect.suspend(() => {
-      const rest = SILENCE_MS - (this.clock.currentTimeMillisUnsafe() - this.wroteMs)
-      if (rest > 0) return Effect.sleep(rest)
-      // Who does not read needs no comment.
-      if (this.response.writableNeedDrain || this.response.writableEnded) return Effect.sleep(SILENCE_MS)
-      this.write(": waiting\n\n")
-      return Effect.void
-    })
-    return Effect.provideService(Effect.forever(step), Clock.Clock, this.clock)
+  /** A comment, where it has been silent for long. To be called again and again. */
+  readonly beat = (): void => {
+    if (this.clock.currentTimeMillisUnsafe() - this.wroteMs < SILENCE_MS) return
+    // Who does not read needs no comment.
+    if (!this.response.writableNeedDrain && !this.response.writableEnded) this.write(": waiting\n\n")
   }
 
   /** Returns when the end has left us, or when its reader was dropped. */

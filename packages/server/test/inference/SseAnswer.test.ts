@@ -46,7 +46,7 @@ const word = [{ _tag: "Text", index: 0, text: "word" }] as const
 it.effect("comments after 15 s of silence, counted from the last word", () =>
   Effect.gen(function* () {
     const { socket, answer } = yield* open
-    const beat = yield* Effect.forkChild(answer.heartbeat())
+    const beat = yield* Effect.forkChild(Effect.sync(answer.beat).pipe(Effect.andThen(Effect.sleep(1)), Effect.forever))
     yield* TestClock.adjust(SILENCE_MS - 1)
     expect(socket.headersSent).toBe(false)
     yield* answer.emit(head, word)
