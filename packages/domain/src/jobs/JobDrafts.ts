@@ -2,6 +2,7 @@
 import type { ClaimedMachine } from "../machines/MachineRow.ts"
 import type { Job, JobSpec } from "./Job.ts"
 import type { Admission } from "./JobAdmissionStore.ts"
+import { asked } from "../machines/MachineLifecycle.ts"
 
 /** The variables that every job's machine sees (decisions: Jobs). */
 export const serviceVariables = (
@@ -25,17 +26,7 @@ export const claimedOf = (draft: Admission, at: number): ClaimedMachine => ({
   volumeId: draft.volumeId ?? null,
   spec: draft.machineSpec,
   sealed: draft.sealed,
-  facts: {
-    status: "wanted",
-    requestedAt: at,
-    runningAt: null,
-    commandStartedAt: null,
-    exit: null,
-    stopRequestedAt: null,
-    stoppedAt: null,
-    absentSince: null,
-    failure: null
-  },
+  facts: asked(at),
   outputBytes: 0,
   fence: 1n,
   events: 0n

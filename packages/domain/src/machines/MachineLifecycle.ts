@@ -32,6 +32,19 @@ export interface MachineFacts {
   readonly failure: string | null
 }
 
+/** Of a machine that is wanted, and whose launch was asked for at `requestedAt`. */
+export const asked = (requestedAt: number): MachineFacts => ({
+  status: "wanted",
+  requestedAt,
+  runningAt: null,
+  commandStartedAt: null,
+  exit: null,
+  stopRequestedAt: null,
+  stoppedAt: null,
+  absentSince: null,
+  failure: null
+})
+
 /** What the reconciler does next. `Settled`: nothing, ever. */
 export type Action =
   | { readonly _tag: "Launch" }
@@ -51,10 +64,10 @@ export const next = (facts: MachineFacts): Action => {
 /** A stop is wanted from now on; the first wish counts. */
 export const requestStop = (facts: MachineFacts, now: number): MachineFacts => {
   if (isGone(facts) || facts.stopRequestedAt !== null) return facts
-  const asked = { ...facts, stopRequestedAt: now }
+  const stopping = { ...facts, stopRequestedAt: now }
   // Nothing was launched and no launch is on its way: there is nothing to confirm.
-  if (facts.status === "wanted" && facts.requestedAt === null) return gone(asked, now, null)
-  return facts.status === "running" ? { ...asked, status: "stopping" } : asked
+  if (facts.status === "wanted" && facts.requestedAt === null) return gone(stopping, now, null)
+  return facts.status === "running" ? { ...stopping, status: "stopping" } : stopping
 }
 
 const gone = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({

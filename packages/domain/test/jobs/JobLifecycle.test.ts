@@ -19,17 +19,7 @@ const queued: JobState = {
   error: null,
   statusReason: null
 }
-const wanted: Machine.MachineFacts = {
-  status: "wanted",
-  requestedAt: T0,
-  runningAt: null,
-  commandStartedAt: null,
-  exit: null,
-  stopRequestedAt: null,
-  stoppedAt: null,
-  absentSince: null,
-  failure: null
-}
+const wanted: Machine.MachineFacts = Machine.asked(T0)
 
 type Event =
   | { readonly _tag: "Pass"; readonly ms: number }

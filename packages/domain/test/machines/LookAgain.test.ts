@@ -1,20 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { MachineFacts } from "../../src/machines/MachineLifecycle.ts"
+import { asked, type MachineFacts } from "../../src/machines/MachineLifecycle.ts"
 import { lookAgainAt } from "../../src/machines/MachineSteps.ts"
 import type { Observation } from "../../src/machines/MachineProvider.ts"
 
 const NOW = 1_800_000_000_000
 const running: MachineFacts = {
+  ...asked(NOW - 70_000),
   status: "running",
   requestedAt: null,
   runningAt: NOW - 60_000,
-  commandStartedAt: NOW - 50_000,
-  exit: null,
-  stopRequestedAt: null,
-  stoppedAt: null,
-  absentSince: null,
-  failure: null
+  commandStartedAt: NOW - 50_000
 }
 const delay = fc.option(fc.oneof(fc.integer({ min: -100_000, max: 10_000_000 }), fc.constant(Infinity)))
 const seen = (at: number, nextIn: number | null, outputIn: number | null): Observation => ({

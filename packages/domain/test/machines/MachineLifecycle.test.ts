@@ -6,17 +6,7 @@ import fc from "fast-check"
 
 const T0 = 1_800_000_000_000
 const VISIBLE_WITHIN_MS = 30_000
-const asked: Machine.MachineFacts = {
-  status: "wanted",
-  requestedAt: T0,
-  runningAt: null,
-  commandStartedAt: null,
-  exit: null,
-  stopRequestedAt: null,
-  stoppedAt: null,
-  absentSince: null,
-  failure: null
-}
+const asked: Machine.MachineFacts = Machine.asked(T0)
 const ran: Machine.MachineFacts = { ...asked, status: "running", requestedAt: null, runningAt: T0 }
 
 /** Time that passes, and what the wall clock does on top. */

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Worker } from "node:worker_threads"
-import type { Done } from "./Turns.ts"
+import type { Done } from "./Rotation.ts"
 
 /** A count of texts, or the longest beginning of a text that fits. */
 export type TokenTask =

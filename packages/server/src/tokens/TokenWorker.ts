@@ -4,13 +4,13 @@ import { parentPort, receiveMessageOnPort } from "node:worker_threads"
 import { counting, fitting } from "./Counting.ts"
 import { makeTokenizer } from "./Tokenizer.ts"
 import type { TokenAnswer, TokenMessage } from "./TokenThread.ts"
-import { Turns } from "./Turns.ts"
+import { Rotation } from "./Rotation.ts"
 
 const { slices } = makeTokenizer()
 /** 10 ms: ordinary text of 100 KB is counted in one turn. The most hostile takes three times as long for a step. */
 const TURN_NANOS = 10_000_000n
 const clock = Clock.Clock.defaultValue()
-const turns = new Turns<TokenAnswer>(() => clock.monotonicTimeNanosUnsafe(), TURN_NANOS)
+const turns = new Rotation<TokenAnswer>(() => clock.monotonicTimeNanosUnsafe(), TURN_NANOS)
 
 const take = ({ caller, id, task }: TokenMessage) => {
   if (task === undefined) return turns.drop(caller, id)

@@ -12,7 +12,7 @@ export interface Done<A> {
   readonly answer: A
 }
 
-export class Turns<A> {
+export class Rotation<A> {
   readonly #now: () => bigint
   readonly #length: bigint
   /** In the order of their turns; each has some. */

@@ -1,10 +1,10 @@
 /** Who waits for whom, with work of which each step is written down, and takes a turn unless told otherwise. */
 import { describe, expect, it } from "@effect/vitest"
-import { Turns } from "@sluice/server/tokens/Turns"
+import { Rotation } from "@sluice/server/tokens/Rotation"
 
 const made = () => {
   let now = 0n
-  const turns = new Turns<string>(() => now, 10n)
+  const turns = new Rotation<string>(() => now, 10n)
   const log: Array<string> = []
   let lastId = 0
   const add = (caller: string, name: string, length: number, time = 10n) => {
