@@ -174,7 +174,7 @@ const table: {
   BodyCrowdedOut: () =>
     unavailable(
       "server_busy",
-      "More bodies are coming than the server has room for, and this one came slowest. Send it again shortly."
+      "The server has no room for more at present, and this request had to give way. Send it again shortly."
     ),
   FileTooLarge: ({ limitBytes, param }) =>
     invalidRequest(413, "file_too_large", `The file is larger than ${limitBytes} bytes. Send it in parts.`, param),

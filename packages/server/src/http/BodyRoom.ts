@@ -3,7 +3,9 @@
  * answered. When it is full, the body that has been coming for longest gives way: one that is sent at the pace of a network
  * is never that one, and who sends halves and waits keeps nobody else out. Nor does who sends much: one key has half of it.
  */
-import { Context } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { statfs } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { getHeapStatistics } from "node:v8"
 
 /** What answers one body takes some three times its size of the heap: as text, as values, and as text for an upstream. */
@@ -72,3 +74,17 @@ export class Rooms {
 }
 
 export class BodyRoom extends Context.Service<BodyRoom, Rooms>()("@sluice/server/http/BodyRoom") {}
+
+/** Files lie on disk until they are answered, and what is free there is not ours alone. */
+const PART_OF_DISK = 4
+
+/** Of files that come in forms: bytes of the disk that they are spooled to. */
+export class FileRoom extends Context.Service<FileRoom, Rooms>()("@sluice/server/http/FileRoom") {
+  static readonly layer = Layer.effect(
+    FileRoom,
+    Effect.map(
+      Effect.promise(() => statfs(tmpdir())),
+      ({ bavail, bsize }) => new Rooms(Math.max(LEAST_BYTES, (bavail * bsize) / PART_OF_DISK))
+    )
+  )
+}

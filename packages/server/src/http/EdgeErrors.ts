@@ -63,7 +63,7 @@ export const payloadTooLarge = (limit: number): WireError => ({
 
 export const crowdedOut: WireError = {
   code: "service_unavailable",
-  message: "More bodies are coming than the server has room for, and this one came slowest. Send it again shortly.",
+  message: "The server has no room for more at present, and this request had to give way. Send it again shortly.",
   headers: { "x-should-retry": "true", "retry-after": "5", connection: "close" }
 }
 

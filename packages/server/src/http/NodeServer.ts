@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Crypto, Duration, Effect, Layer } from "effect"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
-import { BodyRoom, Rooms } from "./BodyRoom.ts"
+import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
@@ -34,10 +34,20 @@ export interface Listening {
   readonly drain?: Duration.Input
   /** Bytes of all bodies together that are still coming. */
   readonly roomBytes?: number
+  /** Bytes of all files together that come in forms. */
+  readonly fileRoomBytes?: number
 }
 
 /** Listens from when it is built until its scope closes. */
-export const nodeServer = ({ drain = DRAIN, host, isOurHost, port, roomBytes, routes = [] }: Listening) =>
+export const nodeServer = ({
+  drain = DRAIN,
+  host,
+  isOurHost,
+  port,
+  fileRoomBytes,
+  roomBytes,
+  routes = []
+}: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const crypto = yield* Crypto.Crypto
@@ -52,7 +62,8 @@ export const nodeServer = ({ drain = DRAIN, host, isOurHost, port, roomBytes, ro
       return Layer.mergeAll(
         Layer.provideMerge(cut, listening),
         Layer.succeed(HotRoutes, hot),
-        Layer.succeed(BodyRoom, room)
+        Layer.succeed(BodyRoom, room),
+        fileRoomBytes === undefined ? FileRoom.layer : Layer.succeed(FileRoom, new Rooms(fileRoomBytes))
       )
     })
   )

@@ -3,13 +3,14 @@
  * and everything is counted. What still comes of a form that was refused is thrown away, so that the caller reads why.
  */
 import * as NodeMultipart from "@effect/platform-node/NodeMultipart"
-import { Effect } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
 import * as IncomingMessageLimits from "effect/http/HttpIncomingMessage"
 import * as Multipart from "effect/http/Multipart"
 import { openAsBlob } from "node:fs"
 import type { IncomingMessage } from "node:http"
-import { FormInvalid, FormTooLarge } from "./FormErrors.ts"
+import { FileRoom, type Guest } from "./BodyRoom.ts"
+import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
 
 export interface UploadedFile {
   /** Read from disk when it is read. */
@@ -35,22 +36,25 @@ const MARGIN_BYTES = 1_048_576
 export const uploadedForm = (
   source: IncomingMessage,
   maxFileBytes: number
-): Effect.Effect<UploadedForm, FormTooLarge | FormInvalid, Scope.Scope | FileSystem.FileSystem | Path.Path> => {
+): Effect.Effect<UploadedForm, FormFailure, Scope.Scope | FileRoom | FileSystem.FileSystem | Path.Path> => {
   const tooLarge = new FormTooLarge({ limitBytes: maxFileBytes })
+  const most = maxFileBytes + MARGIN_BYTES
+  const said = Number(source.headers["content-length"] ?? most)
   if (!isForm(source)) return Effect.fail(new FormInvalid({ reason: "no_form" }))
-  if (Number(source.headers["content-length"] ?? 0) > maxFileBytes + MARGIN_BYTES) {
-    return Effect.andThen(drained(source), Effect.fail(tooLarge))
-  }
-  return NodeMultipart.persisted(source, source.headers).pipe(
+  if (said > most) return Effect.andThen(drained(source), Effect.fail(tooLarge))
+  const spooled = NodeMultipart.persisted(source, source.headers).pipe(
     Effect.provideService(Multipart.MaxParts, MAX_PARTS),
     Effect.provideService(Multipart.MaxFieldSize, BigInt(MAX_FIELD_BYTES)),
     Effect.provideService(Multipart.MaxFileSize, BigInt(maxFileBytes + PART_HEAD_BYTES)),
-    Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(maxFileBytes + MARGIN_BYTES)),
-    Effect.mapError((error) => {
+    Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(most)),
+    Effect.mapError((error): FormFailure => {
       const reason = error.reason._tag
       if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge
+      if (isDiskFull(error.reason)) return new FormCrowdedOut()
       return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
-    }),
+    })
+  )
+  return withRoom(source.headers.authorization ?? "", said, spooled).pipe(
     Effect.tapError(() => drained(source)),
     Effect.flatMap((parts) => Effect.promise(() => formOf(parts))),
     Effect.filterOrFail(
@@ -59,6 +63,29 @@ export const uploadedForm = (
     )
   )
 }
+
+/** Has room for all that a form may bring before the first of it comes, until the scope closes. */
+const withRoom = <A, E, R>(owner: string, bytes: number, spooled: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(FileRoom, (room) => {
+    const gone = Deferred.makeUnsafe<never, FormCrowdedOut>()
+    const guest: Guest = {
+      owner,
+      bytes: 0,
+      crowdedOut: () => Deferred.doneUnsafe(gone, Exit.fail(new FormCrowdedOut()))
+    }
+    return Effect.acquireRelease(
+      Effect.sync(() => room.grow(guest, bytes)),
+      () => Effect.sync(() => room.leave(guest))
+    ).pipe(
+      Effect.andThen(Effect.raceFirst(spooled, Deferred.await(gone))),
+      Effect.tap(() => Effect.sync(() => room.settle(guest)))
+    )
+  })
+
+/** Somewhere below what the parser says, the disk takes no more. */
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (("code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) || isDiskFull(error.cause))
 
 /** The line between the parts is named, as short as RFC 2046 wants it. */
 export const isForm = (source: IncomingMessage): boolean =>

@@ -3,7 +3,7 @@ import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { ChatInvalid, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
 import { notJson } from "@sluice/domain/inference/JsonText"
 import { BodyCrowdedOut, BodyTooLarge } from "../http/BoundedBody.ts"
-import type { FormInvalid, FormTooLarge } from "../http/FormErrors.ts"
+import type { FormFailure } from "../http/FormErrors.ts"
 
 /** The body was bounded and decoded before. */
 export const unread = (error: unknown): InferenceFailure =>
@@ -16,10 +16,12 @@ export const unread = (error: unknown): InferenceFailure =>
 /** `param`: the field that holds the file. */
 export const unreadForm =
   (param: string) =>
-  (error: FormInvalid | FormTooLarge): InferenceFailure =>
+  (error: FormFailure): InferenceFailure =>
     error._tag === "FormTooLarge"
       ? new FileTooLarge({ param, limitBytes: error.limitBytes })
-      : new ChatInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
+      : error._tag === "FormCrowdedOut"
+        ? { _tag: "BodyCrowdedOut" }
+        : new ChatInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
 
 const FORM_MESSAGES = {
   no_form: "The body must be a form with a file: send it as multipart/form-data.",

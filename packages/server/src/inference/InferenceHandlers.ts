@@ -32,6 +32,7 @@ import type { ServerResponse } from "node:http"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
+import type { FileRoom } from "../http/BodyRoom.ts"
 import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, failed, json, makeGate, type Reply } from "./CallerGate.ts"
@@ -68,7 +69,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const transcriptions = yield* Transcriptions
     const film = yield* makeVideos
     const videos = yield* Videos
-    const disk = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+    const disk = yield* Effect.context<FileRoom | FileSystem.FileSystem | Path.Path>()
     const models = new Map(
       [
         ...inference.models.map(modelToWire),

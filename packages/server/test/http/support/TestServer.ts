@@ -122,6 +122,7 @@ export interface Given {
   readonly host?: string
   readonly metricsToken?: Redacted.Redacted
   readonly roomBytes?: number
+  readonly fileRoomBytes?: number
 }
 
 export const testServer = testServerOf()
