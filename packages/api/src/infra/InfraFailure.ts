@@ -10,6 +10,7 @@ import type {
   MachinesUnavailable,
   RequestInvalid
 } from "@sluice/domain/jobs/JobErrors"
+import type { LimitReached } from "@sluice/domain/limits/LimitReached"
 import type { MachineNotFound } from "@sluice/domain/machines/Machine"
 import type { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import type { VolumeAttached, VolumeNameTaken, VolumeNotFound } from "@sluice/domain/storage/Volume"
@@ -28,6 +29,7 @@ export type InfraFailure =
   | JobEnded
   | JobNotFound
   | LaunchFailed
+  | LimitReached
   | MachineNotFound
   | MachinesUnavailable
   | ProviderUnavailable

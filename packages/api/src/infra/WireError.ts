@@ -90,6 +90,8 @@ const table: {
   VolumeAttached: () =>
     conflict("The volume is attached to another machine. Wait until that machine has stopped, or stop it."),
   VolumeNameTaken: ({ name }) => conflict(`There is a volume called ${name} in this environment. Choose another name.`),
+  LimitReached: ({ kind, most }) =>
+    conflict(`The workspace has ${most} ${kind}, as many as it may have. Delete one that is not used any more.`),
   JobEnded: ({ status }) => conflict(`The job has ended already (${status}).`, { status }),
   IdempotencyMismatch: () => ({
     code: "idempotency_mismatch",

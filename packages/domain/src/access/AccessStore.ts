@@ -47,6 +47,8 @@ export class AccessStore extends Context.Service<
     readonly touch: (keyId: string, now: Date) => Effect.Effect<void>
     /** A key whose id exists is given a new secret: its first one was never handed out. */
     readonly insert: (key: NewKey, now: Date) => Effect.Effect<ApiKey>
+    /** How many a workspace has, beside this one. */
+    readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly list: (
       workspaceId: string,
       page: PageRequest
@@ -93,6 +95,13 @@ export class AccessStore extends Context.Service<
             Effect.flatMap((rows) =>
               rows[0] === undefined ? Effect.die("a key's id belongs to another workspace") : Effect.succeed(rows[0])
             ),
+            Effect.orDie
+          ),
+        count: (workspaceId, besides) =>
+          sql<{
+            count: bigint
+          }>`select count(*) as count from api_keys where workspace_id = ${workspaceId} and id <> ${besides}`.pipe(
+            Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
             Effect.orDie
           ),
         list: Effect.fnUntraced(function* (workspaceId, page) {

@@ -7,6 +7,7 @@ import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { pageOf } from "../database/Page.ts"
 import { EnvironmentNotFound } from "../environments/Environment.ts"
+import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { Access } from "./Access.ts"
 import { ApiKeyNotFound, ScopeMissing } from "./AccessErrors.ts"
 import type { KeyChange } from "./AccessStore.ts"
@@ -39,7 +40,7 @@ export class ApiKeys extends Context.Service<
       principal: Principal,
       request: KeyRequest,
       attemptId: string | undefined
-    ) => Effect.Effect<CreatedKey, ScopeMissing | EnvironmentNotFound>
+    ) => Effect.Effect<CreatedKey, ScopeMissing | EnvironmentNotFound | LimitReached>
     readonly update: (principal: Principal, id: string, change: KeyChange) => Effect.Effect<ApiKey, ApiKeyNotFound>
     readonly remove: (principal: Principal, id: string) => Effect.Effect<void, ApiKeyNotFound>
   }
@@ -64,12 +65,16 @@ export class ApiKeys extends Context.Service<
           if (environmentId !== null && !(yield* store.environmentExists(principal.workspaceId, environmentId))) {
             return yield* new EnvironmentNotFound({ environment: environmentId })
           }
+          const id = attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
+          if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
+            return yield* new LimitReached({ kind: "API keys", most: MOST_OF_A_KIND })
+          }
           const key = yield* makeKey(crypto)
           const text = Redacted.value(key)
           const limited = principal.scopes.length < allScopes.length
           const apiKey = yield* store.insert(
             {
-              id: attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7())),
+              id,
               workspaceId: principal.workspaceId,
               name: request.name,
               prefix: prefixOf(text),

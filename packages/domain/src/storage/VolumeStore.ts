@@ -23,6 +23,8 @@ export class VolumeStore extends Context.Service<
   {
     /** The same id again gives the same volume. */
     readonly insert: (owner: VolumeOwner, volume: NewVolume, now: Date) => Effect.Effect<Volume, VolumeNameTaken>
+    /** How many a workspace has, beside this one. */
+    readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly get: (owner: VolumeOwner, id: string) => Effect.Effect<Volume | undefined>
     readonly list: (
       owner: VolumeOwner,
@@ -58,6 +60,13 @@ export class VolumeStore extends Context.Service<
           )
           return (yield* get(owner, volume.id)) ?? (yield* Effect.die("a volume's id belongs to another environment"))
         }),
+        count: (workspaceId, besides) =>
+          sql<{
+            count: bigint
+          }>`select count(*) as count from volumes where workspace_id = ${workspaceId} and id <> ${besides}`.pipe(
+            Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
+            Effect.orDie
+          ),
         get,
         list: Effect.fnUntraced(function* (owner, page) {
           const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`

@@ -6,6 +6,7 @@ import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { pageOf } from "../database/Page.ts"
+import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import type { Region } from "./Region.ts"
 import type { Volume, VolumeNameTaken } from "./Volume.ts"
@@ -36,7 +37,7 @@ export class Volumes extends Context.Service<
       principal: Principal,
       request: VolumeRequest,
       attemptId: string | undefined
-    ) => Effect.Effect<Volume, RegionUnknown | VolumeNameTaken>
+    ) => Effect.Effect<Volume, LimitReached | RegionUnknown | VolumeNameTaken>
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Volume>>
     readonly get: (principal: Principal, id: string) => Effect.Effect<Volume, VolumeNotFound>
     readonly grow: (
@@ -64,6 +65,9 @@ export class Volumes extends Context.Service<
             return yield* new RegionUnknown({ region: request.region, known: regions.map((region) => region.id) })
           }
           const id = attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
+          if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
+            return yield* new LimitReached({ kind: "volumes", most: MOST_OF_A_KIND })
+          }
           return yield* store.insert(principal, { id, ...request }, new Date(yield* Clock.currentTimeMillis))
         }),
         list: Effect.fn("Volumes.list")(function* (principal, page) {

@@ -8,6 +8,7 @@ import { isWellFormed } from "@sluice/domain/access/ApiKey"
 import { KeyHash } from "@sluice/domain/access/KeyHash"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { allScopes } from "@sluice/domain/access/Principal"
+import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { createHash } from "node:crypto"
 import { Effect, Layer, Redacted } from "effect"
@@ -113,6 +114,29 @@ onEveryDatabase("Access", (it) => {
       yield* TestClock.adjust("999 millis")
       expect((yield* asks(there))._tag).toBe("Failure")
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets a workspace have so many keys and no more, a retry of the last one included", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { workspaceId } = yield* Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined))
+      const keys = yield* ApiKeys
+      const create = (attemptId?: string) =>
+        keys.create(
+          principalOf(workspaceId),
+          { name: "one more", scopes: null, environmentId: null, rateLimitRpm: undefined },
+          attemptId
+        )
+      yield* sql`insert into api_keys (id, workspace_id, name, prefix, hash, status, rate_limit_rpm, created_at)
+        select gen_random_uuid(), ${workspaceId}, 'k', 'p', decode(md5(n::text), 'hex'), 'active', 1, now()
+        from generate_series(1, ${MOST_OF_A_KIND - 2}) as n`
+      const last = "01890a5d-ac96-774b-bcce-b302099a8050"
+      expect((yield* create(last)).apiKey.id).toBe(last)
+      expect((yield* create(last)).apiKey.id).toBe(last)
+      expect(yield* Effect.flip(create())).toMatchObject({ _tag: "LimitReached", kind: "API keys" })
+      yield* keys.remove(principalOf(workspaceId), last)
+      expect((yield* create()).apiKey.name).toBe("one more")
+    }).pipe(Effect.provide(replica()))
   )
 
   it.effect("writes the last use of a key once a minute", () =>

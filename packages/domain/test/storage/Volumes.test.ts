@@ -4,6 +4,7 @@ import { expect } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -36,6 +37,14 @@ onEveryDatabase("Volumes", (it) => {
         const made = yield* volumes.create(principal, request, id(1))
         expect(yield* volumes.create(principal, request, id(1))).toEqual(made)
         expect((yield* Effect.flip(volumes.create(principal, request, id(2))))._tag).toBe("VolumeNameTaken")
+        yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
+          select gen_random_uuid(), ${W}, ${W}, 'v' || n, 'r1', 1, now() from generate_series(1, ${MOST_OF_A_KIND - 1}) as n`
+        expect(yield* volumes.create(principal, request, id(1))).toEqual(made)
+        expect(yield* Effect.flip(volumes.create(principal, { ...request, name: "w" }, undefined))).toMatchObject({
+          _tag: "LimitReached",
+          kind: "volumes"
+        })
+        yield* sql`delete from volumes where id <> ${id(1)}`
         const nowhere = yield* Effect.flip(volumes.create(principal, { ...request, region: "r2" }, undefined))
         expect(nowhere).toMatchObject({ _tag: "RegionUnknown", known: ["r1"] })
 

@@ -93,7 +93,7 @@ const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: string, n
       const volumes = yield* Volumes
       const made = yield* volumes.create(principal, { name, region: VOLUME_REGION, sizeGb: 10 }, undefined).pipe(
         Effect.map((volume) => volume.id),
-        Effect.catchTag("VolumeNameTaken", () => Effect.void)
+        Effect.catchTags({ VolumeNameTaken: () => Effect.void, LimitReached: Effect.die })
       )
       if (made !== undefined) return made
       const page = yield* volumes.list(principal, { limit: 100, after: undefined })

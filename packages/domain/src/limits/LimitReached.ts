@@ -1,0 +1,10 @@
+/** A workspace has as many of something as it may have: what a caller can make for nothing is bounded too. */
+import { Schema } from "effect"
+
+/** Of each kind, in one workspace. */
+export const MOST_OF_A_KIND = 1_000
+
+export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReached", {
+  kind: Schema.Literals(["API keys", "volumes"]),
+  most: Schema.Int
+}) {}
