@@ -166,7 +166,8 @@ export const decode = (input: unknown, offer: Offer): Result.Result<JobRequest, 
       region: body.region ?? null
     },
     name: body.name == null || body.name === "" ? undefined : body.name,
-    volumeId: body.storage_id ?? undefined,
+    // One spelling of an id: the database does not tell two apart, and who keeps the volume's files does.
+    volumeId: body.storage_id?.toLowerCase(),
     env: new Map(Object.entries(body.env ?? {}).map(([key, value]) => [key, Redact.make(value)])),
     labels: body.labels ?? null,
     price: (offer.priceOf(body.gpu_type) ?? 0n) * BigInt(gpuCount),

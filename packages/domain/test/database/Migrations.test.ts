@@ -20,7 +20,8 @@ const SHIPPED: Readonly<Record<string, string>> = {
   "0005_video_orders.ts": "9fa46856e5078918",
   "0006_room_in_place.ts": "b2882b1b2f58aa5b",
   "0007_budget_reserved.ts": "bb7378884e72de71",
-  "0008_month_forward.ts": "3ddb1955cae88a9b"
+  "0008_month_forward.ts": "3ddb1955cae88a9b",
+  "0009_volume_once.ts": "9c41f4c5fcd34321"
 }
 
 plain("are those that shipped, and new ones", () => {

@@ -109,6 +109,12 @@ onEveryDatabase("JobAdmissionStore", (it) => {
       const drafts = yield* Effect.forEach([1, 2, 3, 4], () => draft(principal, 1n, volumeId))
       const exits = yield* Effect.forEach(drafts, (one) => Effect.exit(store.admit(one)), { concurrency: "unbounded" })
       assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+      yield* sql.unsafe(`update machines set status = 'stopped'`)
+      yield* sql.unsafe(`update volumes set attached_to = null`)
+      // Two spellings of one id pass everything that compares texts; the database compares ids.
+      const spelled = yield* Effect.forEach([volumeId, volumeId.toUpperCase()], (id) => draft(principal, 1n, id))
+      const again = yield* Effect.forEach(spelled, (one) => Effect.exit(store.admit(one)), { concurrency: "unbounded" })
+      assert.strictEqual(again.filter(Exit.isSuccess).length, 1)
       const spent = yield* makeTenant({ credit: 0n, budget: 0n })
       const refusal = yield* Effect.flip(store.admit(yield* draft(spent, 1n)))
       assert.strictEqual(refusal._tag, "BudgetReached")

@@ -45,6 +45,11 @@ describe("JobRequest", () => {
     }
   })
 
+  it("knows a volume by one spelling of its id", () => {
+    const id = "01a20409-5ef9-7aaa-8bbb-0123456789ab"
+    assert.strictEqual(Result.getOrThrow(decode(with_({ storage_id: id.toUpperCase() }))).volumeId, id)
+  })
+
   it("says in words what a field must be, whatever is sent for it", () => {
     const fields = Object.keys(JobRequest.JobRequestBody.fields)
     for (const value of [5, 1.5, true, "odd", [], {}, { type: "odd" }]) {
