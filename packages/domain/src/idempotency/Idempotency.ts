@@ -99,8 +99,7 @@ export class Idempotency extends Context.Service<
           Effect.provideService(CurrentAttempt, attempt),
           Effect.tap((answer) => settle(claim, answer)),
           Effect.tapCause(() => handBack(claim)),
-          Effect.map((answer) => ({ text: answer.text, replayed: false })),
-          Effect.uninterruptible
+          Effect.map((answer) => ({ text: answer.text, replayed: false }))
         )
       const replay = Effect.fnUntraced(function* (request: KeyedRequest) {
         const held = yield* store.held(request.workspaceId, request.key)
@@ -120,10 +119,11 @@ export class Idempotency extends Context.Service<
             lockedUntil: new Date(now + LEASE_MS),
             expiredBefore: new Date(now - LIFE_MS)
           }
-          const id = yield* store.claim(claim)
+          // Whose claim is cut off, or its answer lost, may have it all the same: a key is never held by nobody.
+          const id = yield* Effect.tapCause(store.claim(claim), () => handBack(claim))
           if (id === undefined) return yield* replay(request)
           return yield* first(claim, { id, again: id !== claim.attemptId }, run)
-        })
+        }, Effect.uninterruptible)
       })
     })
   )

@@ -31,6 +31,22 @@ const layer = Idempotency.layer.pipe(
   Layer.provide(NodeCrypto.layer)
 )
 
+/** The service over a store whose claims, once they are in the database, end as `after` says. */
+const claiming = (after: Effect.Effect<void>) =>
+  Idempotency.layerNoDeps.pipe(
+    Layer.provide(
+      Layer.effect(
+        IdempotencyStore,
+        Effect.map(IdempotencyStore, (store) => ({
+          ...store,
+          claim: (claim: Parameters<typeof store.claim>[0]) => Effect.tap(store.claim(claim), () => after)
+        }))
+      )
+    ),
+    Layer.provide(seal),
+    Layer.provide(NodeCrypto.layer)
+  )
+
 const request = (key: string, requestHash = "aa".repeat(32)) => ({
   workspaceId: "01890a5d-ac96-774b-bcce-b302099a8057",
   key,
@@ -131,6 +147,30 @@ onEveryDatabase("Idempotency", (it) => {
         expect([refused.replayed, other.replayed]).toEqual([false, false])
         expect(other.text.split(" ")[1]).not.toBe(refused.text.split(" ")[1])
       })
+    )
+
+    it.effect("goes on when the caller leaves while the key is claimed", () =>
+      Effect.gen(function* () {
+        const claimed = yield* Deferred.make<void>()
+        const may = yield* Deferred.make<void>()
+        const held = Effect.andThen(Deferred.succeed(claimed, undefined), Deferred.await(may))
+        const { once } = yield* Effect.provide(Idempotency, yield* Layer.build(claiming(held)))
+        const caller = yield* Effect.forkChild(once(request("left"), answering("done")))
+        yield* Deferred.await(claimed)
+        const gone = yield* Effect.forkChild(Fiber.interrupt(caller), { startImmediately: true })
+        yield* Deferred.succeed(may, undefined)
+        yield* Fiber.join(gone)
+        expect((yield* (yield* Idempotency).once(request("left"), answering("again"))).text).toMatch(/^done /)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("is asked again at once where the answer to its claim was lost", () =>
+      Effect.gen(function* () {
+        const lost = yield* Layer.build(claiming(Effect.die("the connection broke")))
+        const { once } = yield* Effect.provide(Idempotency, lost)
+        expect(Exit.isFailure(yield* Effect.exit(once(request("lost"), answering("never"))))).toBe(true)
+        expect((yield* (yield* Idempotency).once(request("lost"), answering("then"))).text).toMatch(/^then /)
+      }).pipe(Effect.scoped)
     )
 
     it.effect("goes on when the caller has gone", () =>
