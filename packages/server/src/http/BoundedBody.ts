@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Data, Effect, Exit } from "effect"
+import { bearerOf } from "./Bearer.ts"
 import type { Guest, Rooms } from "./BodyRoom.ts"
 
 export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
@@ -60,7 +61,7 @@ export const boundedBody = (
     let guest: Guest | undefined
     const enter = () => {
       const one = {
-        owner: source.headers.authorization ?? "",
+        owner: bearerOf(source) ?? "",
         bytes: 0,
         crowdedOut: () => drop(new BodyCrowdedOut())
       }

@@ -9,6 +9,7 @@ import * as IncomingMessageLimits from "effect/http/HttpIncomingMessage"
 import * as Multipart from "effect/http/Multipart"
 import { openAsBlob } from "node:fs"
 import type { IncomingMessage } from "node:http"
+import { bearerOf } from "./Bearer.ts"
 import { FileRoom, type Guest } from "./BodyRoom.ts"
 import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
 
@@ -54,7 +55,7 @@ export const uploadedForm = (
       return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
     })
   )
-  return withRoom(source.headers.authorization ?? "", said, spooled).pipe(
+  return withRoom(bearerOf(source) ?? "", said, spooled).pipe(
     Effect.tapError(() => drained(source)),
     Effect.flatMap((parts) => Effect.promise(() => formOf(parts))),
     Effect.filterOrFail(

@@ -68,9 +68,11 @@ describe("Rooms", () => {
 })
 
 const SMALL = 16_384
-const body = (rooms: Rooms, authorization: string) => {
+const body = (rooms: Rooms, key: string) => {
+  const authorization = `Bearer ${key}`
   const stream = new PassThrough()
-  const source = Object.assign(stream, { headers: { authorization } }) as unknown as IncomingMessage
+  const rawHeaders = ["Authorization", authorization]
+  const source = Object.assign(stream, { headers: { authorization }, rawHeaders }) as unknown as IncomingMessage
   const response = new EventEmitter()
   const told: Array<BodyOutcome> = []
   const gone: Array<true> = []
