@@ -14,6 +14,7 @@ const NOISE_MS = 10
 /** So long the wall clock is taken at its word when it has gone forward. */
 const TRUSTED_MS = 1_000
 const NANOS_PER_MILLI = 1_000_000
+const NOISE_NANOS = BigInt(NOISE_MS * NANOS_PER_MILLI)
 
 export class SteadyClock implements Clock.Clock {
   private readonly real: Clock.Clock
@@ -23,6 +24,8 @@ export class SteadyClock implements Clock.Clock {
   /** How far it is ahead of the wall clock. */
   private aheadMs = 0
   private lastMs: number
+  /** What this clock shows where the monotonic one shows nothing. */
+  private origin = 0n
   private lastNanos = 0n
   readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
   readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
@@ -42,9 +45,13 @@ export class SteadyClock implements Clock.Clock {
     return this.lastMs
   }
 
+  /** The same moment, finer. The wall clock's own nanoseconds are not that: they follow it a second late. */
   currentTimeNanosUnsafe(): bigint {
-    this.currentTimeMillisUnsafe()
-    const nanos = this.real.currentTimeNanosUnsafe() + BigInt(Math.round(this.aheadMs * NANOS_PER_MILLI))
+    const moment = BigInt(this.currentTimeMillisUnsafe()) * BigInt(NANOS_PER_MILLI)
+    const monotonic = this.real.monotonicTimeNanosUnsafe()
+    const off = this.origin + monotonic - moment
+    if (off > NOISE_NANOS || off < -NOISE_NANOS) this.origin = moment - monotonic
+    const nanos = this.origin + monotonic
     if (nanos > this.lastNanos) this.lastNanos = nanos
     return this.lastNanos
   }

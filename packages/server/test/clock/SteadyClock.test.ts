@@ -5,16 +5,22 @@ import { SteadyClock } from "../../src/clock/SteadyClock.ts"
 
 const START = 1_800_000_000_000
 const HOUR = 3_600_000
-const nanos = (millis: number) => BigInt(Math.round(millis * 1e6))
+const nanos = (millis: number) => BigInt(Math.floor(millis)) * 1_000_000n
 
+/** Its nanoseconds follow the wall clock only where they differ by more than a second, as those of Effect's clock. */
 const handClock = () => {
   const hand = { wall: START, monotonic: 5_000 }
+  let origin = START - 5_000
+  const fine = () => {
+    if (Math.abs(hand.wall - hand.monotonic - origin) > 1_000) origin = hand.wall - hand.monotonic
+    return nanos(origin + hand.monotonic)
+  }
   const clock: Clock.Clock = {
     currentTimeMillisUnsafe: () => Math.floor(hand.wall),
-    currentTimeNanosUnsafe: () => nanos(hand.wall),
+    currentTimeNanosUnsafe: fine,
     monotonicTimeNanosUnsafe: () => nanos(hand.monotonic),
     currentTimeMillis: Effect.sync(() => hand.wall),
-    currentTimeNanos: Effect.sync(() => nanos(hand.wall)),
+    currentTimeNanos: Effect.sync(fine),
     monotonicTimeNanos: Effect.sync(() => nanos(hand.monotonic)),
     sleep: () => Effect.void
   }
@@ -61,6 +67,18 @@ describe("the steady clock", () => {
       hand.wall += jump
       expect(steady.currentTimeMillisUnsafe()).toBe(hand.wall)
       expect(steady.currentTimeNanosUnsafe()).toBe(nanos(hand.wall))
+    }
+  })
+
+  it("is one moment in milliseconds and nanoseconds, also where it is set by less than a second", () => {
+    const { hand, pass, steady } = handClock()
+    for (const jump of [0, -900, 0, 700, -5_000, 0, -300, 300, 0]) {
+      hand.wall += jump
+      for (const passed of [0, 3, 400]) {
+        pass(passed)
+        const off = steady.currentTimeNanosUnsafe() - nanos(steady.currentTimeMillisUnsafe())
+        expect(Math.abs(Number(off))).toBeLessThanOrEqual(10 * 1e6)
+      }
     }
   })
 
