@@ -33,7 +33,7 @@ const layer = Idempotency.layer.pipe(
 
 /** The service over a store whose claims, once they are in the database, end as `after` says. */
 const claiming = (after: Effect.Effect<void>) =>
-  Idempotency.layerNoDeps.pipe(
+  Layer.fresh(Idempotency.layerNoDeps).pipe(
     Layer.provide(
       Layer.effect(
         IdempotencyStore,
