@@ -4,13 +4,21 @@ import type { Job, JobSpec } from "./Job.ts"
 import type { Admission } from "./JobAdmissionStore.ts"
 import { asked } from "../machines/MachineLifecycle.ts"
 
-/** The variables that every job's machine sees (decisions: Jobs). */
+/** Names of the variables that every job's machine sees (decisions: Jobs). The launch script spells them all. */
+export const SERVICE_NAMES = [
+  "SERVICE_JOB_ID",
+  "SERVICE_JOB_NAME",
+  "SERVICE_ENVIRONMENT",
+  "SERVICE_GPU_TYPE",
+  "SERVICE_GPU_COUNT"
+] as const
+
 export const serviceVariables = (
   jobId: string,
   name: string,
   environmentName: string,
   spec: JobSpec
-): Readonly<Record<string, string>> => ({
+): Readonly<Record<(typeof SERVICE_NAMES)[number], string>> => ({
   SERVICE_JOB_ID: jobId,
   SERVICE_JOB_NAME: name,
   SERVICE_ENVIRONMENT: environmentName,

@@ -12,6 +12,7 @@ import { optional } from "../files/OptionalField.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import type { JobSpec } from "./Job.ts"
+import { SERVICE_NAMES } from "./JobDrafts.ts"
 import { envIssues, type Issue, labelIssues, type Offer, offerIssues } from "./JobRules.ts"
 
 export const MAX_COMMAND_BYTES = 65_536
@@ -116,12 +117,16 @@ const shapeIssues = (cause: Cause.Cause<Schema.SchemaError>): ReadonlyArray<Issu
 
 const lower = (message: string) => (message.startsWith("Expected ") ? `must be: ${message.slice(9)}` : message)
 
+/** The script that the body's machine would boot with, as far as the body can be read. */
 const scriptOf = (body: Readonly<Record<string, unknown>>): LaunchScript.LaunchScript | undefined =>
   typeof body.command !== "string" || body.command.length > MAX_COMMAND_BYTES
     ? undefined
     : {
         command: body.command,
-        envKeys: typeof body.env === "object" && body.env !== null ? Object.keys(body.env) : [],
+        envKeys: [
+          ...(typeof body.env === "object" && body.env !== null ? Object.keys(body.env) : []),
+          ...SERVICE_NAMES
+        ],
         image: typeof body.image === "string" ? body.image : undefined,
         gpuCount: typeof body.gpu_count === "number" ? body.gpu_count : 1
       }

@@ -1,6 +1,5 @@
-/** What a stored machine is launched with: its spec, its variables, its script. */
+/** What a stored machine is launched with: its spec and its variables. */
 import { Redacted } from "effect"
-import * as LaunchScript from "./LaunchScript.ts"
 import type { LaunchSpec } from "./MachineProvider.ts"
 import type { ClaimedMachine } from "./MachineRow.ts"
 
@@ -14,12 +13,6 @@ export const launchSpecOf = (
   for (const [name, value] of Object.entries(spec.variables)) env.set(name, Redacted.make(value))
   return {
     key: machine.id,
-    script: LaunchScript.render({
-      command: spec.command ?? "",
-      envKeys: [...env.keys()],
-      image: spec.image ?? undefined,
-      gpuCount: spec.gpuCount
-    }),
     command: spec.command,
     env,
     gpuType: spec.gpuType,

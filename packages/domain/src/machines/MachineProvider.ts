@@ -21,12 +21,10 @@ export class ProviderUnavailable extends Schema.TaggedError<ProviderUnavailable>
   cause: Schema.Defect()
 }) {}
 
-/** What a machine boots with. Values of `env` travel beside the script, never in it. */
+/** What a machine is launched with. Values of `env` travel beside the launch script (`LaunchScript`), never in it. */
 export interface LaunchSpec {
   /** The machine's id: at most one machine ever exists per key, exited ones included. */
   readonly key: string
-  /** The rendered launch script (`LaunchScript.render`). */
-  readonly script: string
   /** The user's command alone, run with bash in `/workspace`; undefined for a machine without a command. */
   readonly command: string | undefined
   readonly env: ReadonlyMap<string, Redacted.Redacted<string>>

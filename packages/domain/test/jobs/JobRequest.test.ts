@@ -1,8 +1,10 @@
 /** Every rule of the POST /jobs table at its edges, and all that is wrong with a body at once. */
 import { assert, describe, it } from "@effect/vitest"
+import { SERVICE_NAMES, serviceVariables } from "@sluice/domain/jobs/JobDrafts"
 import * as JobRequest from "@sluice/domain/jobs/JobRequest"
 import type * as JobRules from "@sluice/domain/jobs/JobRules"
 import * as LaunchScript from "@sluice/domain/machines/LaunchScript"
+import { launchSpecOf } from "@sluice/domain/machines/LaunchSpecs"
 import { templates } from "@sluice/domain/machines/Template"
 import { Redacted, Result } from "effect"
 import fc from "fast-check"
@@ -22,6 +24,13 @@ const paths = (body: unknown) => {
   return Result.isFailure(result) ? [...new Set(result.failure.map((issue) => issue.path))].sort() : []
 }
 const with_ = (more: object) => ({ ...minimal, ...more })
+const scriptFor = (names: ReadonlyArray<string>, over: Partial<LaunchScript.LaunchScript> = {}) => ({
+  command: "",
+  envKeys: [...names, ...SERVICE_NAMES],
+  image: undefined,
+  gpuCount: 1,
+  ...over
+})
 
 describe("JobRequest", () => {
   it("fills in what may be left out, and takes null for it", () => {
@@ -135,7 +144,7 @@ describe("JobRequest", () => {
   })
 
   it("says how many bytes of command fit the launch script, and that is exact", () => {
-    const room = LaunchScript.commandRoom({ command: "", envKeys: ["TOKEN"], image: undefined, gpuCount: 1 })
+    const room = LaunchScript.commandRoom(scriptFor(["TOKEN"]))
     assert.isAbove(room, 5_000)
     assert.isBelow(room, 6_000)
     const body = (n: number) => with_({ command: "x".repeat(n), env: { TOKEN: "t" } })
@@ -143,6 +152,33 @@ describe("JobRequest", () => {
     const over = decode(body(room + 1))
     assert.isTrue(
       Result.isFailure(over) && over.failure.length === 1 && over.failure[0]!.message.includes(`${room} bytes fit`)
+    )
+  })
+
+  it("measures the script that is launched", () => {
+    const names = fc.uniqueArray(fc.stringMatching(/^[A-Z_]{1,40}$/), { maxLength: 20 })
+    const image = fc.constantFrom(undefined, "python:3.12")
+    fc.assert(
+      fc.property(
+        names,
+        image,
+        fc.integer({ min: 1, max: 8 }),
+        fc.integer({ min: -2, max: 2 }),
+        (keys, image, n, d) => {
+          const length = LaunchScript.commandRoom(scriptFor(keys, { image, gpuCount: n })) + d
+          const env = Object.fromEntries(keys.map((key) => [key, "v"]))
+          const request = decode(with_({ command: "x".repeat(length), env, image: image ?? null, gpu_count: n }))
+          assert.strictEqual(Result.isSuccess(request), d <= 0)
+          if (Result.isFailure(request)) return
+          const { launchScriptBytes, spec } = request.success
+          const variables = serviceVariables("id", "name", "default", spec)
+          const launch = launchSpecOf({ id: "m", spec: { ...spec, variables }, volumeId: null }, request.success.env)
+          const { command = "", gpuCount } = launch
+          const script = { command, envKeys: [...launch.env.keys()], image: launch.image, gpuCount }
+          assert.strictEqual(LaunchScript.sizeOf(script), launchScriptBytes)
+          assert.isAtMost(launchScriptBytes, LaunchScript.LAUNCH_SCRIPT_LIMIT_BYTES)
+        }
+      )
     )
   })
 

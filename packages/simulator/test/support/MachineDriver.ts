@@ -41,7 +41,6 @@ export class Machines {
 
 export const specOf = (key: string, command: string, over: Partial<LaunchSpec> = {}): LaunchSpec => ({
   key,
-  script: command,
   command,
   env: new Map(),
   gpuType: "H100",
