@@ -1,6 +1,6 @@
 /** Films as callers see them: one, a page of them, and the mark that one was deleted. Pictures stay where they are. */
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { Clock, Context, Effect, Layer } from "effect"
-import { RelaxedSql } from "../database/Clients.ts"
 import type { VideoRow } from "./VideoRow.ts"
 
 export interface VideoPage {
@@ -39,7 +39,7 @@ export class VideoListStore extends Context.Service<
   static readonly layer = Layer.effect(
     VideoListStore,
     Effect.gen(function* () {
-      const sql = yield* RelaxedSql
+      const sql = yield* PgClient.PgClient
       return VideoListStore.of({
         find: (id, environmentId) =>
           Effect.map(Effect.orDie(sql.unsafe<SeenVideo>(ONE, [id, environmentId])), (rows) => rows[0]),
