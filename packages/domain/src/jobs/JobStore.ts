@@ -46,8 +46,9 @@ const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence
 const RENEW = `update jobs set lease_until = $1 where id = any(array(select id from jobs where lease_by = $2
   and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`
 
+/** `stops` is read by nobody: asking for it first is what locks the machines before the holds and the accounts. */
 const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,
-    workspace_id uuid, environment_id uuid, stop_machine boolean, terminal boolean, began boolean, wake_at timestamptz, status text, started_at timestamptz,
+    environment_id uuid, stop_machine boolean, terminal boolean, began boolean, wake_at timestamptz, status text, started_at timestamptz,
     ended_at timestamptz, stop_reason text, stop_at timestamptz, exit_code int4, error text, status_reason text, cost int8,
     charged int8, written_off int8, price int8, running_at timestamptz, description text)
   ), mine as materialized (select j.id from jobs j where j.id = any(array(select id from input)) order by j.id for no key update
@@ -101,7 +102,6 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
     fence: row.fence.toString(),
     events: row.events.toString(),
     machine_id: row.machine_id,
-    workspace_id: row.workspace_id,
     environment_id: row.environment_id,
     stop_machine: stopMachine,
     terminal: isTerminal(state.status),

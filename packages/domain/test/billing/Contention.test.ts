@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Crypto, Effect, Layer } from "effect"
+import { Clock, Crypto, Effect, Layer, Option } from "effect"
 import { onPostgres } from "../../../../test/support/Databases.ts"
 import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
 import { HoldStore } from "../../src/billing/HoldStore.ts"
@@ -12,9 +12,13 @@ import { MeteringStore } from "../../src/inference/MeteringStore.ts"
 import type { VideoState } from "../../src/inference/VideoLifecycle.ts"
 import type { VideoRow } from "../../src/inference/VideoRow.ts"
 import { VideoStore } from "../../src/inference/VideoStore.ts"
-import { meterRow } from "./support/Work.ts"
+import { JobAdmissionStore } from "../../src/jobs/JobAdmissionStore.ts"
+import { type JobRow, stateOf } from "../../src/jobs/JobRow.ts"
+import { JobStore } from "../../src/jobs/JobStore.ts"
+import { jobDraft, meterRow } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(HoldStore.layer, LedgerStore.layer, MeteringStore.layer, VideoStore.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(JobAdmissionStore.layer, JobStore.layer)),
   Layer.provideMerge(Replica.layer({ speed: 1 })),
   Layer.provideMerge(NodeServices.layer)
 )
@@ -32,20 +36,31 @@ onPostgres(
         Effect.gen(function* () {
           const sql = yield* PgClient.PgClient
           const crypto = yield* Crypto.Crypto
-          const holds = yield* HoldStore
+          const [admissions, jobs, holds] = [yield* JobAdmissionStore, yield* JobStore, yield* HoldStore]
           const ledger = yield* LedgerStore
           const metering = yield* MeteringStore
           const videos = yield* VideoStore
           const now = yield* Clock.currentTimeMillis
           const tenant = yield* makeTenant({ credit: 1_000n })
-          // Holds a part, grows it to all there is, and gives it back: the account is at its edge all the time.
           const request = Effect.gen(function* () {
             const id = yield* crypto.randomUUIDv7()
             const [reserved] = yield* metering.flush([meterRow(tenant, id, false, 300n)], now, now + 60_000)
             if (reserved!.refused !== null) return 0
-            yield* holds.extend(id, 1_000n)
             yield* metering.flush([meterRow(tenant, id, true, 1n)], now, now + 60_000)
             return 1
+          })
+          // Holds a part, grows it to all there is, and gives it back: the account is at its edge all the time.
+          const job = Effect.gen(function* () {
+            const draft = yield* jobDraft(tenant, { price: 1n, hold: 300n })
+            const due = { ...draft, spec: { ...draft.spec, capacityWaitMinutes: 0 } }
+            if (Option.isNone(yield* Effect.option(admissions.admit(due)))) return 0
+            yield* holds.extend(draft.jobId, 1_000n)
+            const end = (row: JobRow) => {
+              const state = { ...stateOf(row), status: "failed" as const, endedAt: now }
+              return jobs.commit({ row, state, stopMachine: false, settle: 1n, wakeAt: now })
+            }
+            const ends = yield* Effect.forEach(yield* jobs.claim(10), end, { concurrency: "unbounded" })
+            return ends.filter(({ committed }) => committed).length
           })
           // A film that fails costs nothing: what was held for it is free again.
           const film = Effect.gen(function* () {
@@ -58,7 +73,13 @@ onPostgres(
           })
           const worker = (n: number) =>
             Effect.forEach(Array.from({ length: ROUNDS }), (_, i) =>
-              n === 0 ? Effect.as(ledger.credit(tenant.workspaceId, 1n, `c${i}`), 0) : n < 6 ? request : film
+              n === 0
+                ? Effect.as(ledger.credit(tenant.workspaceId, 1n, `c${i}`), 0)
+                : n < 4
+                  ? job
+                  : n < 6
+                    ? request
+                    : film
             )
           const done = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], worker, { concurrency: "unbounded" })
           const served = done.flat().reduce<number>((sum, one) => sum + one, 0)
