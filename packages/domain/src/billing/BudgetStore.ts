@@ -3,6 +3,7 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
+import { ENDED, GONE, renewal, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { monthOf } from "./Ledger.ts"
 import type { NanoUsd } from "./Money.ts"
@@ -41,23 +42,23 @@ const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $
       and m.running_at is not null and m.stopped_at is null) as running
   from c`
 
+const RENEW = renewal("environments")
+
 /**
  * At the budget: marks the month and asks every job of the environment to stop; its machine in the same statement. Jobs and
  * machines are locked first, as everywhere: commits of jobs come to the environment with theirs in hand.
  */
 const REACHED = `with due as materialized (select id, machine_id from jobs where environment_id = $1
-    and status not in ('succeeded', 'failed', 'cancelled', 'timed_out') and stop_reason is null order by id for no key update
+    and status not in ${ENDED} and stop_reason is null order by id for no key update
   ), theirs as materialized (select id from machines where id = any(array(select machine_id from due))
-    and status not in ('stopped', 'failed') order by id for no key update
+    and status not in ${GONE} order by id for no key update
   ), e as (update environments set budget_reached_on = $4::date, lease_by = null, lease_until = null,
     wake_at = case when events <> $5::int8 then $3::timestamptz else $6::timestamptz end
     where id = $1 and lease_by = $2 and fence = $7::int8 and (select count(*) from theirs) >= 0 returning id
   ), j as (update jobs set events = events + 1, stop_reason = 'budget_reached', stop_at = $3::timestamptz,
-    wake_at = case when lease_until > $3::timestamptz then wake_at else least(wake_at, $3::timestamptz) end
+    wake_at = ${wakeNow("$3::timestamptz")}
     where id = any(array(select id from due)) and (select count(*) from e) > 0)
-  update machines set stop_requested_at = coalesce(stop_requested_at, $3::timestamptz),
-    status = case when status = 'running' then 'stopping' else status end, events = events + 1,
-    wake_at = case when lease_until > $3::timestamptz then wake_at else least(wake_at, $3::timestamptz) end
+  update machines set ${stopAsked("$3::timestamptz")}
   where id = any(array(select id from theirs)) and (select count(*) from e) > 0`
 
 const LATER = `update environments set budget_reached_on = null, lease_by = null, lease_until = null,
@@ -101,11 +102,7 @@ export class BudgetStore extends Context.Service<
       }, Effect.orDie)
 
       const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        yield* relaxed.unsafe(
-          `update environments set lease_until = $1 where id = any(array(select id from environments where lease_by = $2
-             and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`,
-          [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)]
-        )
+        yield* relaxed.unsafe(RENEW, [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)])
       }, Effect.orDie)
 
       const reached = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {

@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql"
 import { monthOf, REVENUE_ACCOUNT } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
+import { renewal } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
 import type { NewVideo, VideoRow } from "./VideoRow.ts"
@@ -40,8 +41,7 @@ const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence 
   where id = any(array(select id from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *`
 
-const RENEW = `update videos set lease_until = $1 where lease_by = $2
-  and id = any(array(select value::uuid from json_array_elements_text($3::json)))`
+const RENEW = renewal("videos")
 
 /** $1 id, $2 replica, $3 fence, $4 events, $5 now, $6 month, $7 wake, $8 status, $9 percent, $10 failure, $11 reference, $12 ended, $13 charge. */
 const COMMIT = `

@@ -5,6 +5,7 @@ import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { monthOf } from "../billing/Ledger.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { ENDED, GONE, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import type { Job, JobStatus, StatusReason } from "./Job.ts"
 import { type JobRow, jobOf } from "./JobRow.ts"
 import { MACHINE_COLUMNS } from "./JobStore.ts"
@@ -31,12 +32,10 @@ const WHERE = `c.workspace_id = $1 and c.environment_id = $2 and ($3::text is nu
 /** The job first, then its machine: the lock order of all commits. A job that is terminal or asked to stop stays as it is. */
 const STOP = `with j as (update jobs set events = events + 1, cancel_requested_at = coalesce(cancel_requested_at, $2::timestamptz),
     stop_reason = coalesce(stop_reason, $3), stop_at = coalesce(stop_at, $2::timestamptz),
-    wake_at = case when lease_until > $2::timestamptz then wake_at else least(wake_at, $2::timestamptz) end
-  where id = $1 and status not in ('succeeded', 'failed', 'cancelled', 'timed_out') returning machine_id)
-  update machines m set stop_requested_at = coalesce(stop_requested_at, $2::timestamptz),
-    status = case when status = 'running' then 'stopping' else status end, events = events + 1,
-    wake_at = case when lease_until > $2::timestamptz then wake_at else least(wake_at, $2::timestamptz) end
-  from j where m.id = j.machine_id and m.status not in ('stopped', 'failed')`
+    wake_at = ${wakeNow("$2::timestamptz")}
+  where id = $1 and status not in ${ENDED} returning machine_id)
+  update machines m set ${stopAsked("$2::timestamptz")}
+  from j where m.id = j.machine_id and m.status not in ${GONE}`
 
 const FUNDS = `select a.balance - a.held as available, budget_reached(e, $3::date) as budget_reached,
     case when e.monthly_budget is null then null else greatest(0, e.monthly_budget - spent_in(e, $3::date)) end as budget_remaining

@@ -9,6 +9,7 @@ import { monthOf, REVENUE_ACCOUNT, split, WRITE_OFF_ACCOUNT } from "../billing/L
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
+import { ENDED, GONE, renewal, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { instant } from "../machines/MachineRow.ts"
 import { isTerminal } from "./Job.ts"
@@ -39,12 +40,11 @@ export const MACHINE_COLUMNS = `(select to_json(x) from (select m.status, m.requ
   (select h.amount from holds h where h.id = c.id and h.state = 'open') as hold`
 
 const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence = fence + 1
-  where id = any(array(select id from jobs where status not in ('succeeded', 'failed', 'cancelled', 'timed_out') and wake_at <= $3
+  where id = any(array(select id from jobs where status not in ${ENDED} and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
   select c.*, ${MACHINE_COLUMNS} from c`
 
-const RENEW = `update jobs set lease_until = $1 where id = any(array(select id from jobs where lease_by = $2
-  and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`
+const RENEW = renewal("jobs")
 
 /** `stops` is read by nobody: asking for it first is what locks the machines before the holds and the accounts. */
 const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,
@@ -60,11 +60,9 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
     returning j.id, j.wake_at
   ), ok as materialized (select i.* from input i join written w on w.id = i.id
   ), theirs as materialized (select m.id from machines m where m.id = any(array(select machine_id from ok where stop_machine)) order by m.id for no key update
-  ), stopped as (update machines m set stop_requested_at = coalesce(m.stop_requested_at, $3::timestamptz),
-      status = case when m.status = 'running' then 'stopping' else m.status end, events = m.events + 1,
-      wake_at = case when m.lease_until > $3::timestamptz then m.wake_at else least(m.wake_at, $3::timestamptz) end
+  ), stopped as (update machines m set ${stopAsked("$3::timestamptz", "m.")}
     from ok where m.id = ok.machine_id and ok.stop_machine and m.stop_requested_at is null
-      and m.id = any(array(select id from theirs)) and m.status not in ('stopped', 'failed')
+      and m.id = any(array(select id from theirs)) and m.status not in ${GONE}
     returning m.id
   ), settled as (update holds h set state = case when ok.charged > 0 then 'settled' else 'released' end
     from ok where h.id = ok.id and ok.terminal and h.state = 'open' and h.id = any(array(select id from ok where terminal))
@@ -87,7 +85,7 @@ const COMMIT = `with input as materialized (select * from json_to_recordset($1::
       and (select count(*) from acc) >= 0 order by e.id for update
   ), spent as (update environments e set month = y.month, month_spent = spent_in(e, $4::date) + y.cost,
       events = e.events + 1,
-      wake_at = case when e.lease_until > $3::timestamptz then e.wake_at else least(e.wake_at, $3::timestamptz) end
+      wake_at = ${wakeNow("$3::timestamptz", "e.")}
     from (select v.id, v.month, sum(cost_in(charged + written_off, price, running_at, v.month))::int8 as cost
       from ok join envs v on v.id = ok.environment_id where terminal or began group by v.id, v.month) y
     where e.id = y.id and e.id = any(array(select id from envs))

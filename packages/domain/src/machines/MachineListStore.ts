@@ -4,6 +4,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import { costOf } from "../billing/Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { GONE } from "../database/ReconciledStore.ts"
 import type { Machine } from "./Machine.ts"
 import type { MachineRow } from "./MachineRow.ts"
 
@@ -67,7 +68,7 @@ export class MachineListStore extends Context.Service<
 
       const known = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         const rows = yield* sql.unsafe<{ readonly id: string; readonly gone: boolean }>(
-          `select id, status in ('stopped', 'failed') as gone from machines
+          `select id, status in ${GONE} as gone from machines
              where id = any(array(select value::uuid from json_array_elements_text($1::json)))`,
           [JSON.stringify(ids)]
         )

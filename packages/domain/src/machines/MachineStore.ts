@@ -8,6 +8,7 @@
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
+import { ENDED, GONE, renewal } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
 import { isGone, type MachineFacts } from "./MachineLifecycle.ts"
@@ -39,12 +40,11 @@ export interface Committed {
 
 /** A row that is claimed stays due: whoever finds it when its lease has run out takes it over, and no index changes. */
 const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fence + 1
-  where id = any(array(select id from machines where status not in ('stopped', 'failed') and wake_at <= $3
+  where id = any(array(select id from machines where status not in ${GONE} and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked))
   returning *`
 
-const RENEW = `update machines set lease_until = $1 where id = any(array(select id from machines where lease_by = $2
-  and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`
+const RENEW = renewal("machines")
 
 const INPUT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
     keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
@@ -69,7 +69,7 @@ const COMMIT_ALONE = `${INPUT}, ${mine("true")} ${WRITE} returning m.id as writt
 
 const COMMIT = `${INPUT}, owners as materialized (select j.id, j.lease_until is null or j.lease_until <= $3::timestamptz as free from jobs j
     where j.id = any(array(select job_id from input where wake_job))
-    and j.status not in ('succeeded', 'failed', 'cancelled', 'timed_out') order by j.id for update
+    and j.status not in ${ENDED} order by j.id for update
   ), ${mine("(select count(*) from owners) >= 0")}, written as (${WRITE}
     returning m.id, m.events, m.wake_at
   ), told as (update jobs j set events = j.events + 1, fence = j.fence + case when o.free then 1 else 0 end,
@@ -78,7 +78,7 @@ const COMMIT = `${INPUT}, owners as materialized (select j.id, j.lease_until is 
     from input i join written w on w.id = i.id join owners o on o.id = i.job_id where j.id = o.id and j.id = any(array(select id from owners))
     returning j.*, o.free as claimed, i.id as told_by
   ), detached as (update volumes v set attached_to = null, used_bytes = coalesce(i.volume_bytes, v.used_bytes)
-    from input i join written w on w.id = i.id where v.attached_to = i.id and i.status in ('stopped', 'failed'))
+    from input i join written w on w.id = i.id where v.attached_to = i.id and i.status in ${GONE})
   select w.id as written, w.wake_at as written_wake_at, t.*,
     (select h.amount from holds h where h.id = t.id and h.state = 'open') as hold
   from written w left join told t on t.told_by = w.id and t.claimed`

@@ -2,7 +2,7 @@
  * How much of each kind is alive, by status: one statement over the indexes of what is due, which hold nothing that has
  * ended. It costs a look at each living row, so its answer is remembered for a while by who asks.
  */
-import { terminalStatuses } from "@sluice/domain/jobs/Job"
+import { ENDED, GONE } from "@sluice/domain/database/ReconciledStore"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -15,9 +15,8 @@ export interface LiveCount {
 
 /** The conditions are those of the indexes jobs_due, machines_due and videos_due, so that these are used. */
 export const LIVE = `
-select 'jobs' as kind, status, count(*)::int4 as count from jobs
-  where status not in (${terminalStatuses.map((status) => `'${status}'`).join(", ")}) group by status
-union all select 'machines', status, count(*)::int4 from machines where status not in ('stopped', 'failed') group by status
+select 'jobs' as kind, status, count(*)::int4 as count from jobs where status not in ${ENDED} group by status
+union all select 'machines', status, count(*)::int4 from machines where status not in ${GONE} group by status
 union all select 'videos', status, count(*)::int4 from videos
   where (ended_at is null or deleted_at is not null) and ended_at is null group by status`
 

@@ -1,5 +1,6 @@
 /** What the database says at the end of a run, for the report, and what stands in the books while it goes on. */
 import type { SharedDatabase } from "../database/SharedDatabase.ts"
+import { ENDED, GONE } from "../invariants/InvariantStore.ts"
 import type { JobBar, MachineRow, MoneyPoint } from "../report/Outcome.ts"
 
 const usd = (nano: bigint | number | null): number | null => (nano === null ? null : Number(nano) / 1e9)
@@ -73,8 +74,8 @@ export const moneyPoint = async (database: SharedDatabase, at: number): Promise<
 /** Jobs and videos that have not ended, machines that are not gone, money that is held, videos to be forgotten. */
 export const alive = async (database: SharedDatabase): Promise<number> => {
   const [row] = await database.rows<{ readonly n: bigint }>(
-    `select (select count(*) from jobs where status not in ('succeeded', 'failed', 'cancelled', 'timed_out'))
-       + (select count(*) from machines where status not in ('stopped', 'failed'))
+    `select (select count(*) from jobs where status not in ${ENDED})
+       + (select count(*) from machines where status not in ${GONE})
        + (select count(*) from videos where ended_at is null or deleted_at is not null)
        + (select count(*) from holds where state = 'open') as n`
   )
