@@ -61,15 +61,6 @@ export const next = (facts: MachineFacts): Action => {
   return { _tag: facts.status === "wanted" ? "Launch" : "Observe" }
 }
 
-/** A stop is wanted from now on; the first wish counts. */
-export const requestStop = (facts: MachineFacts, now: number): MachineFacts => {
-  if (isGone(facts) || facts.stopRequestedAt !== null) return facts
-  const stopping = { ...facts, stopRequestedAt: now }
-  // Nothing was launched and no launch is on its way: there is nothing to confirm.
-  if (facts.status === "wanted" && facts.requestedAt === null) return gone(stopping, now, null)
-  return facts.status === "running" ? { ...stopping, status: "stopping" } : stopping
-}
-
 const gone = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({
   ...facts,
   status: failure !== null && facts.runningAt === null ? "failed" : "stopped",

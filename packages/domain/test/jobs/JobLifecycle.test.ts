@@ -70,6 +70,16 @@ interface World {
   exit: Machine.CommandExit | null
 }
 
+/** What the statements set that ask a machine to stop (`stopAsked` of database/ReconciledStore.ts). */
+const stopAsked = (facts: Machine.MachineFacts, now: number): Machine.MachineFacts =>
+  Machine.isGone(facts)
+    ? facts
+    : {
+        ...facts,
+        stopRequestedAt: facts.stopRequestedAt ?? now,
+        status: facts.status === "running" ? "stopping" : facts.status
+      }
+
 const stateOf = (world: World): MachineState => {
   const command =
     world.exit !== null && world.started !== null
@@ -95,7 +105,7 @@ const observe = (world: World, state: MachineState) => {
 const ask = (world: World, reason: JobState["stop"] extends infer _ ? (typeof statusReasons)[number] : never) => {
   if (isTerminal(world.job.status) || world.job.stop !== null) return
   world.job = { ...world.job, stop: { reason, at: world.now } }
-  world.machine = Machine.requestStop(world.machine, world.now)
+  world.machine = stopAsked(world.machine, world.now)
 }
 
 const apply = (world: World, step: Event) => {
@@ -194,7 +204,7 @@ const play = (events: ReadonlyArray<Event>, terms: JobTerms): World => {
     apply(world, step)
     const decision = check(world.job, world, terms)
     world.job = decision.state
-    if (decision.stopMachine) world.machine = Machine.requestStop(world.machine, world.now)
+    if (decision.stopMachine) world.machine = stopAsked(world.machine, world.now)
     if (decision.needsFunds) world.funds = { ...world.funds, exhausted: true }
   }
   return world
@@ -249,7 +259,11 @@ describe("JobLifecycle", () => {
       T0 + 10 * MINUTE
     )
     assert.strictEqual(decision.state.stop?.reason, "no_capacity")
-    const gone = Machine.requestStop({ ...wanted, requestedAt: null }, T0 + 10 * MINUTE)
+    const now = T0 + 10 * MINUTE
+    const look = { now, absentMs: 0, visibleWithinMs: 0 }
+    const stopping = stopAsked({ ...wanted, requestedAt: null }, now)
+    assert.isNull(decide(decision.state, stopping, terms, { hold: 1n, exhausted: false }, now).settle)
+    const gone = Machine.observed(stopping, { _tag: "Absent" }, look)
     const end = decide(decision.state, gone, terms, { hold: 1n, exhausted: false }, T0 + 10 * MINUTE)
     assert.strictEqual(end.state.status, "failed")
     assert.strictEqual(end.state.statusReason, "no_capacity")
