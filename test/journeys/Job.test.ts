@@ -121,7 +121,6 @@ onEveryDatabase("A job", (it) => {
       Effect.gen(function* () {
         yield* TestClock.setTime(T0)
         const principal = yield* makeTenant({ budget: 1_000_000_000n })
-        const jobs = yield* Jobs
         const all = yield* Effect.forEach([1, 2, 3], () => run(principal, { command: "sleep 999999" }))
         yield* minutes(25)
         let total = 0n
@@ -133,7 +132,7 @@ onEveryDatabase("A job", (it) => {
         }
         // Three machines cost 2.5 milli-USD a second; stopping takes up to two.
         assert.isTrue(total >= 1_000_000_000n && total < 1_010_000_000n, `${total}`)
-        assert.strictEqual((yield* Effect.flip(jobs.admit(principal)))._tag, "BudgetReached")
+        assert.strictEqual((yield* Effect.flip((yield* Billing).withinBudget(principal)))._tag, "BudgetReached")
         const refusal = yield* Effect.flip(run(principal, {}))
         assert.strictEqual(refusal._tag, "BudgetReached")
         assert.deepStrictEqual(yield* auditBooks, [])

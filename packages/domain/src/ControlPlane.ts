@@ -28,6 +28,7 @@ import { MachineSweep } from "./machines/MachineSweep.ts"
 import { Outputs } from "./machines/Outputs.ts"
 import * as TimedMachines from "./machines/TimedMachines.ts"
 import { OutputStore } from "./machines/OutputStore.ts"
+import { VolumeStore } from "./storage/VolumeStore.ts"
 
 const stores = Layer.mergeAll(
   BudgetStore.layer,
@@ -40,6 +41,7 @@ const stores = Layer.mergeAll(
   MachineSecrets.layer,
   MachineStore.layer,
   OutputStore.layer,
+  VolumeStore.layer,
   Wakeups.layer.pipe(Layer.provideMerge(Signals.layer))
 )
 

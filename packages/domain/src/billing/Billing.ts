@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
+import { BudgetReached } from "./BillingErrors.ts"
 import { LedgerStore } from "./LedgerStore.ts"
 import type { NanoUsd } from "./Money.ts"
 
@@ -33,6 +34,14 @@ export interface UsageSummary {
   readonly cost: NanoUsd
 }
 
+/** What decides whether what is asked for can be paid. */
+export interface Funds {
+  readonly available: NanoUsd
+  readonly budgetReached: boolean
+  /** Null: no budget. */
+  readonly budgetRemaining: NanoUsd | null
+}
+
 export class Billing extends Context.Service<
   Billing,
   {
@@ -40,6 +49,8 @@ export class Billing extends Context.Service<
     readonly transactions: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Transaction>>
     /** Inference requests of the UTC days `from` to `to`, both inclusive (`YYYY-MM-DD`). */
     readonly usage: (principal: Principal, from: string, to: string) => Effect.Effect<UsageSummary>
+    /** Fails when the environment's budget is spent: the gate that comes before validation. */
+    readonly withinBudget: (principal: Principal) => Effect.Effect<void, BudgetReached>
     /** Adds credit once per `reference`: the same again changes nothing. */
     readonly credit: (workspaceId: string, amount: NanoUsd, reference: string) => Effect.Effect<void>
   }
@@ -52,6 +63,10 @@ export class Billing extends Context.Service<
         transactions: (principal, page) => store.transactions(principal.workspaceId, page),
         usage: (principal, from, to) =>
           store.usage(principal.workspaceId, new Date(`${from}T00:00:00.000Z`), dayAfter(to)),
+        withinBudget: Effect.fnUntraced(function* (principal) {
+          const { budgetReached } = yield* store.funds(principal)
+          if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
+        }),
         credit: store.credit
       })
     )

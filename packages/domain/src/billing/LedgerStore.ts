@@ -1,10 +1,11 @@
-/** Credit, balances, transactions, usage: the ledger as its owner reads it. */
+/** Credit, balances, funds, transactions, usage: the ledger as its owner reads it. */
 import { Clock, Context, Crypto, Effect, Layer } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "./Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
-import type { Balance, Transaction, UsageSummary } from "./Billing.ts"
-import { FUNDING_ACCOUNT } from "./Ledger.ts"
+import type { Balance, Funds, Transaction, UsageSummary } from "./Billing.ts"
+import { FUNDING_ACCOUNT, monthOf } from "./Ledger.ts"
 import { paysForMs } from "./Money.ts"
 
 interface TransactionRow {
@@ -31,11 +32,17 @@ const BALANCE = `select a.balance, a.held, coalesce((select sum(m.price) from ma
   coalesce((select sum(floor(m.price * extract(epoch from ($2::timestamptz - m.running_at)) / 3600)) from machines m where m.workspace_id = a.id
     and m.running_at is not null and m.stopped_at is null), 0)::int8 as accrued from accounts a where a.id = $1`
 
+const FUNDS = `select a.balance - a.held as available, budget_reached(e, $3::date) as budget_reached,
+    case when e.monthly_budget is null then null else greatest(0, e.monthly_budget - spent_in(e, $3::date)) end as budget_remaining
+  from accounts a, environments e where a.id = $1 and e.id = $2 and e.workspace_id = $1`
+
 export class LedgerStore extends Context.Service<
   LedgerStore,
   {
     readonly credit: (accountId: string, amount: NanoUsd, reference: string) => Effect.Effect<void>
     readonly balance: (accountId: string) => Effect.Effect<Balance>
+    /** What of the balance is free, and what the environment's budget leaves. */
+    readonly funds: (principal: Principal) => Effect.Effect<Funds>
     readonly transactions: (accountId: string, page: PageRequest) => Effect.Effect<Page<Transaction>>
     readonly usage: (workspaceId: string, from: Date, before: Date) => Effect.Effect<UsageSummary>
   }
@@ -68,6 +75,20 @@ export class LedgerStore extends Context.Service<
           held: row.held,
           accruingPerHour: row.rate,
           runsOutAt: row.rate === 0n ? null : new Date(at + Math.min(paysForMs(row.rate, left), FAR_MS))
+        }
+      }, Effect.orDie)
+
+      const funds = Effect.fnUntraced(function* (principal: Principal) {
+        const rows = yield* sql.unsafe<{
+          readonly available: bigint
+          readonly budget_reached: boolean
+          readonly budget_remaining: bigint | null
+        }>(FUNDS, [principal.workspaceId, principal.environmentId, monthOf(now())])
+        const row = rows[0]
+        return {
+          available: row?.available ?? 0n,
+          budgetReached: row?.budget_reached ?? true,
+          budgetRemaining: row?.budget_remaining ?? null
         }
       }, Effect.orDie)
 
@@ -116,7 +137,7 @@ export class LedgerStore extends Context.Service<
         }
       }, Effect.orDie)
 
-      return LedgerStore.of({ credit, balance, transactions, usage })
+      return LedgerStore.of({ credit, balance, funds, transactions, usage })
     })
   )
 }

@@ -7,7 +7,7 @@ import type { Principal } from "../access/Principal.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import type { Machine, MachineNotFound } from "../machines/Machine.ts"
 import { Machines } from "../machines/Machines.ts"
-import { JobListStore } from "./JobListStore.ts"
+import { JobStore } from "./JobStore.ts"
 
 export class Instances extends Context.Service<
   Instances,
@@ -20,7 +20,7 @@ export class Instances extends Context.Service<
     Instances,
     Effect.gen(function* () {
       const machines = yield* Machines
-      const store = yield* JobListStore
+      const store = yield* JobStore
       const wakeups = yield* Wakeups
 
       const stop = Effect.fn("Instances.stop")(function* (principal: Principal, id: string) {

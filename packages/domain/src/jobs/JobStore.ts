@@ -1,6 +1,6 @@
 /**
- * The rows of jobs, for the reconciler: claim, renew, commit. A job's end, the settlement of its hold and the return of
- * what was not used are one statement; a claim that was lost commits nothing of it.
+ * The rows of jobs: claim, renew and commit for the reconciler, and the one event that callers cause, a stop. A job's end,
+ * the settlement of its hold and the return of what was not used are one statement; a claim that was lost commits nothing of it.
  *
  * Lock order everywhere: jobs, machines, holds, accounts, environments, volumes, each by id.
  */
@@ -12,7 +12,7 @@ import * as GroupCommit from "../database/GroupCommit.ts"
 import { ENDED, GONE, renewal, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { instant } from "../machines/MachineRow.ts"
-import { isTerminal } from "./Job.ts"
+import { isTerminal, type StatusReason } from "./Job.ts"
 import type { JobState } from "./JobLifecycle.ts"
 import type { JobRow } from "./JobRow.ts"
 
@@ -124,6 +124,14 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
   }
 }
 
+/** The job first, then its machine: the lock order of all commits. A job that is terminal or asked to stop stays as it is. */
+const STOP = `with j as (update jobs set events = events + 1, cancel_requested_at = coalesce(cancel_requested_at, $2::timestamptz),
+    stop_reason = coalesce(stop_reason, $3), stop_at = coalesce(stop_at, $2::timestamptz),
+    wake_at = ${wakeNow("$2::timestamptz")}
+  where id = $1 and status not in ${ENDED} returning machine_id)
+  update machines m set ${stopAsked("$2::timestamptz")}
+  from j where m.id = j.machine_id and m.status not in ${GONE}`
+
 /** The year 9999: later than anything that wakes. */
 const LATEST_MS = 253_402_300_799_000
 
@@ -133,6 +141,8 @@ export class JobStore extends Context.Service<
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<JobRow>>
     readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
     readonly commit: (commit: JobCommit) => Effect.Effect<Committed>
+    /** Asks a job to stop; for a terminal one nothing happens. The caller has checked that it may. */
+    readonly stop: (jobId: string, reason: StatusReason) => Effect.Effect<void>
   }
 >()("@sluice/domain/jobs/JobStore") {
   static readonly layer = Layer.effect(
@@ -184,7 +194,10 @@ export class JobStore extends Context.Service<
         claim,
         renew,
         // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
-        commit: (commit) => (isTerminal(commit.state.status) || commit.stopMachine ? durably : relaxedly).submit(commit)
+        commit: (commit) =>
+          (isTerminal(commit.state.status) || commit.stopMachine ? durably : relaxedly).submit(commit),
+        stop: (jobId, reason) =>
+          Effect.asVoid(Effect.orDie(batch.unsafe(STOP, [jobId, new Date(clock.currentTimeMillisUnsafe()), reason])))
       })
     })
   )

@@ -9,6 +9,7 @@ import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { Attempt } from "../idempotency/Idempotency.ts"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
+import { LedgerStore } from "../billing/LedgerStore.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
@@ -19,12 +20,14 @@ import { MachineReconciler } from "../machines/MachineReconciler.ts"
 import { MachineSecrets } from "../machines/MachineSecrets.ts"
 import { Meters } from "../observation/Meters.ts"
 import { VolumeAttached, VolumeNotFound } from "../storage/Volume.ts"
+import { VolumeStore } from "../storage/VolumeStore.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
 import { JobEnded, JobNotFound, LaunchFailed, MachinesUnavailable, RequestInvalid } from "./JobErrors.ts"
 import { claimedOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { topicOf } from "./JobReconciler.ts"
+import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
 import * as JobRequest from "./JobRequest.ts"
 
@@ -46,8 +49,6 @@ export type Refused =
 export class Jobs extends Context.Service<
   Jobs,
   {
-    /** Fails when the environment's budget is spent: the gate that comes before validation. */
-    readonly admit: (principal: Principal) => Effect.Effect<void, BudgetReached>
     /** `attempt`: under an Idempotency-Key, so that what an earlier run made is neither made twice nor refused. */
     readonly submit: (principal: Principal, body: unknown, attempt?: Attempt) => Effect.Effect<Job, Refused>
     readonly quote: (
@@ -63,7 +64,10 @@ export class Jobs extends Context.Service<
     Jobs,
     Effect.gen(function* () {
       const admissions = yield* JobAdmissionStore
-      const store = yield* JobListStore
+      const store = yield* JobStore
+      const lists = yield* JobListStore
+      const ledger = yield* LedgerStore
+      const volumes = yield* VolumeStore
       const machines = yield* MachineReconciler
       const offers = yield* makeOffers
       const secrets = yield* MachineSecrets
@@ -72,11 +76,6 @@ export class Jobs extends Context.Service<
       const crypto = yield* Crypto.Crypto
       const newId = Effect.orDie(crypto.randomUUIDv7())
       const created = (yield* Meters).jobsCreated.of()
-
-      const admit = Effect.fnUntraced(function* (principal: Principal) {
-        const { budgetReached } = yield* store.funds(principal)
-        if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
-      })
 
       /** What is asked for, checked against what there is. */
       const decode = Effect.fnUntraced(function* (body: unknown) {
@@ -93,9 +92,9 @@ export class Jobs extends Context.Service<
         R extends JobRequest.JobRequest & { readonly regions: ReadonlyArray<string> }
       >(principal: Principal, request: R) {
         if (request.volumeId === undefined) return request
-        const volume = yield* store.volume(principal, request.volumeId)
+        const volume = yield* volumes.get(principal, request.volumeId)
         if (volume === undefined) return yield* new VolumeNotFound({ id: request.volumeId })
-        if (volume.attached) return yield* new VolumeAttached({ id: request.volumeId })
+        if (volume.attachedTo !== null) return yield* new VolumeAttached({ id: request.volumeId })
         if (request.spec.region !== null && request.spec.region !== volume.region) {
           const message = `must be ${volume.region}, where the volume is, or be left out`
           return yield* new RequestInvalid({ issues: [{ path: "region", message }] })
@@ -108,7 +107,7 @@ export class Jobs extends Context.Service<
       })
 
       /** A job that was recorded by an earlier run of the same request, or just now. */
-      const recorded = (principal: Principal, id: string) => Effect.flatMap(store.find(principal, id), orNotFound(id))
+      const recorded = (principal: Principal, id: string) => Effect.flatMap(lists.find(principal, id), orNotFound(id))
 
       /** Waits until the job is terminal, as it will be soon: its machine was refused. */
       const ended = (principal: Principal, id: string): Effect.Effect<Job | undefined> =>
@@ -116,10 +115,10 @@ export class Jobs extends Context.Service<
           Effect.gen(function* () {
             const changed = yield* Deferred.make<void>()
             yield* signals.listen(topicOf(id), () => Deferred.doneUnsafe(changed, Effect.void))
-            const job = yield* store.find(principal, id)
+            const job = yield* lists.find(principal, id)
             if (job === undefined || isTerminal(job.status)) return job
             yield* Effect.timeoutOption(Deferred.await(changed), FIRST_ANSWER_MS)
-            return yield* store.find(principal, id)
+            return yield* lists.find(principal, id)
           })
         )
 
@@ -143,14 +142,14 @@ export class Jobs extends Context.Service<
 
       /** No machine can be asked for just now; that the money would not do either is said first. */
       const unavailable = Effect.fnUntraced(function* (principal: Principal, request: JobRequest.JobRequest) {
-        const { available } = yield* store.funds(principal)
+        const { available } = yield* ledger.funds(principal)
         const required = holdOf(request)
         if (required > available) return yield* new CreditInsufficient({ required, available })
         return yield* new MachinesUnavailable()
       })
 
       const submit = Effect.fnUntraced(function* (principal: Principal, body: unknown, attempt?: Attempt) {
-        const made = attempt?.again === true ? yield* store.find(principal, attempt.id) : undefined
+        const made = attempt?.again === true ? yield* lists.find(principal, attempt.id) : undefined
         if (made !== undefined) return made
         const request = yield* withVolume(principal, yield* decode(body))
         if (!request.available) return yield* unavailable(principal, request)
@@ -190,7 +189,7 @@ export class Jobs extends Context.Service<
 
       const quote = Effect.fn("Jobs.quote")(function* (principal: Principal, body: unknown) {
         const request = yield* withVolume(principal, yield* decode(body))
-        const funds = yield* store.funds(principal)
+        const funds = yield* ledger.funds(principal)
         const maxCost = holdOf(request)
         return {
           price: request.price,
@@ -218,7 +217,7 @@ export class Jobs extends Context.Service<
         return after
       })
 
-      return Jobs.of({ admit, submit, quote, get, list: store.list, cancel })
+      return Jobs.of({ submit, quote, get, list: lists.list, cancel })
     })
   )
 }

@@ -4,6 +4,7 @@ import { expect } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { BudgetStore } from "@sluice/domain/billing/BudgetStore"
 import { monthOf, nextMonth } from "@sluice/domain/billing/Ledger"
+import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
 import { costOf } from "@sluice/domain/billing/Money"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Environments } from "@sluice/domain/environments/Environments"
@@ -11,7 +12,6 @@ import { MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { stateOf } from "@sluice/domain/jobs/JobRow"
-import { JobListStore } from "@sluice/domain/jobs/JobListStore"
 import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { Crypto, Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -21,7 +21,7 @@ import { makeTenant } from "../../../../test/support/Tenants.ts"
 import { jobDraft, meterRow } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(MeteringStore.layer, VideoStore.layer, Environments.layer, BudgetStore.layer).pipe(
-  Layer.merge(Layer.mergeAll(JobAdmissionStore.layer, JobListStore.layer, JobStore.layer)),
+  Layer.merge(Layer.mergeAll(JobAdmissionStore.layer, LedgerStore.layer, JobStore.layer)),
   Layer.provideMerge(Replica.layer({ speed: 1 })),
   Layer.provideMerge(NodeServices.layer)
 )
@@ -51,7 +51,7 @@ const setUp = Effect.gen(function* () {
   const shown = Effect.fnUntraced(function* (at: number) {
     yield* TestClock.setTime(at)
     const { budgetResetsAt, monthSpent } = yield* (yield* Environments).get(tenant, tenant.environmentId)
-    const { budgetReached, budgetRemaining } = yield* (yield* JobListStore).funds(tenant)
+    const { budgetReached, budgetRemaining } = yield* (yield* LedgerStore).funds(tenant)
     expect(budgetRemaining).toBe(monthSpent < BUDGET ? BUDGET - monthSpent : 0n)
     return { budgetReached, monthSpent, resetsAt: budgetResetsAt.getTime() }
   })

@@ -4,8 +4,8 @@
  * which alone decides.
  */
 import type { Principal } from "@sluice/domain/access/Principal"
+import { Billing } from "@sluice/domain/billing/Billing"
 import type { BudgetReached } from "@sluice/domain/billing/BillingErrors"
-import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Clock, Context, Effect, Layer } from "effect"
 
 const REMEMBERED_MS = 900
@@ -22,10 +22,10 @@ export class BudgetGate extends Context.Service<
   static readonly layer = Layer.effect(
     BudgetGate,
     Effect.gen(function* () {
-      const jobs = yield* Jobs
+      const billing = yield* Billing
       const passUntil = new Map<string, number>()
       const ask = (principal: Principal, now: number) =>
-        Effect.map(jobs.admit(principal), () => {
+        Effect.map(billing.withinBudget(principal), () => {
           if (passUntil.size >= MAX_ENVIRONMENTS) passUntil.clear()
           passUntil.set(principal.environmentId, now + REMEMBERED_MS)
         })
