@@ -57,7 +57,7 @@ export interface Job {
   readonly statusReason: StatusReason | null
   /** So far, or final once ended; null before the machine runs. */
   readonly cost: NanoUsd | null
-  /** Bytes that the command wrote; of them at most LOG_LIMIT are kept. */
+  /** Bytes that the command wrote; of them at most `LIMIT_BYTES` are kept (`machines/OutputLimit.ts`). */
   readonly outputBytes: number
 }
 

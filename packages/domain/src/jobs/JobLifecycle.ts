@@ -7,9 +7,9 @@
  * before whatever stopped it.
  */
 import type { NanoUsd } from "../billing/Money.ts"
-import { costOf, paysForMs } from "../billing/Money.ts"
+import { paysForMs } from "../billing/Money.ts"
 import type { MachineFacts } from "../machines/MachineLifecycle.ts"
-import { isGone } from "../machines/MachineLifecycle.ts"
+import { costAt, isGone } from "../machines/MachineLifecycle.ts"
 import type { JobStatus, StatusReason } from "./Job.ts"
 import { isTerminal } from "./Job.ts"
 
@@ -54,13 +54,6 @@ export interface Decision {
   readonly settle: NanoUsd | null
   readonly wakeAt: number
 }
-
-/** What the machine cost up to `now`; null before it runs. */
-export const costAt = (
-  price: NanoUsd,
-  machine: Pick<MachineFacts, "runningAt" | "stoppedAt">,
-  now: number
-): NanoUsd | null => (machine.runningAt === null ? null : costOf(price, (machine.stoppedAt ?? now) - machine.runningAt))
 
 export const decide = (
   job: JobState,

@@ -13,12 +13,11 @@ import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./JobDrafts.ts"
-import { envIssues, type Issue, labelIssues, type Offer, offerIssues } from "./JobRules.ts"
+import { envIssues, type Issue, labelIssues, MAX_GPU_COUNT, type Offer, offerIssues } from "./JobRules.ts"
 
 export const MAX_COMMAND_BYTES = 65_536
 export const MAX_RUNTIME_MINUTES = 1_440
 export const DEFAULT_CAPACITY_WAIT_MINUTES = 30
-export const MAX_GPU_COUNT = 8
 export const MAX_NAME_CHARACTERS = 63
 const MAX_IMAGE_CHARACTERS = 255
 /** Issues of one answer at most. */

@@ -1,10 +1,10 @@
 /** A job's row as the database gives it, with what its machine and its hold say. */
 import type { NanoUsd } from "../billing/Money.ts"
-import type { MachineFacts } from "../machines/MachineLifecycle.ts"
+import { costAt, type MachineFacts } from "../machines/MachineLifecycle.ts"
 import type { FactColumns, MachineRow, Texts } from "../machines/MachineRow.ts"
 import { factsOf, factTexts } from "../machines/MachineRow.ts"
 import { type Job, type JobSpec, type JobStatus, type StatusReason, isTerminal } from "./Job.ts"
-import { costAt, type JobState, type JobTerms } from "./JobLifecycle.ts"
+import type { JobState, JobTerms } from "./JobLifecycle.ts"
 
 const MINUTE_MS = 60_000
 

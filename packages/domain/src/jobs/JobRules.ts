@@ -9,6 +9,7 @@ export const MAX_ENV_KEYS = 200
 export const MAX_ENV_VALUE_BYTES = 32_768
 export const MAX_ENV_TOTAL_BYTES = 65_536
 export const MAX_LABELS = 16
+export const MAX_GPU_COUNT = 8
 const MAX_VARIABLE_NAME_CHARACTERS = 255
 /** How much of a wrong key is named in an answer. */
 const SHOWN_CHARACTERS = 64
@@ -83,7 +84,7 @@ export const offerIssues = (body: Readonly<Record<string, unknown>>, offer: Offe
     issues.push({ path: "gpu_type", message: oneOf(offer.gpuTypes.map((candidate) => candidate.id)) })
   }
   // A count that is wrong for every type is told already.
-  if (type !== undefined && typeof count === "number" && count > type.maxGpuCount && count <= 8) {
+  if (type !== undefined && typeof count === "number" && count > type.maxGpuCount && count <= MAX_GPU_COUNT) {
     issues.push({ path: "gpu_count", message: `must be at most ${type.maxGpuCount} for ${type.id}` })
   }
   if (type !== undefined && typeof region === "string" && !type.regions.includes(region)) {

@@ -4,6 +4,8 @@
  * Facts only grow: `runningAt`, the command's start and its exit are set once; `stopped` and `failed` never change and are
  * said only when the provider confirms that the machine is gone. A machine stops when its command exits.
  */
+import type { NanoUsd } from "../billing/Money.ts"
+import { costOf } from "../billing/Money.ts"
 import type { CommandState, MachineState } from "./MachineProvider.ts"
 import type { MachineStatus } from "./Machine.ts"
 
@@ -54,6 +56,13 @@ export type Action =
 
 export const isGone = (facts: Pick<MachineFacts, "status">): boolean =>
   facts.status === "stopped" || facts.status === "failed"
+
+/** What the machine cost up to `now`; null before it runs. */
+export const costAt = (
+  price: NanoUsd,
+  machine: Pick<MachineFacts, "runningAt" | "stoppedAt">,
+  now: number
+): NanoUsd | null => (machine.runningAt === null ? null : costOf(price, (machine.stoppedAt ?? now) - machine.runningAt))
 
 export const next = (facts: MachineFacts): Action => {
   if (isGone(facts)) return { _tag: "Settled" }

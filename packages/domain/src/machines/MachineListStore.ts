@@ -2,11 +2,11 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
-import { costOf } from "../billing/Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import { GONE } from "../database/ReconciledStore.ts"
 import type { Machine } from "./Machine.ts"
-import type { MachineRow } from "./MachineRow.ts"
+import { costAt } from "./MachineLifecycle.ts"
+import { factsOf, type MachineRow } from "./MachineRow.ts"
 
 const machineOf = (row: MachineRow, now: number): Machine => ({
   id: row.id,
@@ -16,8 +16,7 @@ const machineOf = (row: MachineRow, now: number): Machine => ({
   jobId: row.job_id,
   volumeId: row.volume_id,
   price: row.price,
-  cost:
-    row.running_at === null ? null : costOf(row.price, (row.stopped_at?.getTime() ?? now) - row.running_at.getTime()),
+  cost: costAt(row.price, factsOf(row), now),
   createdAt: row.created_at,
   runningAt: row.running_at,
   stoppedAt: row.stopped_at

@@ -1,4 +1,5 @@
 /** What the database says at the end of a run, for the report, and what stands in the books while it goes on. */
+import { REVENUE_ACCOUNT } from "@sluice/domain/billing/Ledger"
 import type { SharedDatabase } from "../database/SharedDatabase.ts"
 import { ENDED, GONE } from "../invariants/InvariantStore.ts"
 import type { JobBar, MachineRow, MoneyPoint } from "../report/Outcome.ts"
@@ -61,7 +62,7 @@ export const moneyPoint = async (database: SharedDatabase, at: number): Promise<
     readonly held: bigint | null
     readonly revenue: bigint | null
   }>(`select sum(balance)::int8 as balance, sum(held)::int8 as held,
-      (select sum(amount)::int8 from entries where account_id = '00000000-0000-7000-8000-000000000001') as revenue
+      (select sum(amount)::int8 from entries where account_id = '${REVENUE_ACCOUNT}') as revenue
     from accounts`)
   return {
     at,
