@@ -2,7 +2,7 @@
  * One statement that reserves and settles many requests, each with its own outcome, as if they had come one after the
  * other in the order of the batch.
  *
- * Locks: accounts by id, environments by id, then the holds of these requests, which nobody else locks. `admit` walks each
+ * Locks as ARCHITECTURE.md says (Lock order); the holds of these requests nobody else locks. `admit` walks each
  * environment's rows along its budget, and then each account's along its balance: what does not fit leaves the sum where it
  * is. A row that was done before is `done` and changes nothing.
  */

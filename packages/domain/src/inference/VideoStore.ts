@@ -1,8 +1,7 @@
 /**
  * The rows of films: admission with the money held for them, claims, and commits that settle or release that money in the
  * statement that says how the film ended. A claim that was lost commits nothing.
- *
- * Lock order as everywhere: the film, its hold, the account, the environment.
+ * Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
  * The body of POST /jobs: its shape, its limits, and everything that is wrong with one, all at once (interface: POST /jobs;
- * decisions: Jobs). The one validator for a job, a quote, a rerun and a schedule's job. Pure: what the world offers comes in
+ * decisions: Jobs). The one validator for a job and a quote. Pure: what the world offers comes in
  * as `Offer`. Rules that span several values are in `JobRules`, so that they speak beside a wrong type elsewhere.
  */
 import type { Redacted } from "effect"

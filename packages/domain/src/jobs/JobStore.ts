@@ -1,8 +1,7 @@
 /**
  * The rows of jobs: claim, renew and commit for the reconciler, and the one event that callers cause, a stop. A job's end,
  * the settlement of its hold and the return of what was not used are one statement; a claim that was lost commits nothing of it.
- *
- * Lock order everywhere: jobs, machines, holds, accounts, environments, volumes, each by id.
+ * Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { monthOf, REVENUE_ACCOUNT, split, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
@@ -124,7 +123,7 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
   }
 }
 
-/** The job first, then its machine: the lock order of all commits. A job that is terminal or asked to stop stays as it is. */
+/** A job that is terminal or asked to stop stays as it is. */
 const STOP = `with j as (update jobs set events = events + 1, cancel_requested_at = coalesce(cancel_requested_at, $2::timestamptz),
     stop_reason = coalesce(stop_reason, $3), stop_at = coalesce(stop_at, $2::timestamptz),
     wake_at = ${wakeNow("$2::timestamptz")}

@@ -2,8 +2,7 @@
  * The rows of machines, for the reconciler: claim, renew, commit. The only SQL that writes a machine's facts.
  *
  * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It claims the machine's
- * job for the same replica and gives its volume back in the same statement. Lock order everywhere: jobs, machines, holds, accounts, environments,
- * volumes, each by id.
+ * job for the same replica and gives its volume back in the same statement. Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
