@@ -6,7 +6,6 @@ import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { Replica } from "@sluice/domain/database/Replica"
-import * as Reconcilers from "@sluice/domain/Reconcilers"
 import { MasterKeys } from "@sluice/server/database/MasterKey"
 import { nodeSeal } from "@sluice/server/database/NodeSeal"
 import * as InlineShell from "@sluice/simulator/shell/InlineShell"
@@ -41,7 +40,7 @@ export const playUntil = Effect.fnUntraced(function* (until: number, stride = 0)
   const sql = yield* PgClient.PgClient
   let steps = 0
   for (;;) {
-    steps += yield* Reconcilers.tick
+    steps += yield* ControlPlane.tick
     const rows = yield* sql.unsafe<{ readonly at: Date | null }>(NEXT_DUE)
     const at = rows[0]?.at
     if (at == null || at.getTime() > until) {

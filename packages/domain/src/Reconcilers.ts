@@ -1,14 +1,13 @@
-/**
- * All that works in the background, in one place: started as a layer, or ticked by hand in virtual time.
- */
+/** All that works in the background, in one place. In virtual time, jobs and machines alone are ticked: `ControlPlane.tick`. */
 import { Effect, Layer } from "effect"
 import { Budgets } from "./billing/Budgets.ts"
+import { MeteringReconciler } from "./inference/MeteringReconciler.ts"
+import { VideoReconciler } from "./inference/VideoReconciler.ts"
 import { JobReconciler } from "./jobs/JobReconciler.ts"
 import { MachineReconciler } from "./machines/MachineReconciler.ts"
 import { MachineSweep } from "./machines/MachineSweep.ts"
 
-/** Runs every loop until the layer's scope closes. */
-export const layer = Layer.effectDiscard(
+const controlPlane = Layer.effectDiscard(
   Effect.gen(function* () {
     const machines = yield* MachineReconciler
     const jobs = yield* JobReconciler
@@ -18,15 +17,5 @@ export const layer = Layer.effectDiscard(
   })
 )
 
-/** Does all that is due now, and what becomes due by it; answers how many steps that were. */
-export const tick = Effect.gen(function* () {
-  const machines = yield* MachineReconciler
-  const jobs = yield* JobReconciler
-  const budgets = yield* Budgets
-  let total = 0
-  for (;;) {
-    const steps = (yield* machines.tick) + (yield* jobs.tick) + (yield* budgets.tick)
-    if (steps === 0) return total
-    total += steps
-  }
-})
+/** Runs every loop until the layer's scope closes. */
+export const layer = Layer.mergeAll(controlPlane, MeteringReconciler.loop, VideoReconciler.loop)

@@ -4,8 +4,6 @@
  * and only then routes and the loops in the background; stopping goes the other way round.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
-import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { Replica } from "@sluice/domain/database/Replica"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import type { Tokens } from "@sluice/domain/inference/Tokens"
@@ -88,13 +86,12 @@ export const server = (
   )
   const { catalog, models } = modelsOf(config, worlds)
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
-  const background = Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop)
 
   // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
   const isOurHost = hostRule(config.allowedHosts)
   const routes = serveRoutes(isOurHost, config.metricsToken).pipe(Layer.provide(PooledCrypto.layer))
 
-  return Layer.mergeAll(routes, background).pipe(
+  return Layer.mergeAll(routes, Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
     Layer.provideMerge(services),

@@ -1,7 +1,5 @@
 /** The server of a test double: the production services, routes and socket over a database in memory and the faulty world. */
 import { Replica } from "@sluice/domain/database/Replica"
-import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
-import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import { ready } from "@sluice/domain/inference/Onward"
 import { SoundProbe } from "@sluice/domain/inference/SoundProbe"
@@ -61,12 +59,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
   const struck = worldFaults(seed, faults.rates, faults.strikes)
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
-  const layer = Layer.mergeAll(
-    serveRoutes(hostRule([])),
-    Reconcilers.layer,
-    MeteringReconciler.loop,
-    VideoReconciler.loop
-  ).pipe(
+  const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes })),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),

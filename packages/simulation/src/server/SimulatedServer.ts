@@ -5,8 +5,6 @@
  */
 import { Replica } from "@sluice/domain/database/Replica"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
-import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
-import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import type { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import type { SoundProbe } from "@sluice/domain/inference/SoundProbe"
@@ -47,7 +45,7 @@ const MASTER_KEY = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
 export const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: MASTER_KEY, directory: "unused" })))
 
 const layerOf = (around: Surroundings, process: Process) =>
-  Layer.mergeAll(Reconcilers.layer, MeteringReconciler.loop, VideoReconciler.loop).pipe(
+  Reconcilers.layer.pipe(
     Layer.provideMerge(application),
     Layer.provideMerge(Replica.layer({ speed: 1, pollMs: around.pollMs })),
     Layer.provideMerge(Layer.succeed(Crypto.Crypto, process.crypto)),

@@ -1,7 +1,7 @@
 /** A healthy fleet breaks no invariant at any step, and a look at it is quick. */
 import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import * as Reconcilers from "@sluice/domain/Reconcilers"
+import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { onPglite } from "../../../../test/support/Databases.ts"
@@ -28,7 +28,7 @@ onPglite("A healthy fleet", (it) => {
         walls.push(performance.now() - from)
         assert.deepStrictEqual(broken, [], `at ${now - T0} ms`)
       })
-      yield* play(Reconcilers.tick, look)
+      yield* play(ControlPlane.tick, look)
       const now = yield* Clock.currentTimeMillis
       const context = { now, accepted, expected: () => undefined, secrets: ["canary-of-a-secret"], texts: [], ...TOLD }
       assert.deepStrictEqual(yield* invariants.checkEnd(context), [])
