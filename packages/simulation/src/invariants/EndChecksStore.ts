@@ -27,6 +27,8 @@ export interface EndContext {
   readonly failed: ReadonlyArray<string>
   /** Questions that were asked streamed and buffered, of a model that did the same both times. */
   readonly twins: ReadonlyArray<Twins>
+  /** What users never got an answer to, and a run without an end. */
+  readonly unanswered: ReadonlyArray<string>
   /** Where else they must not stand: the history, the servers' logs, answers. */
   readonly texts: ReadonlyArray<{ readonly name: string; readonly text: string }>
 }
@@ -57,6 +59,8 @@ export const ends = {
         [JSON.stringify(accepted)]
       )
       .pipe(Effect.map(texts), Effect.orDie),
+
+  requestsAreAnswered: (_sql: PgClient.PgClient, { unanswered }: EndContext): Found => Effect.succeed(unanswered),
 
   onlyAccepted: (sql: PgClient.PgClient, { accepted }: EndContext): Found =>
     sql

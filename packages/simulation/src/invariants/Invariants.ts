@@ -219,6 +219,11 @@ const LIST: ReadonlyArray<Listed> = [
     "A volume keeps what was written",
     "A volume holds what each job on it wrote, in their order; of those on lost machines it may lack some.",
     { end: ends.volumesKeepWhatWasWritten }
+  ],
+  [
+    "Every request is answered",
+    "Every request is answered in the end, if need be after a retry, and the run comes to its end.",
+    { end: ends.requestsAreAnswered }
   ]
 ]
 

@@ -33,10 +33,8 @@ export interface Inspected {
 const STOP_MS = 60_000
 /** A machine saves its volume late, its provider does not answer, statements are slow. */
 const TROUBLE_MS = 300_000
-const SWEEP_POLLS = 61
-
-/** What every request was promised. The rest is in invariants/Invariants.ts. */
-const ANSWERED = "I0 Every request is answered"
+/** After as many polls of the service, a sweep that is made every 60 is late. */
+const LATE_SWEEP_POLLS = 61
 
 export class Inspector {
   checks = 0
@@ -52,7 +50,7 @@ export class Inspector {
   }
 
   get names(): ReadonlyArray<string> {
-    return [ANSWERED, ...INVARIANTS.map(titleOf)]
+    return INVARIANTS.map(titleOf)
   }
 
   /** Nothing is checked where nothing was written since the last time. */
@@ -70,7 +68,6 @@ export class Inspector {
   async atEnd(done: boolean, jobs: ReadonlyArray<JobBar>): Promise<Broken | undefined> {
     this.ended = new Map(jobs.map((job) => [job.id, job]))
     const { fleet, history, now, users } = this.given
-    if (users.unanswered.length > 0) return { invariant: ANSWERED, found: users.unanswered }
     const accepted = [...users.accepted.keys()]
     const secrets = [
       ...[...users.accepted.values()].filter((item) => item.secret).map(secretOf),
@@ -85,12 +82,14 @@ export class Inspector {
         expected: (jobId) => this.written(jobId),
         secrets,
         ...this.told(),
+        unanswered: done
+          ? users.unanswered
+          : [...users.unanswered, `the run did not come to its end, after ${fleet.downs.length} downtimes`],
         texts: [{ name: "the history", text: history.last.join("\n") }]
       })
     )
-    if (broken[0] !== undefined || done) return broken[0]
-    const downs = fleet.downs.length
-    return { invariant: ANSWERED, found: [`the run did not come to its end, after ${downs} downtimes`] }
+    // What was never answered, the last of the list, tells more than what follows from it.
+    return users.unanswered.length > 0 ? broken.at(-1) : broken[0]
   }
 
   private look() {
@@ -100,7 +99,7 @@ export class Inspector {
     const trouble = faulty ? TROUBLE_MS + ANSWER_POLLS * pollMs : 0
     const late = fleet.downMs + fleet.jumpedMs + trouble + 2 * pollMs
     const filmMs = (VIDEO_LIMIT_POLLS + 2 * QUESTION_POLLS) * pollMs + STOP_MS + late
-    return { now: now(), sweepMs: SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late, filmMs }
+    return { now: now(), sweepMs: LATE_SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late, filmMs }
   }
 
   /** What callers were told of their requests to models. */

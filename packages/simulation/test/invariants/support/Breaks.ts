@@ -231,5 +231,6 @@ export const BREAKS: ReadonlyArray<Break> = [
     machine(120, "failed", { stopped_at: at(-29), failure: `'refused'` })
   ),
   ended(44, {}, `update sim_files set bytes = ''`),
-  ended(44, {}, `update sim_files set bytes = 'job-9\\012job-10\\012'`)
+  ended(44, {}, `update sim_files set bytes = 'job-9\\012job-10\\012'`),
+  ended(45, { unanswered: ["job-1: connection lost"] })
 ]
