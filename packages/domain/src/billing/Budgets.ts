@@ -13,7 +13,6 @@ import { nextMonth } from "./Ledger.ts"
 import type { NanoUsd } from "./Money.ts"
 import { costOf, paysForMs } from "./Money.ts"
 
-export const TOPIC = "budgets"
 const SLOTS = 16
 
 /**
@@ -60,7 +59,7 @@ export class Budgets extends Context.Service<
         renew: store.renew,
         step
       })
-      yield* signals.listen(TOPIC, reconciler.signal)
+      yield* signals.listen("budgets", reconciler.signal)
       return Budgets.of({ tick: reconciler.tick, run: reconciler.run })
     })
   )

@@ -7,17 +7,31 @@
 import { Context, Effect, Layer } from "effect"
 import type { Scope } from "effect"
 
+/** What there can be news of. */
+export type Topic =
+  /** There is work for this reconciler. */
+  | "jobs"
+  | "machines"
+  | "budgets"
+  | "videos"
+  /** A machine is gone: another may have room now. */
+  | "capacity"
+  /** This job changed. */
+  | `job:${string}`
+  /** Output of this machine was stored. */
+  | `output:${string}`
+
 export class Signals extends Context.Service<
   Signals,
   {
     /** Calls every listener of this topic, at once. */
-    readonly emit: (topic: string) => void
+    readonly emit: (topic: Topic) => void
     /** Calls `listener` at each emit until the scope closes. */
-    readonly listen: (topic: string, listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+    readonly listen: (topic: Topic, listener: () => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@sluice/domain/database/Signals") {
   static readonly layer = Layer.sync(Signals, () => {
-    const topics = new Map<string, Set<() => void>>()
+    const topics = new Map<Topic, Set<() => void>>()
     return Signals.of({
       emit: (topic) => topics.get(topic)?.forEach((listener) => listener()),
       listen: (topic, listener) =>

@@ -8,7 +8,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
 import { Replica } from "./Replica.ts"
-import { Signals } from "./Signals.ts"
+import { Signals, type Topic } from "./Signals.ts"
 
 const CHANNEL = "sluice_wakeups"
 
@@ -16,7 +16,7 @@ export class Wakeups extends Context.Service<
   Wakeups,
   {
     /** Emits the topics here and on every other replica. Never fails: the rows are written already. */
-    readonly announce: (...topics: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly announce: (...topics: ReadonlyArray<Topic>) => Effect.Effect<void>
   }
 >()("@sluice/domain/database/Wakeups") {
   static readonly layer = Layer.effect(
@@ -25,13 +25,13 @@ export class Wakeups extends Context.Service<
       const sql = yield* PgClient.PgClient
       const signals = yield* Signals
       const replica = yield* Replica
-      const emit = (topics: ReadonlyArray<string>) => topics.forEach((topic) => signals.emit(topic))
+      const emit = (topics: ReadonlyArray<Topic>) => topics.forEach((topic) => signals.emit(topic))
 
       const listening = Effect.scoped(
         Effect.flatMap(sql.listen(CHANNEL), (queue) =>
           Effect.forever(
             Effect.map(Queue.take(queue), ({ payload }) => {
-              const { from, topics }: { readonly from: string; readonly topics: ReadonlyArray<string> } =
+              const { from, topics }: { readonly from: string; readonly topics: ReadonlyArray<Topic> } =
                 JSON.parse(payload)
               if (from !== replica.id) emit(topics)
             })

@@ -16,7 +16,6 @@ import { stateOf, type VideoRow } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
 
 const SLOTS = 32
-export const VIDEOS_TOPIC = "videos"
 /** The longest that one question to a provider may take, in polls of the replica. */
 export const QUESTION_POLLS = 30
 /** A deletion that failed is tried again after as many. */
@@ -97,7 +96,7 @@ export class VideoReconciler extends Context.Service<
         renew: store.renew,
         step
       })
-      yield* signals.listen(VIDEOS_TOPIC, reconciler.signal)
+      yield* signals.listen("videos", reconciler.signal)
       return { tick: reconciler.tick, run: reconciler.run }
     })
   )

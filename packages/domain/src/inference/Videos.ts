@@ -22,7 +22,6 @@ import {
   VideoWithoutBytes
 } from "./Video.ts"
 import { VideoListStore, type VideoPage } from "./VideoListStore.ts"
-import { VIDEOS_TOPIC } from "./VideoReconciler.ts"
 import type { VideoRequest } from "./VideoRequest.ts"
 import { videoOf } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
@@ -116,7 +115,7 @@ export class Videos extends Context.Service<
           if (admitted.refused !== null) {
             return yield* new CreditInsufficient({ required: price, available: admitted.available })
           }
-          signals.emit(VIDEOS_TOPIC)
+          signals.emit("videos")
           const video = videoOf((yield* ordered) ?? (yield* Effect.orDie(find(principal, id))))
           if (video.id === id) return { video, replayed: false }
           const same =
@@ -132,7 +131,7 @@ export class Videos extends Context.Service<
         remove: Effect.fnUntraced(function* (principal, id) {
           yield* find(principal, id)
           if (!(yield* lists.remove(id, principal.environmentId))) return yield* new VideoNotEnded()
-          yield* wakeups.announce(VIDEOS_TOPIC)
+          yield* wakeups.announce("videos")
         }),
         read: Effect.fnUntraced(function* (principal, id, range) {
           const row = yield* find(principal, id)

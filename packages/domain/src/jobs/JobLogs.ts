@@ -9,11 +9,10 @@ import type { Principal } from "../access/Principal.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import { before, from, gapOf, type Range } from "../machines/OutputLimit.ts"
-import { Outputs, topicOf as outputTopicOf } from "../machines/Outputs.ts"
+import { Outputs } from "../machines/Outputs.ts"
 import { OutputStore } from "../machines/OutputStore.ts"
 import { isTerminal, type Job } from "./Job.ts"
 import type { JobNotFound } from "./JobErrors.ts"
-import { topicOf } from "./JobReconciler.ts"
 import { Jobs } from "./Jobs.ts"
 
 /** `next` is the offset of the byte after; a gap was dropped for good from `from` to `to`. */
@@ -156,8 +155,8 @@ export class JobLogs extends Context.Service<
         const skip = gapOf(total)
         const news = yield* Queue.sliding<void>(1)
         const wake = () => void Queue.offerUnsafe(news, undefined)
-        yield* signals.listen(topicOf(job.id), wake)
-        yield* signals.listen(outputTopicOf(machineId), wake)
+        yield* signals.listen(`job:${job.id}`, wake)
+        yield* signals.listen(`output:${machineId}`, wake)
         if (options.follow && !isTerminal(job.status)) {
           yield* Effect.addFinalizer(() => store.left(machineId, id))
           yield* report(machineId, reader)

@@ -21,10 +21,6 @@ const SLOTS = 128
 /** An end of the money is put off by as much set-up time as a job is granted anyway. */
 const EXTENSION_MS = SETUP_ALLOWANCE_MINUTES * 60_000
 
-export const TOPIC = "jobs"
-/** Emitted when this job changed. */
-export const topicOf = (jobId: string) => `job:${jobId}`
-
 export class JobReconciler extends Context.Service<
   JobReconciler,
   {
@@ -76,7 +72,7 @@ export class JobReconciler extends Context.Service<
         else reconciler.alarm(wakeAt)
         if (decision.stopMachine) signals.emit("machines")
         if (limited) signals.emit("budgets")
-        signals.emit(topicOf(row.id))
+        signals.emit(`job:${row.id}`)
       })
 
       const reconciler: Reconciler.Reconciler<JobRow> = yield* Reconciler.make<JobRow>({
@@ -86,7 +82,7 @@ export class JobReconciler extends Context.Service<
         renew: store.renew,
         step
       })
-      yield* signals.listen(TOPIC, reconciler.signal)
+      yield* signals.listen("jobs", reconciler.signal)
       return JobReconciler.of({
         tick: reconciler.tick,
         run: reconciler.run,

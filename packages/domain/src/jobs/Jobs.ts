@@ -26,7 +26,6 @@ import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmission
 import { JobEnded, JobNotFound, LaunchFailed, MachinesUnavailable, RequestInvalid } from "./JobErrors.ts"
 import { claimedOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
-import { topicOf } from "./JobReconciler.ts"
 import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
 import * as JobRequest from "./JobRequest.ts"
@@ -114,7 +113,7 @@ export class Jobs extends Context.Service<
         Effect.scoped(
           Effect.gen(function* () {
             const changed = yield* Deferred.make<void>()
-            yield* signals.listen(topicOf(id), () => Deferred.doneUnsafe(changed, Effect.void))
+            yield* signals.listen(`job:${id}`, () => Deferred.doneUnsafe(changed, Effect.void))
             const job = yield* lists.find(principal, id)
             if (job === undefined || isTerminal(job.status)) return job
             yield* Effect.timeoutOption(Deferred.await(changed), FIRST_ANSWER_MS)
@@ -209,7 +208,7 @@ export class Jobs extends Context.Service<
         if (job.status === "cancelled") return job
         if (isTerminal(job.status)) return yield* new JobEnded({ id, status: job.status })
         yield* store.stop(id, "cancelled_by_user")
-        yield* wakeups.announce("machines", "jobs", topicOf(id))
+        yield* wakeups.announce("machines", "jobs", `job:${id}`)
         const after = yield* recorded(principal, id)
         // It ended by itself in the same moment.
         if (isTerminal(after.status) && after.status !== "cancelled")

@@ -1,7 +1,6 @@
 /** What the provider offers, remembered for a moment: a submission is checked without asking the provider each time. */
 import { Clock, Effect } from "effect"
 import { Signals } from "../database/Signals.ts"
-import { CAPACITY_TOPIC } from "../machines/MachineSteps.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import { templates } from "../machines/Template.ts"
 import { MachinesUnavailable } from "./JobErrors.ts"
@@ -26,7 +25,7 @@ export const makeOffers = Effect.gen(function* () {
   let known: (Omit<CurrentOffer, "available"> & { readonly at: number }) | undefined
 
   const signals = yield* Signals
-  yield* signals.listen(CAPACITY_TOPIC, () => {
+  yield* signals.listen("capacity", () => {
     if (known === undefined) return
     const soon = clock.currentTimeMillisUnsafe() - FRESH_MS + FRESH_AFTER_END_MS
     known = { ...known, at: Math.min(known.at, soon) }

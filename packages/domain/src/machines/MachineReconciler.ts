@@ -11,13 +11,11 @@ import * as Reconciler from "../database/Reconciler.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import type { ClaimedMachine } from "./MachineRow.ts"
-import { CAPACITY_TOPIC, type LaunchAnswer, MachineSteps } from "./MachineSteps.ts"
+import { type LaunchAnswer, MachineSteps } from "./MachineSteps.ts"
 import { MachineStore } from "./MachineStore.ts"
 
 /** Machines in step at once. */
 const SLOTS = 64
-
-export const TOPIC = "machines"
 
 export class MachineReconciler extends Context.Service<
   MachineReconciler,
@@ -49,11 +47,11 @@ export class MachineReconciler extends Context.Service<
         renew: store.renew,
         step: (machine) => Effect.map(steps.run(machine), after)
       })
-      yield* signals.listen(TOPIC, reconciler.signal)
+      yield* signals.listen("machines", reconciler.signal)
 
       let freed = 0
       const room = Latch.makeUnsafe(false)
-      yield* signals.listen(CAPACITY_TOPIC, () => {
+      yield* signals.listen("capacity", () => {
         freed++
         room.openUnsafe()
       })

@@ -33,9 +33,6 @@ const NANOS_PER_MILLI = 1_000_000n
 /** Commits of one step at most: launch, exit, stop and one to spare. */
 const MAX_TURNS = 4
 
-/** Emitted when a machine is gone: another may have room now. */
-export const CAPACITY_TOPIC = "capacity"
-
 /** What the provider said to a launch. */
 export type LaunchAnswer =
   | { readonly _tag: "Accepted" }
@@ -187,7 +184,7 @@ export class MachineSteps extends Context.Service<
           if (!committed) return Number.POSITIVE_INFINITY
           if (job !== undefined) yield* owner.look(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
-            signals.emit(CAPACITY_TOPIC)
+            signals.emit("capacity")
             absences.found(current.id)
             // What is not released here, the sweep releases.
             yield* Effect.ignore(provider.release(current.id))

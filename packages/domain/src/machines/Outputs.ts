@@ -21,8 +21,6 @@ const READER_PATIENCE_POLLS = 10
 
 const NOTHING = new Uint8Array()
 
-export const topicOf = (machineId: string) => `output:${machineId}`
-
 export class Outputs extends Context.Service<
   Outputs,
   {
@@ -76,7 +74,7 @@ export class Outputs extends Context.Service<
           if (masked.bytes.length === 0) return end
           const appended = yield* store.append(source.id, end, masked.bytes)
           end = appended ? end + masked.bytes.length : yield* store.total(source.id)
-          signals.emit(topicOf(source.id))
+          signals.emit(`output:${source.id}`)
           yield* trim(source.id, end, deadline)
           // Less than was asked for was all that there is: what comes now is for the next drain.
           if (appended && output.bytes.length < MAX_CHUNK_BYTES) return end
