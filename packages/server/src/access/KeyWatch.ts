@@ -5,7 +5,7 @@
 import { Access } from "@sluice/domain/access/Access"
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import { Context, Duration, Effect, Exit, Layer, Schedule } from "effect"
-import { inWallTime } from "../http/WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 
 const LOOK_EVERY = Duration.millis(500)
 const LOOKS_AT_ONCE = 8

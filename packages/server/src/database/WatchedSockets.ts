@@ -3,9 +3,10 @@
  * what waits for it fails as for a lost connection. A failover, a firewall that forgot the connection or a machine that stands
  * still close no socket: without this their statements would wait for ever, and those who share them.
  */
-import { Clock, Duration, Effect, type Redacted, Redacted as Redact, Schedule } from "effect"
+import { Duration, Effect, type Redacted, Redacted as Redact, Schedule } from "effect"
 import { connect, type Socket } from "node:net"
 import { Duplex } from "node:stream"
+import { inWallTime, wallClock } from "../clock/WallTime.ts"
 
 /** Longer than any statement of ours takes, its wait for locks included. */
 const SILENT_MS = 30_000
@@ -22,9 +23,8 @@ interface Watched {
 
 /** Gives connections to the server of `url` until the scope closes. Time is the host's, and no clock that is set counts. */
 export const watchedSockets = Effect.fnUntraced(function* (url: Redacted.Redacted, silentMs = SILENT_MS) {
-  const clock = Clock.Clock.defaultValue()
   const open = new Set<Watched>()
-  const now = () => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI)
+  const now = () => Number(wallClock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI)
   const look = Effect.sync(() => {
     const silent = [...open].flatMap(({ askedAt }) => askedAt ?? []).filter((askedAt) => now() - askedAt >= silentMs)
     if (silent.length === 0) return
@@ -34,10 +34,7 @@ export const watchedSockets = Effect.fnUntraced(function* (url: Redacted.Redacte
       if (heardAt <= since) socket.destroy(new Error(`the database has not answered for ${silentMs / 1_000} s`))
     }
   })
-  yield* Effect.repeat(look, Schedule.spaced(LOOK_EVERY)).pipe(
-    Effect.provideService(Clock.Clock, clock),
-    Effect.forkScoped
-  )
+  yield* Effect.repeat(look, Schedule.spaced(LOOK_EVERY)).pipe(inWallTime, Effect.forkScoped)
   const target = targetOf(Redact.value(url))
   // What is no address, the client says in its own words.
   if (target === undefined) return undefined

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { isIP } from "node:net"
-import { inWallTime } from "../http/WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 import { FetchFailed, type FetchReason } from "./FetchFailed.ts"
 import { machineNames, type NameLookup, publicNames } from "./NameLookup.ts"
 import { type Fetched, pinnedGet, type Wanted } from "./PinnedRequest.ts"

@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from "node:http"
 import { Duration, Effect, Schedule, Stream } from "effect"
-import { inWallTime } from "./WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 
 export const PIECE_BYTES = 65_536
 

@@ -10,13 +10,11 @@ import { ClientStalled } from "@sluice/domain/inference/InferenceErrors"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
 import { Clock, Effect } from "effect"
 import type { ServerResponse } from "node:http"
+import { wallClock } from "../clock/WallTime.ts"
 
 /** How long a caller may leave everything unread, and how long nothing may be sent. In the time of the network. */
 export const STALL_MS = 30_000
 export const SILENCE_MS = 15_000
-
-/** Sockets live in real time, also where the world's clock runs faster. */
-const hostClock = Clock.Clock.defaultValue()
 
 /** A form of streamed answers: the text of what is to be sent, for one answer. */
 export interface AnswerWire {
@@ -37,7 +35,7 @@ export class SseAnswer {
     response: ServerResponse,
     wire: AnswerWire,
     headers: Readonly<Record<string, string>>,
-    clock: Clock.Clock = hostClock
+    clock: Clock.Clock = wallClock
   ) {
     this.response = response
     this.wire = wire

@@ -8,7 +8,7 @@
  */
 import type { createClient } from "@redis/client"
 import { Cause, Clock, Deferred, Duration, Effect, Redacted, Schema, type Scope } from "effect"
-import { inWallTime } from "../http/WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 import { redisAddressOf } from "./RedisAddress.ts"
 
 /** Redis refused, or the connection to it is gone. `reason`: a code, or words of ours. */

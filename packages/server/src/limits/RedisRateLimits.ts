@@ -11,7 +11,7 @@ import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Windows } from "@sluice/domain/limits/Windows"
 import { Cause, Clock, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { hash } from "node:crypto"
-import { inWallTime } from "../http/WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 import { count } from "./RateScript.ts"
 import { type Connection, connect, RedisLost } from "./RedisLink.ts"
 

@@ -6,7 +6,7 @@ import { VERSION } from "@sluice/api/Version"
 import { Clock, Effect } from "effect"
 import { readdir } from "node:fs/promises"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
-import { inWallTime } from "../http/WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 import { ServerMeters } from "./ServerMeters.ts"
 
 const RESOLUTION_MS = 20

@@ -9,8 +9,9 @@
  */
 import { killed, Shell } from "@sluice/simulator/shell/Shell"
 import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
+import { after } from "../clock/WallTime.ts"
 import type { Answer, READY } from "./ShellThread.ts"
 
 export interface ShellLimits {
@@ -182,13 +183,3 @@ const isOutOfMemory = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"
 
 const RESOURCES = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
-
-/** Host time, whatever the speed of the world's clock: what is limited is the host's work. */
-const after = (ms: number, then: () => void): (() => void) => {
-  const timer = Effect.runFork(
-    Effect.andThen(Effect.sleep(ms), Effect.sync(then)).pipe(
-      Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
-    )
-  )
-  return () => timer.interruptUnsafe()
-}

@@ -12,7 +12,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { askedOnce } from "../database/AskedOnce.ts"
 import type { Route } from "../http/RouteTable.ts"
-import { inWallTime } from "../http/WallTime.ts"
+import { inWallTime } from "../clock/WallTime.ts"
 import { StoreProbe } from "./StoreProbeStore.ts"
 
 /** These, for the table of methods. */

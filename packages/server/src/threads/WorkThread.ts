@@ -4,9 +4,10 @@
  *
  * The thread's file answers each `{ id, task }` with an `Answer`.
  */
-import { Clock, Data, Effect } from "effect"
+import { Data, Effect } from "effect"
 import type { Scope } from "effect"
 import { Worker } from "node:worker_threads"
+import { after } from "../clock/WallTime.ts"
 
 /** No answer: too many wait, it took too long, or it can't be done (`fault`, for logs). */
 export class WorkUndone extends Data.TaggedError("WorkUndone")<{
@@ -133,14 +134,4 @@ class Thread<I, O> {
     worker.on("exit", (code) => died(`the thread ended with code ${code}`))
     return worker
   }
-}
-
-/** Host time, whatever the speed of the world's clock: what is limited is the host's work. */
-const after = (ms: number, then: () => void): (() => void) => {
-  const timer = Effect.runFork(
-    Effect.andThen(Effect.sleep(ms), Effect.sync(then)).pipe(
-      Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
-    )
-  )
-  return () => timer.interruptUnsafe()
 }

@@ -1,6 +1,6 @@
 /** The thread for long texts: tasks in, `{id, answer}` out, the callers in turn. */
-import { Clock } from "effect"
 import { parentPort, receiveMessageOnPort } from "node:worker_threads"
+import { wallClock } from "../clock/WallTime.ts"
 import { counting, fitting } from "./Counting.ts"
 import { makeTokenizer } from "./Tokenizer.ts"
 import type { TokenAnswer, TokenMessage } from "./TokenThread.ts"
@@ -9,8 +9,7 @@ import { Rotation } from "./Rotation.ts"
 const { slices } = makeTokenizer()
 /** 10 ms: ordinary text of 100 KB is counted in one turn. The most hostile takes three times as long for a step. */
 const TURN_NANOS = 10_000_000n
-const clock = Clock.Clock.defaultValue()
-const turns = new Rotation<TokenAnswer>(() => clock.monotonicTimeNanosUnsafe(), TURN_NANOS)
+const turns = new Rotation<TokenAnswer>(() => wallClock.monotonicTimeNanosUnsafe(), TURN_NANOS)
 
 const take = ({ caller, id, task }: TokenMessage) => {
   if (task === undefined) return turns.drop(caller, id)
