@@ -1,7 +1,7 @@
 /** The ports of the simulated world, struck by the faults of a scenario. Each strike is a line of the log. */
 import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
-import { chance } from "@sluice/simulator/faults/Chance"
+import { chance } from "@sluice/simulator/Chance"
 import type { FaultRates } from "@sluice/simulator/faults/Fault"
 import { Strikes } from "@sluice/simulator/faults/Strikes"
 import { type WorldFaults, worldFaults } from "@sluice/simulator/faults/WorldFaults"

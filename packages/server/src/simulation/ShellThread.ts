@@ -3,7 +3,7 @@
  * host, the time and chance, is fixed by the run here: the same run gives the same timeline.
  */
 import { execute } from "@sluice/simulator/shell/Execution"
-import { draw } from "@sluice/simulator/shell/Random"
+import { draw } from "@sluice/simulator/Chance"
 import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
 import { parentPort } from "node:worker_threads"
 

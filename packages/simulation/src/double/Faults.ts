@@ -1,5 +1,5 @@
 /** Faults that a test orders, one by one, while everything runs. */
-import { chance } from "@sluice/simulator/faults/Chance"
+import { chance } from "@sluice/simulator/Chance"
 import { CALL_FAULTS, type CallFault, type Fault, type FaultRates, noFaults } from "@sluice/simulator/faults/Fault"
 import { Strikes } from "@sluice/simulator/faults/Strikes"
 import { checkFault, refusal } from "./Asked.ts"

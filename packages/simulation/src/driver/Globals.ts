@@ -2,7 +2,7 @@
  * Time and chance for code that asks the runtime and not a service: drivers, the shell's commands. During a run they see
  * the virtual clock and seeded chance; our own code never asks them.
  */
-import { chance } from "@sluice/simulator/faults/Chance"
+import { chance } from "@sluice/simulator/Chance"
 import type { Driver } from "./Driver.ts"
 
 /** Replaces the globals until the returned function is called. */

@@ -5,7 +5,7 @@
 import { SteadyClock } from "@sluice/server/clock/SteadyClock"
 import { Clock, Context, Crypto, Duration, Effect, Random, Scheduler } from "effect"
 import { createHash } from "node:crypto"
-import { chance } from "@sluice/simulator/faults/Chance"
+import { chance } from "@sluice/simulator/Chance"
 import type { Driver } from "./Driver.ts"
 
 export class Process {

@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import * as InlineShell from "@sluice/simulator/shell/InlineShell"
 import { Shell, type ShellRun } from "@sluice/simulator/shell/Shell"
 import { Effect } from "effect"
-import { chance } from "@sluice/simulator/faults/Chance"
+import { chance } from "@sluice/simulator/Chance"
 import { LogFloods } from "@sluice/simulator/faults/LogFloods"
 import { ratesOf, strikesOf } from "./support/Faults.ts"
 

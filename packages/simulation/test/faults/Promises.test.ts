@@ -4,7 +4,7 @@ import { MachineProvider, type MachineState, type Observation } from "@sluice/do
 import { Clock, Effect, Exit } from "effect"
 import { onPglite } from "../../../../test/support/Databases.ts"
 import { specOf } from "../../../simulator/test/support/MachineDriver.ts"
-import { chance } from "@sluice/simulator/faults/Chance"
+import { chance } from "@sluice/simulator/Chance"
 import { type FaultRanges, FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
 import { strikesOf } from "./support/Faults.ts"
 import { COMMAND, pass, under } from "./support/UnderFaults.ts"

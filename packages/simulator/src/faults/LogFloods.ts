@@ -6,7 +6,7 @@
  * short has written the beginning of the whole one.
  */
 import type { Shell, ShellRun, Timeline } from "../shell/Shell.ts"
-import { between, type Chance } from "./Chance.ts"
+import { between, type Chance } from "../Chance.ts"
 import { Effect } from "effect"
 import type { FaultRates } from "./Fault.ts"
 import { remembered, type Strikes } from "./Strikes.ts"

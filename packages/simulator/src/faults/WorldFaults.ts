@@ -2,7 +2,7 @@
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import type { ModelProviderService } from "@sluice/domain/inference/ModelProvider"
 import type { Shell } from "../shell/Shell.ts"
-import { chance } from "./Chance.ts"
+import { chance } from "../Chance.ts"
 import type { FaultRates } from "./Fault.ts"
 import { faultyMachines } from "./FaultyMachines.ts"
 import { faultyModels } from "./FaultyModels.ts"

@@ -5,7 +5,7 @@
 import type { EmbeddingInput } from "@sluice/domain/inference/EmbeddingRequest"
 import type { EmbeddingModel, EmbeddingProvider } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
-import { hash32 } from "./Draws.ts"
+import { textHash } from "./Draws.ts"
 
 /** Directions that each feature touches. */
 const TOUCHES = 8
@@ -15,7 +15,7 @@ const WORD_WEIGHT = 3
 export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<EmbeddingModel>): EmbeddingProvider => ({
   models,
   embed: (model, inputs, dimensions) => {
-    const key = hash32(seed, model.id)
+    const key = textHash(seed, model.id)
     return Effect.forEach(inputs, (input) =>
       // One text at a time: a long list holds nobody up.
       Effect.andThen(
@@ -30,9 +30,9 @@ export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<Embeddin
 export const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: number): Float32Array => {
   const sums = new Float64Array(all)
   const add = (feature: string, weight: number) => {
-    let hash = hash32(key, feature)
+    let hash = textHash(key, feature)
     for (let i = 0; i < TOUCHES; i++) {
-      hash = hash32(hash, "")
+      hash = textHash(hash, "")
       sums[(hash >>> 1) % all]! += (hash & 1) === 0 ? weight : -weight
     }
   }
@@ -44,7 +44,7 @@ export const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: 
   const length = Math.hypot(...part) || 1
   const vector = new Float32Array(kept)
   // A text of which nothing touches the dimensions that are kept still has a vector.
-  if (part.every((value) => value === 0)) vector[hash32(key, "nothing") % kept] = 1
+  if (part.every((value) => value === 0)) vector[textHash(key, "nothing") % kept] = 1
   else for (let i = 0; i < kept; i++) vector[i] = part[i]! / length
   return vector
 }

@@ -5,7 +5,7 @@
 import type { ByteRange, VideoModel, VideoProvider, VideoTask } from "@sluice/domain/inference/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Clock, Effect, Schema, Stream } from "effect"
-import { hash32 } from "./Draws.ts"
+import { textHash } from "./Draws.ts"
 import type { Studio } from "./Studio.ts"
 
 /** A film waits this long, and then a second of it takes this long. */
@@ -80,8 +80,8 @@ const partOf = (size: number, range: ByteRange | undefined) => {
 }
 
 const keyOf = (seed: number, model: string, { picture, prompt }: VideoTask): number => {
-  const key = hash32(hash32(seed, model), prompt)
-  return picture === undefined ? key : hash32(key, String.fromCharCode(...picture.bytes.subarray(0, 4_096)))
+  const key = textHash(textHash(seed, model), prompt)
+  return picture === undefined ? key : textHash(key, String.fromCharCode(...picture.bytes.subarray(0, 4_096)))
 }
 
 const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>

@@ -4,7 +4,7 @@
  */
 import type { ImageModel, ImageProvider } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
-import { between, hash32, unit } from "./Draws.ts"
+import { between, textHash, unit } from "./Draws.ts"
 import { png } from "./Png.ts"
 
 const DISCS = 6
@@ -12,10 +12,10 @@ const DISCS = 6
 export const simulatedImages = (seed: number, models: ReadonlyArray<ImageModel>, latencyMs: number): ImageProvider => ({
   models,
   generate: (model, { count, prompt, size }) => {
-    const key = hash32(hash32(seed, model.id), prompt)
+    const key = textHash(textHash(seed, model.id), prompt)
     return Effect.andThen(
       Effect.sleep(latencyMs),
-      Effect.forEach(Array.from({ length: count }), (_, n) => picture(hash32(key, `picture ${n}`), size))
+      Effect.forEach(Array.from({ length: count }), (_, n) => picture(textHash(key, `picture ${n}`), size))
     )
   }
 })

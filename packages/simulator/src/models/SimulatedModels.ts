@@ -15,7 +15,7 @@ import {
 import { onward } from "@sluice/domain/inference/Onward"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
-import { hash32, unit } from "./Draws.ts"
+import { textHash, unit } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"
 import { SchemaUnsupported } from "./JsonSchemas.ts"
 import type { ModelWorld, SimulatedModel } from "./ModelWorld.ts"
@@ -78,7 +78,7 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
         const model = byId.get(asked.id)
         if (model === undefined) return Effect.die(new Error(`No simulated model ${asked.id}`))
         const key = keyOf(world.seed, request)
-        const choice = (index: number) => answer(model, request, hash32(key, `choice ${index}`))
+        const choice = (index: number) => answer(model, request, textHash(key, `choice ${index}`))
         const tell = (answers: ReadonlyArray<Spoken>) => {
           const steps = stepsOf(answers)
           return world.latency === "none" ? hear(steps.flat()) : paced(model, key, steps, hear)
@@ -132,8 +132,8 @@ const unable = (follow: () => unknown): string | undefined => {
 }
 
 const keyOf = (seed: number, request: ChatRequest): number => {
-  let key = hash32(seed, `${request.model} ${request.seed ?? ""}`)
-  for (const message of request.messages) key = hash32(key, `${message.role} ${message.text}`)
+  let key = textHash(seed, `${request.model} ${request.seed ?? ""}`)
+  for (const message of request.messages) key = textHash(key, `${message.role} ${message.text}`)
   return key
 }
 

@@ -10,7 +10,7 @@ import type {
 } from "@sluice/domain/inference/MediaProvider"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
-import { hash32 } from "./Draws.ts"
+import { textHash } from "./Draws.ts"
 import { statements } from "./Prose.ts"
 import { durationOf, sentencesOf, wordsOf } from "./SpokenText.ts"
 import type { Studio } from "./Studio.ts"
@@ -33,7 +33,7 @@ export const simulatedSpeech = (
   models,
   speak: (model, { format, input, speed, voice }) => {
     const seconds = durationOf(input, speed) / 1_000
-    const key = hash32(hash32(seed, model.id), voice)
+    const key = textHash(textHash(seed, model.id), voice)
     return Effect.andThen(
       Effect.sleep(paced ? 200 + SPEAKING_MS * seconds : 0),
       studio.render({ kind: "sound", text: input, key, speed, format })
@@ -62,7 +62,7 @@ const heardIn = (file: Blob, durationMs: number, seed: number): Effect.Effect<st
   Effect.map(
     Effect.promise(() => file.slice(0, LISTENED).arrayBuffer()),
     (buffer) => {
-      const key = hash32(seed, `${file.size} ${String.fromCharCode(...new Uint8Array(buffer).subarray(0, 4_096))}`)
+      const key = textHash(seed, `${file.size} ${String.fromCharCode(...new Uint8Array(buffer).subarray(0, 4_096))}`)
       return statements(key, Math.max(1, Math.min(MAX_WORDS, Math.floor(durationMs / MS_PER_WORD))))
     }
   )

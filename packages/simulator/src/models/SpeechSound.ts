@@ -3,7 +3,7 @@
  * or a hum, and the pitch falls towards the end of a sentence. Nobody would take it for a person; everybody hears that
  * something is being said.
  */
-import { hash32, unit } from "./Draws.ts"
+import { textHash, unit } from "./Draws.ts"
 import { BEAT_MS, beatsIn } from "./SpokenText.ts"
 
 export const SAMPLE_RATE = 24_000
@@ -57,7 +57,7 @@ interface Colour {
 const colourOf = (letter: string, key: number): Colour => {
   const vowel = VOWELS[letter]
   if (vowel !== undefined) return { first: vowel[0], second: vowel[1], noise: 0.03 }
-  const own = hash32(key, letter)
+  const own = textHash(key, letter)
   return { first: 200 + 400 * unit(own, 1), second: 900 + 1_600 * unit(own, 2), noise: 0.15 + 0.5 * unit(own, 3) }
 }
 

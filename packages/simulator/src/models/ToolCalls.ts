@@ -3,7 +3,7 @@
  * arguments satisfy the tool's schema. A tool's answer is answered with words.
  */
 import type { ChatRequest, ChatTool } from "@sluice/domain/inference/Chat"
-import { hash32 } from "./Draws.ts"
+import { textHash } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"
 
 export interface SaidCall {
@@ -20,7 +20,7 @@ export const callsOf = (request: ChatRequest, key: number): ReadonlyArray<SaidCa
   toCall(request).map((tool, index) => ({
     id: idOf(key, index),
     name: tool.name,
-    arguments: JSON.stringify(argumentsOf(tool, hash32(key, `arguments ${index}`), asked(request)))
+    arguments: JSON.stringify(argumentsOf(tool, textHash(key, `arguments ${index}`), asked(request)))
   }))
 
 /** What the model would say; throws `SchemaUnsupported` where it can't follow the schema. */
@@ -66,4 +66,4 @@ const wordsOf = (text: string): ReadonlyArray<string> =>
 const COMMON = new Set(["get", "set", "the", "and", "for", "what", "with", "from", "tool", "function", "call", "use"])
 
 const idOf = (key: number, index: number): string =>
-  `call_${["a", "b", "c"].map((part) => hash32(key, `call ${index} ${part}`).toString(16).padStart(8, "0")).join("")}`
+  `call_${["a", "b", "c"].map((part) => textHash(key, `call ${index} ${part}`).toString(16).padStart(8, "0")).join("")}`

@@ -1,7 +1,7 @@
 /** What the commands of one run share: the clock, the console, its background jobs, its chance, its handlers. */
 import { Console } from "./Console.ts"
 import { LocalClock } from "./LocalClock.ts"
-import { hash32 } from "./Random.ts"
+import { hash32 } from "../Chance.ts"
 import type { ShellRun } from "./Shell.ts"
 
 export type CommandResult = { stdout: string; stderr: string; exitCode: number; stdoutKind?: "text" | "bytes" }

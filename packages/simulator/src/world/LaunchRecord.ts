@@ -3,7 +3,7 @@
  * process. What the world was like at the launch is in it, so a changed scenario leaves living machines as they are.
  */
 import type { LaunchSpec } from "@sluice/domain/machines/MachineProvider"
-import { drawBetween } from "../shell/Random.ts"
+import { between, draw } from "../Chance.ts"
 import type { ShellGpu } from "../shell/Shell.ts"
 import type { World, WorldGpuType } from "./World.ts"
 
@@ -46,13 +46,13 @@ export interface MachineTimes {
 }
 
 export const timesOf = (ordinal: number, launchedAt: number, plan: LaunchPlan): MachineTimes => {
-  const runningAt = launchedAt + drawBetween(plan.seed, `launch:${ordinal}`, plan.launchMs)
-  const commandAt = runningAt + drawBetween(plan.seed, `set-up:${ordinal}`, plan.setUpMs)
+  const runningAt = launchedAt + between(draw(plan.seed, `launch:${ordinal}`), ...plan.launchMs)
+  const commandAt = runningAt + between(draw(plan.seed, `set-up:${ordinal}`), ...plan.setUpMs)
   return { runningAt, commandAt, deadlineAt: plan.maxRuntimeMs === null ? Infinity : commandAt + plan.maxRuntimeMs }
 }
 
 export const stopDelayOf = (ordinal: number, plan: LaunchPlan): number =>
-  drawBetween(plan.seed, `stop:${ordinal}`, plan.stopMs)
+  between(draw(plan.seed, `stop:${ordinal}`), ...plan.stopMs)
 
 /** A launch as it is asked for. */
 export interface NewLaunch {

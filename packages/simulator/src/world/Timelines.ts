@@ -5,7 +5,7 @@
 import { Seal } from "@sluice/domain/database/Seal"
 import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Context, Effect, Fiber, Layer, Redacted, Schema } from "effect"
-import { hash32 } from "../shell/Random.ts"
+import { hash32 } from "../Chance.ts"
 import { killed, Shell } from "../shell/Shell.ts"
 import type { Timeline } from "../shell/Shell.ts"
 import { timesOf } from "./LaunchRecord.ts"

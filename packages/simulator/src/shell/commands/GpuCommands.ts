@@ -1,7 +1,7 @@
 /** `nvidia-smi`: the table, `-L`, and `--query-gpu` as scripts use them, for the GPUs this machine was given. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { hash32 } from "../Random.ts"
+import { hash32 } from "../../Chance.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 

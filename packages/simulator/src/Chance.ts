@@ -4,6 +4,7 @@
  *
  * Keys are stable names (the plan item's id, the attempt), never generated ids.
  */
+
 export interface Chance {
   readonly seed: number
   /** From 0 up to but not 1. A flat chance is always one half: no noise. */
@@ -12,8 +13,11 @@ export interface Chance {
 
 export const chance = (seed: number, flat = false): Chance => ({
   seed,
-  draw: flat ? () => 0.5 : (key) => hash32(seed, key) / 2 ** 32
+  draw: flat ? () => 0.5 : (key) => draw(seed, key)
 })
+
+/** From 0 up to but not 1. */
+export const draw = (seed: number, key: string): number => hash32(seed, key) / 2 ** 32
 
 /** A whole number from `low` to `high`, both included. */
 export const between = (drawn: number, low: number, high: number): number => low + Math.floor(drawn * (high - low + 1))
