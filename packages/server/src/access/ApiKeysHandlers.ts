@@ -1,14 +1,13 @@
 /** The routes of API keys. */
 import { InfraApi } from "@sluice/api/InfraApi"
 import { apiKeyToWire } from "@sluice/api/access/ApiKeysApi"
-import { listOf, pageRequest } from "@sluice/api/infra/Envelope"
 import { ApiKeyNotFound } from "@sluice/domain/access/AccessErrors"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import { Effect, Redacted } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, withId } from "../http/Answer.ts"
+import { answer, dataOf, nothing, one, page } from "../http/Answer.ts"
 
 const missing = (id: string) => new ApiKeyNotFound({ id })
 
@@ -16,11 +15,7 @@ export const apiKeysHandlers = HttpApiBuilder.group(InfraApi, "apiKeys", (handle
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     return handlers
-      .handle("list", ({ query }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(keys.list(principal, pageRequest(query)), (page, requestId) => listOf(page, apiKeyToWire, requestId))
-        )
-      )
+      .handle("list", page(keys.list, apiKeyToWire))
       .handle(
         "create",
         Effect.fnUntraced(function* ({ payload }) {
@@ -38,22 +33,15 @@ export const apiKeysHandlers = HttpApiBuilder.group(InfraApi, "apiKeys", (handle
           )
         })
       )
-      .handle("update", ({ params, payload }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) => {
-          const change = { name: payload.name, status: payload.status, rateLimitRpm: payload.rate_limit_rpm }
-          return answer(
-            withId(params.id, missing, (id) => keys.update(principal, id, change)),
-            dataOf(apiKeyToWire)
-          )
-        })
-      )
-      .handle("remove", ({ params }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => keys.remove(principal, id)),
-            () => undefined
-          )
+      .handle(
+        "update",
+        one(
+          missing,
+          (principal, id, { payload: { name, rate_limit_rpm, status } }) =>
+            keys.update(principal, id, { name, status, rateLimitRpm: rate_limit_rpm }),
+          dataOf(apiKeyToWire)
         )
       )
+      .handle("remove", one(missing, keys.remove, nothing))
   })
 )

@@ -1,13 +1,12 @@
 /** The routes of money. */
 import { InfraApi } from "@sluice/api/InfraApi"
 import { balanceToWire, transactionToWire, usageToWire } from "@sluice/api/billing/BillingApi"
-import { listOf, pageRequest } from "@sluice/api/infra/Envelope"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { RequestInvalid } from "@sluice/domain/jobs/JobErrors"
 import { Clock, Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf } from "../http/Answer.ts"
+import { answer, dataOf, page } from "../http/Answer.ts"
 
 export const billingHandlers = HttpApiBuilder.group(InfraApi, "billing", (handlers) =>
   Effect.gen(function* () {
@@ -20,13 +19,7 @@ export const billingHandlers = HttpApiBuilder.group(InfraApi, "billing", (handle
       .handle("balance", () =>
         Effect.flatMap(CurrentPrincipal, (principal) => answer(billing.balance(principal), dataOf(balanceToWire)))
       )
-      .handle("transactions", ({ query }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(billing.transactions(principal, pageRequest(query)), (page, requestId) =>
-            listOf(page, transactionToWire, requestId)
-          )
-        )
-      )
+      .handle("transactions", page(billing.transactions, transactionToWire))
       .handle("usage", ({ query }) => answer(usage(query), dataOf(usageToWire)))
   })
 )

@@ -3,7 +3,7 @@ import { RequestInvalid } from "@sluice/domain/jobs/JobErrors"
 import { Data, Effect } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 
-/** The body claims to be something else than JSON; the edge writes the 415. */
+/** The body claims to be something else than JSON. */
 export class NotJson extends Data.TaggedError("NotJson")<{}> {}
 
 export const jsonBody = (

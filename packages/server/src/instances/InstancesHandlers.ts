@@ -1,15 +1,14 @@
 /** The routes of machines and of the kinds there are. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { listOf, pageRequest, wholeListOf } from "@sluice/api/infra/Envelope"
+import { wholeListOf } from "@sluice/api/infra/Envelope"
 import { gpuTypeToWire, instanceToWire } from "@sluice/api/instances/InstanceWire"
-import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { Instances } from "@sluice/domain/jobs/Instances"
 import { MachineNotFound } from "@sluice/domain/machines/Machine"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Machines } from "@sluice/domain/machines/Machines"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, withId } from "../http/Answer.ts"
+import { answer, dataOf, one, page } from "../http/Answer.ts"
 
 const missing = (id: string) => new MachineNotFound({ id })
 
@@ -19,31 +18,11 @@ export const instancesHandlers = HttpApiBuilder.group(InfraApi, "instances", (ha
     const instances = yield* Instances
     const provider = yield* MachineProvider
     return handlers
-      .handle("list", ({ query }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(machines.list(principal, pageRequest(query)), (page, requestId) =>
-            listOf(page, instanceToWire, requestId)
-          )
-        )
-      )
+      .handle("list", page(machines.list, instanceToWire))
       .handle("types", () =>
         answer(provider.gpuTypes, (types, requestId) => wholeListOf(types, gpuTypeToWire, requestId))
       )
-      .handle("get", ({ params }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => machines.get(principal, id)),
-            dataOf(instanceToWire)
-          )
-        )
-      )
-      .handle("stop", ({ params }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => instances.stop(principal, id)),
-            dataOf(instanceToWire)
-          )
-        )
-      )
+      .handle("get", one(missing, machines.get, dataOf(instanceToWire)))
+      .handle("stop", one(missing, instances.stop, dataOf(instanceToWire)))
   })
 )

@@ -1,8 +1,6 @@
 /** The routes of jobs. `create` is hot: it is one function, its body goes to the domain unread, its answer is ready text. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { listOf, pageRequest } from "@sluice/api/infra/Envelope"
 import { jobToWire, quoteToWire } from "@sluice/api/jobs/JobWire"
-import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import { JobNotFound } from "@sluice/domain/jobs/JobErrors"
@@ -11,8 +9,7 @@ import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Context, Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { answer, dataOf, withId } from "../http/Answer.ts"
-import { infraError, unsupportedMediaType } from "../http/EdgeErrors.ts"
+import { answer, dataOf, one, page, refusal } from "../http/Answer.ts"
 import { jsonBody } from "../http/JsonBody.ts"
 import { RequestId } from "../http/RequestId.ts"
 import { jobLog } from "./JobLogHandler.ts"
@@ -32,8 +29,7 @@ export const jobsHandlers = HttpApiBuilder.group(InfraApi, "jobs", (handlers) =>
           return Effect.match(
             Effect.flatMap(jsonBody(request), (body) => jobs.submit(principal, body, attempt)),
             {
-              onFailure: (failure) =>
-                infraError(failure._tag === "NotJson" ? unsupportedMediaType : wireErrorOf(failure), requestId),
+              onFailure: (failure) => refusal(failure, requestId),
               onSuccess: (job) =>
                 HttpServerResponse.text(JSON.stringify({ data: jobToWire(job) }), {
                   status: 201,
@@ -45,38 +41,19 @@ export const jobsHandlers = HttpApiBuilder.group(InfraApi, "jobs", (handlers) =>
         })
       )
       .handleRaw("quote", ({ request }) =>
-        Effect.flatMap(jsonBody(request), (body) =>
-          Effect.flatMap(CurrentPrincipal, (principal) => answer(jobs.quote(principal, body), dataOf(quoteToWire)))
-        ).pipe(
-          Effect.catchTags({
-            NotJson: () => Effect.succeed(HttpServerResponse.empty({ status: 415 })),
-            RequestInvalid: (failure) => answer(Effect.fail(failure), dataOf(quoteToWire))
-          })
-        )
-      )
-      .handle("list", ({ query }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(jobs.list(principal, filterOf(query), pageRequest(query)), (page, requestId) =>
-            listOf(page, jobToWire, requestId)
-          )
-        )
-      )
-      .handle("get", ({ params }) =>
         Effect.flatMap(CurrentPrincipal, (principal) =>
           answer(
-            withId(params.id, missing, (id) => jobs.get(principal, id)),
-            dataOf(jobToWire)
+            Effect.flatMap(jsonBody(request), (body) => jobs.quote(principal, body)),
+            dataOf(quoteToWire)
           )
         )
       )
-      .handle("cancel", ({ params }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => jobs.cancel(principal, id)),
-            dataOf(jobToWire)
-          )
-        )
+      .handle(
+        "list",
+        page((principal, request, query) => jobs.list(principal, filterOf(query), request), jobToWire)
       )
+      .handle("get", one(missing, jobs.get, dataOf(jobToWire)))
+      .handle("cancel", one(missing, jobs.cancel, dataOf(jobToWire)))
       .handle("logs", logs)
   })
 )

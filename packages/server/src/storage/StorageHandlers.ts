@@ -1,6 +1,6 @@
 /** The routes of volumes and their regions. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { listOf, pageRequest, wholeListOf } from "@sluice/api/infra/Envelope"
+import { wholeListOf } from "@sluice/api/infra/Envelope"
 import { volumeToWire } from "@sluice/api/storage/VolumeWire"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
@@ -8,7 +8,7 @@ import { VolumeNotFound } from "@sluice/domain/storage/Volume"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, withId } from "../http/Answer.ts"
+import { answer, dataOf, nothing, one, page } from "../http/Answer.ts"
 
 const missing = (id: string) => new VolumeNotFound({ id })
 
@@ -26,39 +26,15 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
           )
         })
       )
-      .handle("list", ({ query }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(volumes.list(principal, pageRequest(query)), (page, requestId) =>
-            listOf(page, volumeToWire, requestId)
-          )
-        )
-      )
+      .handle("list", page(volumes.list, volumeToWire))
       .handle("regions", () =>
         answer(Effect.succeed(volumes.regions), (all, requestId) => wholeListOf(all, (region) => region, requestId))
       )
-      .handle("get", ({ params }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => volumes.get(principal, id)),
-            dataOf(volumeToWire)
-          )
-        )
+      .handle("get", one(missing, volumes.get, dataOf(volumeToWire)))
+      .handle(
+        "grow",
+        one(missing, (principal, id, { payload }) => volumes.grow(principal, id, payload.size_gb), dataOf(volumeToWire))
       )
-      .handle("grow", ({ params, payload }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => volumes.grow(principal, id, payload.size_gb)),
-            dataOf(volumeToWire)
-          )
-        )
-      )
-      .handle("remove", ({ params }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            withId(params.id, missing, (id) => volumes.remove(principal, id)),
-            () => undefined
-          )
-        )
-      )
+      .handle("remove", one(missing, volumes.remove, nothing))
   })
 )
