@@ -1,7 +1,7 @@
 /** The SQL of API keys. What is looked up by hash needs no workspace; everything else names it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../database/Page.ts"
+import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { Scope } from "./Principal.ts"
 
@@ -49,10 +49,7 @@ export class AccessStore extends Context.Service<
     readonly insert: (key: NewKey, now: Date) => Effect.Effect<ApiKey>
     /** How many a workspace has, beside this one. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
-    readonly list: (
-      workspaceId: string,
-      page: PageRequest
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<ApiKey>; readonly total: number }>
+    readonly list: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<ApiKey>>
     readonly update: (workspaceId: string, id: string, change: KeyChange) => Effect.Effect<ApiKey | undefined>
     /** Whether there was one. */
     readonly remove: (workspaceId: string, id: string) => Effect.Effect<boolean>
@@ -111,7 +108,7 @@ export class AccessStore extends Context.Service<
           const [count] = yield* sql<{
             total: bigint
           }>`select count(*) as total from api_keys where workspace_id = ${workspaceId}`
-          return { rows, total: Number(count?.total ?? 0n) }
+          return pageOf(rows, page, Number(count?.total ?? 0n))
         }, Effect.orDie),
         update: (workspaceId, id, change) =>
           sql<ApiKey>`update api_keys set name = coalesce(${change.name ?? null}::text, name),

@@ -5,7 +5,6 @@
 import type { PlatformError } from "effect"
 import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
 import type { Page, PageRequest } from "../database/Page.ts"
-import { pageOf } from "../database/Page.ts"
 import { EnvironmentNotFound } from "../environments/Environment.ts"
 import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { Access } from "./Access.ts"
@@ -54,10 +53,7 @@ export class ApiKeys extends Context.Service<
       const { hash } = yield* KeyHash
 
       return ApiKeys.of({
-        list: Effect.fn("ApiKeys.list")(function* (principal, page) {
-          const { rows, total } = yield* store.list(principal.workspaceId, page)
-          return pageOf(rows, page, total)
-        }),
+        list: Effect.fn("ApiKeys.list")((principal, page) => store.list(principal.workspaceId, page)),
         create: Effect.fn("ApiKeys.create")(function* (principal, request, attemptId) {
           const beyond = request.scopes?.find((scope) => !principal.scopes.includes(scope))
           if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { PageRequest } from "../database/Page.ts"
+import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Environment } from "./Environment.ts"
 
 export class EnvironmentStore extends Context.Service<
@@ -10,12 +10,7 @@ export class EnvironmentStore extends Context.Service<
   {
     /** `month`: first day of the UTC month; what an earlier one spent counts as 0. A later one that has begun elsewhere counts. */
     readonly get: (workspaceId: string, id: string, month: string) => Effect.Effect<Environment | undefined>
-    /** Up to `limit + 1` rows, newest first, and how many there are. */
-    readonly list: (
-      workspaceId: string,
-      page: PageRequest,
-      month: string
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Environment>; readonly total: number }>
+    readonly list: (workspaceId: string, page: PageRequest, month: string) => Effect.Effect<Page<Environment>>
     /** Sets the budget and wakes who watches it; undefined when there is no such environment. */
     readonly setBudget: (
       workspaceId: string,
@@ -48,7 +43,7 @@ export class EnvironmentStore extends Context.Service<
           const [count] = yield* sql<{
             total: bigint
           }>`select count(*) as total from environments where workspace_id = ${workspaceId}`
-          return { rows, total: Number(count?.total ?? 0n) }
+          return pageOf(rows, page, Number(count?.total ?? 0n))
         }, Effect.orDie),
         setBudget: (workspaceId, id, budget, now, month) =>
           sql<Environment>`update environments

@@ -7,7 +7,6 @@ import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { monthOf } from "../billing/Ledger.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
-import { pageOf } from "../database/Page.ts"
 import type { Environment } from "./Environment.ts"
 import { EnvironmentNotFound } from "./Environment.ts"
 import { EnvironmentStore } from "./EnvironmentStore.ts"
@@ -35,8 +34,7 @@ export class Environments extends Context.Service<
       return Environments.of({
         list: Effect.fn("Environments.list")(function* (principal, page) {
           const now = yield* Clock.currentTimeMillis
-          const { rows, total } = yield* store.list(principal.workspaceId, page, monthOf(now))
-          return pageOf(rows, page, total)
+          return yield* store.list(principal.workspaceId, page, monthOf(now))
         }),
         get: Effect.fn("Environments.get")(function* (principal, id) {
           const now = yield* Clock.currentTimeMillis

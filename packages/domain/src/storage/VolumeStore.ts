@@ -1,7 +1,7 @@
 /** The SQL of volumes. Every statement names workspace and environment: another's volume is as good as none. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PageRequest } from "../database/Page.ts"
+import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Volume } from "./Volume.ts"
 import { VolumeNameTaken } from "./Volume.ts"
 
@@ -26,10 +26,7 @@ export class VolumeStore extends Context.Service<
     /** How many a workspace has, beside this one. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly get: (owner: VolumeOwner, id: string) => Effect.Effect<Volume | undefined>
-    readonly list: (
-      owner: VolumeOwner,
-      page: PageRequest
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Volume>; readonly total: number }>
+    readonly list: (owner: VolumeOwner, page: PageRequest) => Effect.Effect<Page<Volume>>
     /** Deletes it unless a machine has it; says whether it did. */
     readonly removeDetached: (owner: VolumeOwner, id: string) => Effect.Effect<boolean>
     /** Makes it larger; undefined when there is none or it is larger already. */
@@ -73,7 +70,7 @@ export class VolumeStore extends Context.Service<
           const rows = yield* sql<Row>`select ${columns} from volumes where ${of(owner)} and ${after}
             order by id desc limit ${page.limit + 1}`
           const [count] = yield* sql<{ total: bigint }>`select count(*) as total from volumes where ${of(owner)}`
-          return { rows: rows.map(toVolume), total: Number(count?.total ?? 0n) }
+          return pageOf(rows.map(toVolume), page, Number(count?.total ?? 0n))
         }, Effect.orDie),
         removeDetached: (owner, id) =>
           sql`delete from volumes where ${of(owner)} and id = ${id} and attached_to is null returning id`.pipe(

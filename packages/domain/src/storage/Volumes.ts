@@ -5,7 +5,6 @@
 import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
-import { pageOf } from "../database/Page.ts"
 import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import type { Region } from "./Region.ts"
@@ -70,10 +69,7 @@ export class Volumes extends Context.Service<
           }
           return yield* store.insert(principal, { id, ...request }, new Date(yield* Clock.currentTimeMillis))
         }),
-        list: Effect.fn("Volumes.list")(function* (principal, page) {
-          const { rows, total } = yield* store.list(principal, page)
-          return pageOf(rows, page, total)
-        }),
+        list: Effect.fn("Volumes.list")(store.list),
         get: Effect.fn("Volumes.get")(get),
         grow: Effect.fn("Volumes.grow")(function* (principal, id, sizeGb) {
           const grown = yield* store.grow(principal, id, sizeGb)
