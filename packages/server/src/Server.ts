@@ -93,7 +93,9 @@ export const server = (
 
   return Layer.mergeAll(routes, Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
-    Layer.provideMerge(FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: true })),
+    Layer.provideMerge(
+      FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: config.machines === "simulator" })
+    ),
     Layer.provideMerge(services),
     Layer.provideMerge(imagesByLink(config)),
     Layer.provideMerge(rateLimits),

@@ -6,9 +6,18 @@ import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import { GONE } from "../database/ReconciledStore.ts"
 import type { Machine } from "./Machine.ts"
 import { costAt } from "./MachineLifecycle.ts"
-import { factsOf, type MachineRow } from "./MachineRow.ts"
+import type { MachineRow } from "./MachineRow.ts"
 
-const machineOf = (row: MachineRow, now: number): Machine => ({
+/** What is shown of a machine, which is neither its sealed variables nor its facts. */
+const COLUMNS = "id, name, status, spec, job_id, volume_id, price, running_at, stopped_at, created_at"
+type Row = Pick<
+  MachineRow,
+  "id" | "name" | "status" | "spec" | "job_id" | "volume_id" | "price" | "running_at" | "stopped_at" | "created_at"
+>
+
+const ms = (at: Date | null): number | null => at?.getTime() ?? null
+
+const machineOf = (row: Row, now: number): Machine => ({
   id: row.id,
   name: row.name,
   status: row.status,
@@ -16,7 +25,7 @@ const machineOf = (row: MachineRow, now: number): Machine => ({
   jobId: row.job_id,
   volumeId: row.volume_id,
   price: row.price,
-  cost: costAt(row.price, factsOf(row), now),
+  cost: costAt(row.price, { runningAt: ms(row.running_at), stoppedAt: ms(row.stopped_at) }, now),
   createdAt: row.created_at,
   runningAt: row.running_at,
   stoppedAt: row.stopped_at
@@ -38,8 +47,8 @@ export class MachineListStore extends Context.Service<
       const clock = yield* Clock.Clock
 
       const find = Effect.fnUntraced(function* (principal: Principal, id: string) {
-        const rows = yield* sql.unsafe<MachineRow>(
-          `select * from machines where id = $1 and workspace_id = $2 and environment_id = $3`,
+        const rows = yield* sql.unsafe<Row>(
+          `select ${COLUMNS} from machines where id = $1 and workspace_id = $2 and environment_id = $3`,
           [id, principal.workspaceId, principal.environmentId]
         )
         return rows[0] === undefined ? undefined : machineOf(rows[0], clock.currentTimeMillisUnsafe())
@@ -48,8 +57,8 @@ export class MachineListStore extends Context.Service<
       const list = Effect.fnUntraced(function* (principal: Principal, page: PageRequest) {
         const scope = [principal.workspaceId, principal.environmentId]
         const [rows, counts] = yield* Effect.all([
-          sql.unsafe<MachineRow>(
-            `select * from machines where workspace_id = $1 and environment_id = $2 and ($3::uuid is null or id < $3) order by id desc limit $4`,
+          sql.unsafe<Row>(
+            `select ${COLUMNS} from machines where workspace_id = $1 and environment_id = $2 and ($3::uuid is null or id < $3) order by id desc limit $4`,
             [...scope, page.after ?? null, page.limit + 1]
           ),
           sql.unsafe<{ readonly total: bigint }>(

@@ -89,7 +89,6 @@ export interface Output {
 export interface MachineProviderService {
   readonly name: string
   readonly capabilities: {
-    readonly images: boolean
     /** How long after a launch was asked for its machine may still be invisible. */
     readonly visibleWithinMs: number
   }

@@ -10,12 +10,6 @@ import * as AhoCorasick from "./AhoCorasick.ts"
 export const MIN_BYTES = 8
 const STAR = 0x2a
 
-export interface Masked {
-  readonly bytes: Uint8Array
-  /** Bytes at the end that were not given, because a value may begin in them. */
-  readonly heldBack: number
-}
-
 const encoder = new TextEncoder()
 
 /** The values that are masked, as bytes, each once. */
@@ -55,27 +49,23 @@ const cutValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): Readon
 }
 
 /**
- * From left to right, the longest value first, as if all came in one piece. `final`: nothing follows, hold nothing back.
+ * From left to right, the longest value first, as if all came in one piece. What it does not answer, at the end, is held
+ * back, because a value may begin in it. `final`: nothing follows, hold nothing back.
  */
-export const mask = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boolean): Masked => {
-  if (values.length === 0 || bytes.length === 0) return { bytes, heldBack: 0 }
+export const mask = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boolean): Uint8Array => {
+  if (values.length === 0 || bytes.length === 0) return bytes
   const lengths = wholeValues(bytes, values)
   const cuts = final ? [] : cutValues(bytes, values)
-  if (lengths === undefined) return upTo(bytes, cuts[0] ?? bytes.length)
+  if (lengths === undefined) return bytes.subarray(0, cuts[0])
   const out = bytes.slice()
   let cut = 0
   for (let at = 0; at < bytes.length;) {
     while (cut < cuts.length && cuts[cut]! < at) cut++
     // One that the end cuts off may yet be there: judge from here again with what follows.
-    if (cuts[cut] === at) return upTo(out, at)
+    if (cuts[cut] === at) return out.subarray(0, at)
     const length = lengths[at]!
     if (length > 0) out.fill(STAR, at, at + length)
     at += Math.max(1, length)
   }
-  return { bytes: out, heldBack: 0 }
+  return out
 }
-
-const upTo = (bytes: Uint8Array, end: number): Masked => ({
-  bytes: bytes.subarray(0, end),
-  heldBack: bytes.length - end
-})

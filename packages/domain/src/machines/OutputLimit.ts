@@ -25,9 +25,6 @@ export interface Range {
 export const gapOf = (total: number, { limit, head }: Limits = limits): Range | undefined =>
   total <= limit ? undefined : { from: head, to: total - (limit - head) }
 
-/** How many bytes are kept of `total`: the job's `log_bytes`. */
-export const keptBytes = (total: number, { limit }: Limits = limits): number => Math.min(total, limit)
-
 /** The one line that stands for a gap in a text. */
 export const gapLine = (gap: Range): string => `\n[... ${gap.to - gap.from} bytes dropped ...]\n`
 

@@ -71,9 +71,9 @@ export class Outputs extends Context.Service<
           // A full piece is never the last one: its tail is judged again with what follows.
           const last = final && output.bytes.length < MAX_CHUNK_BYTES
           const masked = Mask.mask(bytes, needles, last)
-          if (masked.bytes.length === 0) return end
-          const appended = yield* store.append(source.id, end, masked.bytes)
-          end = appended ? end + masked.bytes.length : yield* store.total(source.id)
+          if (masked.length === 0) return end
+          const appended = yield* store.append(source.id, end, masked)
+          end = appended ? end + masked.length : yield* store.total(source.id)
           signals.emit(`output:${source.id}`)
           yield* trim(source.id, end, deadline)
           // Less than was asked for was all that there is: what comes now is for the next drain.

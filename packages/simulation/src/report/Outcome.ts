@@ -28,7 +28,6 @@ export interface MachineRow {
 /** Books at one moment, nano-USD as numbers of dollars. */
 export interface MoneyPoint {
   readonly at: number
-  readonly balanceUsd: number
   readonly heldUsd: number
   readonly revenueUsd: number
 }

@@ -58,15 +58,13 @@ export const machineRows = async (database: SharedDatabase, epoch: number): Prom
 
 export const moneyPoint = async (database: SharedDatabase, at: number): Promise<MoneyPoint> => {
   const [row] = await database.rows<{
-    readonly balance: bigint | null
     readonly held: bigint | null
     readonly revenue: bigint | null
-  }>(`select sum(balance)::int8 as balance, sum(held)::int8 as held,
+  }>(`select sum(held)::int8 as held,
       (select sum(amount)::int8 from entries where account_id = '${REVENUE_ACCOUNT}') as revenue
     from accounts`)
   return {
     at,
-    balanceUsd: usd(row?.balance ?? 0n)!,
     heldUsd: usd(row?.held ?? 0n)!,
     revenueUsd: usd(row?.revenue ?? 0n)!
   }

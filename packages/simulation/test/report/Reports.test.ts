@@ -45,7 +45,7 @@ const outcome = (rows: ReadonlyArray<MachineRow>, name = "job-0"): Outcome => ({
     costUsd: 1
   })),
   machines: rows.map((row, i) => (i === 0 ? { ...row, jobId: name } : row)),
-  money: [{ at: 0, balanceUsd: 10, heldUsd: 1, revenueUsd: 2 }],
+  money: [{ at: 0, heldUsd: 1, revenueUsd: 2 }],
   requests: { ...new Tally().counts, videos: { answered: 4, failed: 2, abandoned: 1, reasons: { UpstreamFailed: 2 } } },
   twins: 1,
   refused: { CreditInsufficient: 2 },

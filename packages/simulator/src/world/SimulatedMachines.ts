@@ -6,13 +6,8 @@
 import { fromUsd } from "@sluice/domain/billing/Money"
 import { Seal } from "@sluice/domain/database/Seal"
 import type { LaunchSpec, Observation } from "@sluice/domain/machines/MachineProvider"
-import {
-  LaunchRefused,
-  MachineProvider,
-  NoCapacity,
-  ProviderUnavailable
-} from "@sluice/domain/machines/MachineProvider"
-import { Clock, Effect, Layer, Redacted, Stream } from "effect"
+import { LaunchRefused, MachineProvider, NoCapacity } from "@sluice/domain/machines/MachineProvider"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import { launchOf, recordOf, refusalOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
 import { MachineOutputs } from "./MachineOutputs.ts"
@@ -35,11 +30,6 @@ const make = (world: World) =>
     const batches = yield* WorldBatches
     const outputs = yield* MachineOutputs
     yield* store.setCapacity(capacityRows(world))
-
-    const answering = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | ProviderUnavailable> =>
-      world.unavailable
-        ? Effect.fail(new ProviderUnavailable({ cause: "the simulated world is switched off" }))
-        : effect
 
     const look = Effect.fnUntraced(function* (record: LaunchRecord | undefined) {
       if (record === undefined) return absentAt(now())
@@ -87,36 +77,32 @@ const make = (world: World) =>
 
     return MachineProvider.of({
       name: "simulator",
-      capabilities: { images: true, visibleWithinMs: 0 },
+      capabilities: { visibleWithinMs: 0 },
       regions: world.regions.map((region) => ({ ...region, provider: "simulator" })),
       priceOf: (gpuType) => prices.get(gpuType),
-      gpuTypes: answering(
-        Effect.map(
-          Effect.suspend(() => store.free(now())),
-          (free) =>
-            world.gpuTypes.map((type) => ({
-              id: type.id,
-              name: type.name,
-              memoryGb: type.memoryGb,
-              maxGpuCount: type.maxGpuCount,
-              priceNanoUsdPerGpuHour: prices.get(type.id)!,
-              regions: Object.keys(type.capacity),
-              available: Math.max(0, free.get(type.id) ?? 0)
-            }))
-        )
+      gpuTypes: Effect.map(
+        Effect.suspend(() => store.free(now())),
+        (free) =>
+          world.gpuTypes.map((type) => ({
+            id: type.id,
+            name: type.name,
+            memoryGb: type.memoryGb,
+            maxGpuCount: type.maxGpuCount,
+            priceNanoUsdPerGpuHour: prices.get(type.id)!,
+            regions: Object.keys(type.capacity),
+            available: Math.max(0, free.get(type.id) ?? 0)
+          }))
       ),
-      launch: (spec) => answering(launch(spec)),
-      observe: (key) => answering(Effect.flatMap(batches.find(key), look)),
-      read: (key, from, maxBytes) => answering(outputs.read(key, from, maxBytes)),
-      follow: (key, from) => Stream.unwrap(answering(Effect.succeed(outputs.follow(key, from)))),
-      stop: (key) => answering(stop(key)),
+      launch,
+      observe: (key) => Effect.flatMap(batches.find(key), look),
+      read: outputs.read,
+      follow: outputs.follow,
+      stop,
       // A machine whose command was not looked at yet is listed as one that runs: the list says that it exists.
-      list: answering(
-        Effect.map(store.listed, (records) =>
-          records.map((record) => ({ key: record.key, state: view(record, timelines.peek(record.key), now()).state }))
-        )
+      list: Effect.map(store.listed, (records) =>
+        records.map((record) => ({ key: record.key, state: view(record, timelines.peek(record.key), now()).state }))
       ),
-      release: (key) => answering(Effect.andThen(batches.release(key), timelines.forget(key)))
+      release: (key) => Effect.andThen(batches.release(key), timelines.forget(key))
     })
   })
 

@@ -2,40 +2,35 @@
  * What the simulated world has and how fast it is: GPU types, regions, capacity, latencies, refusals. Plain JSON, so a
  * scenario can say it. Durations are milliseconds of the world's clock, each drawn from its range per machine.
  */
-import { Schema } from "effect"
 
-const Range = Schema.Tuple([Schema.Int, Schema.Int])
+type Range = readonly [from: number, to: number]
 
-export const WorldGpuType = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  memoryGb: Schema.Int,
-  memoryMib: Schema.Int,
-  powerWatts: Schema.Int,
-  computeCapability: Schema.String,
-  maxGpuCount: Schema.Int,
-  priceUsdPerGpuHour: Schema.Finite,
+export interface WorldGpuType {
+  readonly id: string
+  readonly name: string
+  readonly memoryGb: number
+  readonly memoryMib: number
+  readonly powerWatts: number
+  readonly computeCapability: string
+  readonly maxGpuCount: number
+  readonly priceUsdPerGpuHour: number
   /** GPUs by region. */
-  capacity: Schema.Record(Schema.String, Schema.Int)
-})
-export type WorldGpuType = typeof WorldGpuType.Type
+  readonly capacity: Readonly<Record<string, number>>
+}
 
-export const World = Schema.Struct({
-  seed: Schema.Int,
-  regions: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })),
-  gpuTypes: Schema.Array(WorldGpuType),
+export interface World {
+  readonly seed: number
+  readonly regions: ReadonlyArray<{ readonly id: string; readonly name: string }>
+  readonly gpuTypes: ReadonlyArray<WorldGpuType>
   /** From the launch to the machine that runs and costs money. */
-  launchMs: Range,
+  readonly launchMs: Range
   /** From there to the start of the command. */
-  setUpMs: Range,
+  readonly setUpMs: Range
   /** From the wish to stop to the machine that is gone. */
-  stopMs: Range,
+  readonly stopMs: Range
   /** GPU types of which every launch is refused. */
-  refuse: Schema.Array(Schema.String),
-  /** Nobody answers. */
-  unavailable: Schema.Boolean
-})
-export type World = typeof World.Type
+  readonly refuse: ReadonlyArray<string>
+}
 
 const gpuType = (
   id: string,
@@ -76,8 +71,7 @@ export const defaultWorld: World = {
   launchMs: [3_000, 12_000],
   setUpMs: [1_000, 4_000],
   stopMs: [500, 2_000],
-  refuse: [],
-  unavailable: false
+  refuse: []
 }
 
 /** No waiting and room for everything: what is measured on it is the service, not the world. */

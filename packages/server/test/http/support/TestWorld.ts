@@ -37,7 +37,7 @@ const machines = Layer.sync(MachineProvider, () => {
   const read = (from: number) => ({ offset: from, bytes: OUTPUT.subarray(from) })
   const provider: MachineProviderService = {
     name: "test",
-    capabilities: { images: true, visibleWithinMs: 0 },
+    capabilities: { visibleWithinMs: 0 },
     gpuTypes: Effect.succeed([type("H100"), type("refused", ["us-east"])]),
     regions: ["eu-north", "us-east"].map((id) => ({ id, name: id, provider: "test" })),
     priceOf: () => 2_000_000_000n,
