@@ -30,7 +30,7 @@ const RELAXED: Readonly<Record<string, string>> = {
   "packages/domain/src/jobs/JobStore.ts": "claims, and what a job's machine showed",
   "packages/domain/src/machines/MachineStore.ts": "claims, and what a machine showed",
   "packages/domain/src/machines/OutputStore.ts": "output, which its machine still has",
-  "packages/simulator/src/world/VolumeStore.ts": "the simulated world's own",
+  "packages/simulator/src/world/VolumeFilesStore.ts": "the simulated world's own",
   "packages/simulator/src/world/WorldStore.ts": "the simulated world's own"
 }
 

@@ -13,7 +13,7 @@ import type { LaunchRecord } from "./LaunchRecord.ts"
 import { MachineOutputs } from "./MachineOutputs.ts"
 import { endOf, hasCommandStarted, view } from "./MachineView.ts"
 import { sealedFor, Timelines } from "./Timelines.ts"
-import { sizeOf, VolumeStore } from "./VolumeStore.ts"
+import { sizeOf, VolumeFilesStore } from "./VolumeFilesStore.ts"
 import type { World } from "./World.ts"
 import { WorldBatches } from "./WorldBatches.ts"
 import { WorldStore } from "./WorldStore.ts"
@@ -21,7 +21,7 @@ import { WorldStore } from "./WorldStore.ts"
 const make = (world: World) =>
   Effect.gen(function* () {
     const store = yield* WorldStore
-    const volumes = yield* VolumeStore
+    const volumes = yield* VolumeFilesStore
     const timelines = yield* Timelines
     const seal = yield* Seal
     const clock = yield* Clock.Clock
@@ -111,7 +111,7 @@ export const layer = (world: World) =>
   Layer.effect(MachineProvider, make(world)).pipe(
     Layer.provide(MachineOutputs.layer),
     Layer.provide([Timelines.layer, WorldBatches.layer]),
-    Layer.provide(VolumeStore.layer),
+    Layer.provide(VolumeFilesStore.layer),
     Layer.provide(WorldStore.layer)
   )
 

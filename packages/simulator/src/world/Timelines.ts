@@ -10,7 +10,7 @@ import { killed, Shell } from "../shell/Shell.ts"
 import type { Timeline } from "../shell/Shell.ts"
 import { timesOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
-import { sizeOf, VolumeStore } from "./VolumeStore.ts"
+import { sizeOf, VolumeFilesStore } from "./VolumeFilesStore.ts"
 import { WorldStore } from "./WorldStore.ts"
 
 const MAX_ENTRIES = 20_000
@@ -28,7 +28,7 @@ interface Entry {
 const make = Effect.gen(function* () {
   const shell = yield* Shell
   const seal = yield* Seal
-  const volumes = yield* VolumeStore
+  const volumes = yield* VolumeFilesStore
   const store = yield* WorldStore
   const scope = yield* Effect.scope
   /** Least recently used first. */

@@ -60,10 +60,10 @@ const make = Effect.gen(function* () {
   }
 })
 
-export class VolumeStore extends Context.Service<VolumeStore, Effect.Success<typeof make>>()(
-  "@sluice/simulator/world/VolumeStore"
+export class VolumeFilesStore extends Context.Service<VolumeFilesStore, Effect.Success<typeof make>>()(
+  "@sluice/simulator/world/VolumeFilesStore"
 ) {
-  static readonly layer = Layer.effect(VolumeStore, make)
+  static readonly layer = Layer.effect(VolumeFilesStore, make)
 }
 
 /** Bytes that a volume's entries take. */
