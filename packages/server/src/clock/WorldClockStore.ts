@@ -1,6 +1,6 @@
 /** Where is the world's clock anchored? One row in the database, so that restarts and replicas go on from the same moment. */
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { type Anchor, anchorFrom } from "./WorldTime.ts"
 
 /**
@@ -22,3 +22,10 @@ export const takeAnchor = (sql: SqlClient.SqlClient, speed: number, realMs: numb
     }
     return anchor
   }).pipe(sql.withTransaction)
+
+/** At what speed the world of this database runs; 1 where none was ever faster than the wall clock. What is done to it from outside is dated by its clock. */
+export const worldSpeed = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly speed: number }>`select speed from world_clock`
+  return rows[0]?.speed ?? 1
+})
