@@ -27,6 +27,7 @@ export const environmentQuery = {
   )
 }
 
+/** How many a page has, where a list is paged. */
 const limitRule = { message: `must be an integer from 1 to ${MAX_PAGE}` }
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -38,22 +39,31 @@ const decodeCursor = (cursor: string): string | undefined => {
   return id !== undefined && isId(id) && Base64Url.encode(id) === cursor ? id : undefined
 }
 
-export const listQuery = {
+/** The query of a list whose cursors `isCursor` knows. */
+const paging = (usual: string, isCursor: (cursor: string) => boolean) => ({
   ...environmentQuery,
   limit: Schema.optionalKey(
-    Schema.Int.annotate({ ...limitRule, description: `1 to ${MAX_PAGE}, default ${DEFAULT_PAGE}.` }).check(
+    Schema.Int.annotate({ ...limitRule, description: `1 to ${MAX_PAGE}, default ${usual}.` }).check(
       Schema.isBetween({ minimum: 1, maximum: MAX_PAGE }, limitRule)
     )
   ),
   cursor: Schema.optionalKey(
     Schema.String.annotate({ description: "`meta.cursor` of the page before." }).check(
       Schema.makeFilter((cursor: string) =>
-        decodeCursor(cursor) === undefined
-          ? "must be the meta.cursor of an answer; leave it out for the first page"
-          : undefined
+        isCursor(cursor) ? undefined : "must be the meta.cursor of an answer; leave it out for the first page"
       )
     )
   )
+})
+
+export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => decodeCursor(cursor) !== undefined)
+
+/** Of short lists that change with the server alone: their cursors are places in them. */
+export const shortListQuery = paging("all of them", (cursor) => placeOf(cursor) !== undefined)
+
+const placeOf = (cursor: string): number | undefined => {
+  const place = Result.getOrUndefined(Base64Url.decodeString(cursor))
+  return place !== undefined && /^[1-9]\d{0,5}$/.test(place) ? Number(place) : undefined
 }
 
 /** The page that a checked query asks for. */
@@ -73,6 +83,15 @@ export const listOf = <A, B>(page: Page<A>, toWire: (item: A) => B, requestId: s
   }
 })
 
-/** A short list that is always given whole. */
-export const wholeListOf = <A, B>(items: ReadonlyArray<A>, toWire: (item: A) => B, requestId: string) =>
-  listOf({ items, total: items.length, next: undefined }, toWire, requestId)
+/** A page of a short list: whole, where no limit is given. */
+export const shortListOf = <A, B>(
+  items: ReadonlyArray<A>,
+  query: { readonly limit?: number; readonly cursor?: string },
+  toWire: (item: A) => B,
+  requestId: string
+) => {
+  const from = query.cursor === undefined ? 0 : (placeOf(query.cursor) ?? 0)
+  const to = from + (query.limit ?? items.length)
+  const next = to < items.length ? `${to}` : undefined
+  return listOf({ items: items.slice(from, to), total: items.length, next }, toWire, requestId)
+}

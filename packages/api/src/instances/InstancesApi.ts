@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
-import { data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { NotFound, ServiceUnavailable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { GpuTypeWire, InstanceWire } from "./InstanceWire.ts"
@@ -15,7 +15,7 @@ const listInstances = HttpApiEndpoint.get("list", "/", { query: listQuery, succe
   .annotateMerge(about("listInstances", "List machines, newest first; a job's machine is among them"))
 
 const types = HttpApiEndpoint.get("types", "/types", {
-  query: environmentQuery,
+  query: shortListQuery,
   success: list(GpuTypeWire),
   error: ServiceUnavailable
 })

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
-import { created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { Conflict, NotFound, Unprocessable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts"
@@ -23,7 +23,7 @@ const listVolumes = HttpApiEndpoint.get("list", "/", { query: listQuery, success
   .annotate(NeedsScope, "storage:read")
   .annotateMerge(about("listVolumes", "List volumes, newest first"))
 
-const regions = HttpApiEndpoint.get("regions", "/regions", { query: environmentQuery, success: list(RegionWire) })
+const regions = HttpApiEndpoint.get("regions", "/regions", { query: shortListQuery, success: list(RegionWire) })
   .annotate(NeedsScope, "storage:read")
   .annotateMerge(about("listStorageRegions", "List the regions where volumes can live"))
 
@@ -41,10 +41,10 @@ const grow = HttpApiEndpoint.patch("grow", "/:id", {
   query: environmentQuery,
   payload: VolumeChange,
   success: data(VolumeWire),
-  error: [NotFound, Unprocessable]
+  error: [NotFound, Conflict, Unprocessable]
 })
   .annotate(NeedsScope, "storage:write")
-  .annotateMerge(about("growVolume", "Make a volume larger"))
+  .annotateMerge(about("growVolume", "Make a volume larger that no machine has attached"))
 
 const remove = HttpApiEndpoint.delete("remove", "/:id", {
   params: idParams,

@@ -6,7 +6,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
-import { environmentQuery, list } from "../infra/Envelope.ts"
+import { shortListQuery, list } from "../infra/Envelope.ts"
 
 export const TemplateWire = Schema.Struct({
   id: Schema.String,
@@ -24,7 +24,7 @@ export const templateToWire = (template: Template): typeof TemplateWire.Type => 
   default: template.id === DEFAULT_TEMPLATE
 })
 
-const listTemplates = HttpApiEndpoint.get("list", "/", { query: environmentQuery, success: list(TemplateWire) })
+const listTemplates = HttpApiEndpoint.get("list", "/", { query: shortListQuery, success: list(TemplateWire) })
   .annotate(NeedsScope, "instances:read")
   .annotateMerge(OpenApi.annotations({ identifier: "listTemplates", summary: "List the OS templates" }))
 

@@ -68,10 +68,10 @@ export class AccessStore extends Context.Service<
           sql<AccessRow>`select k.id as "keyId", k.workspace_id as "workspaceId", k.scopes, k.rate_limit_rpm as "rateLimitRpm",
               k.last_used_at as "lastUsedAt", e.id as "environmentId", e.name as "environmentName"
             from api_keys k left join environments e on e.workspace_id = k.workspace_id and
-              case when ${environment ?? null}::text is not null then e.id::text = ${environment ?? null} or e.name = ${environment ?? null}
+              case when ${environment ?? null}::text is not null then e.id::text = lower(${environment ?? null}) or e.name = ${environment ?? null}
                 when k.environment_id is not null then e.id = k.environment_id else e.is_default end
             where k.hash = decode(${hash}, 'hex') and k.status = 'active'
-            order by (e.id::text = ${environment ?? null}) desc nulls last limit 1`.pipe(
+            order by (e.id::text = lower(${environment ?? null})) desc nulls last limit 1`.pipe(
             Effect.map((rows) => rows[0]),
             Effect.orDie
           ),

@@ -47,7 +47,7 @@ interface Reader {
 export class JobLogs extends Context.Service<
   JobLogs,
   {
-    /** `Status` at the start of a job that is not terminal and at each change, `End` last once it is (with `follow`). */
+    /** `Status` at the start of a job that is not terminal and at each change, `End` last where it is. */
     readonly events: (
       principal: Principal,
       id: string,
@@ -176,7 +176,7 @@ export class JobLogs extends Context.Service<
             reader.status = now.status
             if (ended || (!options.follow && logged.length === 0)) {
               reader.done = true
-              return ended && options.follow ? [...status, { _tag: "End", job: now }] : status
+              return ended ? [...status, { _tag: "End", job: now }] : status
             }
             if (status.length + logged.length > 0) return [...status, ...logged]
             yield* Effect.timeoutOption(Queue.take(news), replica.pollMs)

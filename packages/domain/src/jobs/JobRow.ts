@@ -75,6 +75,10 @@ export const termsOf = (row: Pick<JobRow, "created_at" | "spec" | "price">): Job
   maxCost: row.spec.maxCostNanoUsd === null ? null : BigInt(row.spec.maxCostNanoUsd)
 })
 
+/** Not one that only waited to be asked for, nor one that was refused. */
+const existed = ({ requested_at, running_at, status }: MachineJson): boolean =>
+  running_at !== null || (requested_at !== null && status !== "wanted" && status !== "failed")
+
 /** The job as callers see it at `now`. */
 export const jobOf = (row: JobRow, now: number): Job => {
   const cost: NanoUsd | null = isTerminal(row.status) ? row.cost : costAt(row.price, machineOf(row), now)
@@ -86,8 +90,7 @@ export const jobOf = (row: JobRow, now: number): Job => {
     volumeId: row.volume_id,
     labels: row.labels,
     machineId: row.machine_id,
-    machineExists:
-      row.machine.running_at !== null || (row.machine.status !== "wanted" && row.machine.status !== "failed"),
+    machineExists: existed(row.machine),
     environmentId: row.environment_id,
     price: row.price,
     createdAt: row.created_at,

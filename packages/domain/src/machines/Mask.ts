@@ -2,19 +2,20 @@
  * Masking of secret values in a stream of bytes: each byte of an occurrence becomes `*`, so offsets stay what they were.
  *
  * A value may be cut by the end of what is there so far: a tail that could be its beginning is held back until more comes
- * or the stream ends. Only values of at least MIN_BYTES are masked; shorter ones would hide ordinary text. Values and output
+ * or the stream ends. Only values of at least MIN_CHARACTERS are masked; shorter ones would hide ordinary text. Values and output
  * are both a customer's, so the work does not grow with how nearly they match: it is the bytes of both, read once or twice.
  */
 import * as AhoCorasick from "./AhoCorasick.ts"
 
-export const MIN_BYTES = 8
+/** As people count them, not bytes (decisions: Jobs). */
+export const MIN_CHARACTERS = 8
 const STAR = 0x2a
 
 const encoder = new TextEncoder()
 
 /** The values that are masked, as bytes, each once. */
 export const needles = (values: Iterable<string>): ReadonlyArray<Uint8Array> =>
-  [...new Set(values)].map((value) => encoder.encode(value)).filter((bytes) => bytes.length >= MIN_BYTES)
+  [...new Set(values)].filter((value) => [...value].length >= MIN_CHARACTERS).map((value) => encoder.encode(value))
 
 /** Of each byte the length of the longest whole value that begins there; undefined where none begins anywhere. */
 const wholeValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): Int32Array | undefined => {

@@ -29,7 +29,7 @@ export class VolumeStore extends Context.Service<
     readonly list: (owner: VolumeOwner, page: PageRequest) => Effect.Effect<Page<Volume>>
     /** Deletes it unless a machine has it; says whether it did. */
     readonly removeDetached: (owner: VolumeOwner, id: string) => Effect.Effect<boolean>
-    /** Makes it larger; undefined when there is none or it is larger already. */
+    /** Makes it larger; undefined when there is none, it is larger already, or a machine has it. */
     readonly grow: (owner: VolumeOwner, id: string, sizeGb: number) => Effect.Effect<Volume | undefined>
   }
 >()("@sluice/domain/storage/VolumeStore") {
@@ -79,6 +79,7 @@ export class VolumeStore extends Context.Service<
           ),
         grow: (owner, id, sizeGb) =>
           sql<Row>`update volumes set size_gb = ${sizeGb} where ${of(owner)} and id = ${id} and size_gb <= ${sizeGb}
+            and attached_to is null
             returning ${columns}`.pipe(Effect.map(first), Effect.orDie)
       })
     })

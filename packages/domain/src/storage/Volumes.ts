@@ -1,6 +1,6 @@
 /**
  * The volumes of an environment: create, look, grow, delete. Attaching is the business of who submits and stops machines;
- * here an attached volume is only refused to be deleted. A volume's size grows and never shrinks.
+ * here an attached volume is only refused to be changed. A volume's size grows and never shrinks.
  */
 import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -43,7 +43,7 @@ export class Volumes extends Context.Service<
       principal: Principal,
       id: string,
       sizeGb: number
-    ) => Effect.Effect<Volume, VolumeNotFound | VolumeShrinks>
+    ) => Effect.Effect<Volume, VolumeNotFound | VolumeAttached | VolumeShrinks>
     readonly remove: (principal: Principal, id: string) => Effect.Effect<void, VolumeNotFound | VolumeAttached>
   }
 >()("@sluice/domain/storage/Volumes") {
@@ -75,6 +75,7 @@ export class Volumes extends Context.Service<
           const grown = yield* store.grow(principal, id, sizeGb)
           if (grown !== undefined) return grown
           const volume = yield* get(principal, id)
+          if (volume.attachedTo !== null) return yield* new VolumeAttached({ id })
           return yield* new VolumeShrinks({ sizeGb: volume.sizeGb })
         }),
         remove: Effect.fn("Volumes.remove")(function* (principal, id) {

@@ -27,7 +27,7 @@ const naive = (output: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boo
 const cases = fc.constantFrom("ab", "abc", "a").chain((letters) => {
   const letter = fc.constantFrom(...letters)
   const value = fc.oneof(
-    fc.string({ unit: letter, minLength: Mask.MIN_BYTES, maxLength: 14 }),
+    fc.string({ unit: letter, minLength: Mask.MIN_CHARACTERS, maxLength: 14 }),
     fc.string({ unit: letter, minLength: 1, maxLength: 3 }).map((period) => period.repeat(9).slice(0, 13))
   )
   return fc.array(value, { minLength: 1, maxLength: 6 }).chain((first) => {
@@ -109,10 +109,12 @@ describe("Mask", () => {
     }
   })
 
-  it("leaves values of less than 8 bytes alone", () => {
+  it("leaves values of less than 8 characters alone, however many bytes they have", () => {
     assert.deepStrictEqual(
-      Mask.needles(["1234567", "12345678"]).map((needle) => text.decode(needle)),
-      ["12345678"]
+      Mask.needles(["1234567", "12345678", "日本語", "🌍🌍🌍🌍🌍🌍🌍", "日本語日本語日本"]).map((needle) =>
+        text.decode(needle)
+      ),
+      ["12345678", "日本語日本語日本"]
     )
   })
 })

@@ -55,6 +55,7 @@ onEveryDatabase("Volumes", (it) => {
         })
         yield* sql`update volumes set attached_to = ${id(3)}`
         expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeAttached")
+        expect((yield* Effect.flip(volumes.grow(principal, made.id, 6)))._tag).toBe("VolumeAttached")
         expect((yield* volumes.get(principal, made.id)).attachedTo).toBe(id(3))
         for (const stranger of [
           { ...principal, environmentId: id(4) },

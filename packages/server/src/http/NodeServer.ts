@@ -3,9 +3,10 @@
  * lets running requests finish for a while and then closes what is left (decisions: SIGTERM).
  */
 import { Server, STATUS_CODES } from "node:http"
-import type { IncomingMessage, ServerOptions } from "node:http"
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Layer } from "effect"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
 import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
@@ -106,8 +107,18 @@ const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], met
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on("connection", (socket) => meters.connected(socket))
+  server.on("checkExpectation", (_, response) => unexpected(response, newId()))
   server.on("clientError", (error, socket) => refuse(error, socket, newId))
   return server
+}
+
+/** `Expect` asks for something else than `100-continue`. */
+const unexpected = (response: ServerResponse, requestId: string): void => {
+  const message = "The only Expect that is met here is 100-continue. Leave the header out."
+  const body = errorText({ code: "validation_error", message }, requestId)
+  const length = Buffer.byteLength(body)
+  response.writeHead(417, { "content-type": "application/json", "content-length": length, "x-request-id": requestId })
+  response.end(body)
 }
 
 /** What the parser refuses never reaches the router; it gets the same kind of body. */
@@ -116,7 +127,7 @@ const refuse = (error: Error & { readonly code?: string }, socket: Duplex, newId
   const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
   const requestId = newId()
   const message = "The request is not valid HTTP, too slow, or its headers are too large."
-  const body = JSON.stringify({ error: { code: "validation_error", message, details: { request_id: requestId } } })
+  const body = errorText({ code: "validation_error", message }, requestId)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n\r\n${body}`

@@ -1,6 +1,6 @@
 /** The routes of machines and of the kinds there are. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { wholeListOf } from "@sluice/api/infra/Envelope"
+import { shortListOf } from "@sluice/api/infra/Envelope"
 import { gpuTypeToWire, instanceToWire } from "@sluice/api/instances/InstanceWire"
 import { Instances } from "@sluice/domain/jobs/Instances"
 import { MachineNotFound } from "@sluice/domain/machines/Machine"
@@ -19,8 +19,8 @@ export const instancesHandlers = HttpApiBuilder.group(InfraApi, "instances", (ha
     const provider = yield* MachineProvider
     return handlers
       .handle("list", page(machines.list, instanceToWire))
-      .handle("types", () =>
-        answer(provider.gpuTypes, (types, requestId) => wholeListOf(types, gpuTypeToWire, requestId))
+      .handle("types", ({ query }) =>
+        answer(provider.gpuTypes, (types, requestId) => shortListOf(types, query, gpuTypeToWire, requestId))
       )
       .handle("get", one(missing, machines.get, dataOf(instanceToWire)))
       .handle("stop", one(missing, instances.stop, dataOf(instanceToWire)))

@@ -45,7 +45,10 @@ export const jobLog = Effect.gen(function* () {
 })
 
 const wantsEvents = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  request.headers.accept?.toLowerCase().includes("text/event-stream") === true
+  (request.headers.accept ?? "").split(",").some((range) => {
+    const [type, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
+    return type === "text/event-stream" && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
+  })
 
 const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], events: boolean) => {
   const last = events ? request.headers["last-event-id"] : undefined

@@ -1,6 +1,6 @@
 /** The routes of volumes and their regions. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { wholeListOf } from "@sluice/api/infra/Envelope"
+import { shortListOf } from "@sluice/api/infra/Envelope"
 import { volumeToWire } from "@sluice/api/storage/VolumeWire"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
@@ -27,8 +27,10 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
         })
       )
       .handle("list", page(volumes.list, volumeToWire))
-      .handle("regions", () =>
-        answer(Effect.succeed(volumes.regions), (all, requestId) => wholeListOf(all, (region) => region, requestId))
+      .handle("regions", ({ query }) =>
+        answer(Effect.succeed(volumes.regions), (all, requestId) =>
+          shortListOf(all, query, (region) => region, requestId)
+        )
       )
       .handle("get", one(missing, volumes.get, dataOf(volumeToWire)))
       .handle(

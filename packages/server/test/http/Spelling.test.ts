@@ -1,0 +1,77 @@
+/** What is one thing stays one, however it is spelled or asked for: ids, lists, Accept and Expect (decisions: common rules). */
+import { expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { rawRequest } from "./support/RawHttp.ts"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thing, spelled otherwise", (it) => {
+  it.effect("pages every list, the short ones too", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      for (const path of ["/templates", "/storage/regions", "/instances/types"]) {
+        const { data: all, meta } = (yield* ask(`/api/v1${path}`)).json
+        expect([path, meta.total, meta.hasMore, meta.cursor]).toEqual([path, all.length, false, ""])
+        const paged: Array<unknown> = []
+        let cursor = ""
+        do {
+          const told = yield* ask(`/api/v1${path}?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`)
+          expect([path, told.status, told.json.data.length, told.json.meta.total]).toEqual([path, 200, 1, all.length])
+          paged.push(...told.json.data)
+          cursor = told.json.meta.cursor
+          expect(told.json.meta.hasMore).toBe(cursor !== "")
+        } while (cursor !== "")
+        expect(paged).toEqual(all)
+        for (const query of ["limit=0", "limit=101", "cursor=x", "cursor=MA", "what=1"]) {
+          expect([path, query, (yield* ask(`/api/v1${path}?${query}`)).status]).toEqual([path, query, 422])
+        }
+      }
+    })
+  )
+
+  it.effect("knows an environment by its id in capitals", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const [environment] = (yield* ask("/api/v1/environments")).json.data
+      const upper = environment.id.toUpperCase()
+      expect((yield* ask(`/api/v1/jobs?environment=${upper}`)).status).toBe(200)
+      expect((yield* ask("/api/v1/jobs", { headers: { "x-environment": upper } })).status).toBe(200)
+      expect((yield* ask(`/api/v1/jobs?environment=${environment.name.toUpperCase()}`)).status).toBe(404)
+    })
+  )
+
+  it.effect("leaves a volume as it is while a machine has it", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const made = (yield* ask("/api/v1/storage", { body: { name: "kept", region: "us-east", size_gb: 1 } })).json.data
+      const path = `/api/v1/storage/${made.id.toUpperCase()}`
+      expect((yield* ask(path, { method: "PATCH", body: { size_gb: 2 } })).json.data.size_gb).toBe(2)
+      expect((yield* ask(path, { method: "PATCH", body: { size_gb: 1 } })).status).toBe(422)
+    })
+  )
+
+  it.effect("tells events to those who want them, to the end", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const body = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const { id } = (yield* ask("/api/v1/jobs", { body })).json.data
+      const logs = (accept: string, query = "") => ask(`/api/v1/jobs/${id}/logs${query}`, { headers: { accept } })
+      for (const accept of ["text/event-stream;q=0", "text/plain, text/event-stream; q=0.0", "text/event-streams"]) {
+        expect((yield* logs(accept)).headers.get("content-type")).toBe("text/plain; charset=utf-8")
+      }
+      for (const query of ["", "?follow=false"]) {
+        const told = yield* logs("text/plain;q=0.5, Text/Event-Stream;q=0.9", query)
+        expect(told.text.endsWith('event: end\ndata: {"status":"succeeded","exit_code":0}\n\n')).toBe(true)
+      }
+    })
+  )
+
+  it.effect("says what it cannot be expected to do", () =>
+    Effect.gen(function* () {
+      const { alice, port } = yield* TestServer
+      const head = ["GET /api/v1/jobs HTTP/1.1", "Host: localhost", `Authorization: Bearer ${alice.key}`]
+      const told = yield* rawRequest(port, [...head, "Expect: the-moon"])
+      expect([told.status, told.head.toLowerCase().includes("x-request-id: ")]).toEqual([417, true])
+      expect(JSON.parse(told.body).error).toMatchObject({ code: "validation_error" })
+    })
+  )
+})
