@@ -72,7 +72,8 @@ export const CLIENTS = {
       choices: true,
       completions: noCompletions,
       embeddings: true,
-      images: "PNG, as `b64_json` or `url`. Other formats and streams are refused with 400 by name.",
+      images:
+        "As `b64_json` or `url`, in the format that the model makes: PNG here, of real models JPEG or WebP too. Another `output_format` and streams are refused with 400 by name.",
       imageEdits: noEdits,
       speech: "`mp3`, `wav` and `pcm`. `opus`, `aac` and `flac` are refused with 400 by name.",
       speechStreamed: "The client gives the events as a text that its caller reads.",

@@ -1,5 +1,6 @@
 /** Answers of POST /images/generations on the wire: the schema for documents and clients, and the text that the server sends. */
 import { toUsd } from "@sluice/domain/billing/Money"
+import { IMAGE_FORMATS } from "@sluice/domain/inference/ImageFormat"
 import type { ImageAnswer } from "@sluice/domain/inference/Images"
 import * as Schema from "effect/Schema"
 
@@ -7,12 +8,12 @@ export const ImageListWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
   data: Schema.Array(
     Schema.Struct({
-      b64_json: Schema.optionalKey(Schema.String.annotate({ description: "base64 of a PNG file" })),
+      b64_json: Schema.optionalKey(Schema.String.annotate({ description: "base64 of the file" })),
       url: Schema.optionalKey(Schema.String.annotate({ description: "A link that needs no key and lives for an hour" }))
     })
   ),
   size: Schema.String,
-  output_format: Schema.Literal("png"),
+  output_format: Schema.Literals(IMAGE_FORMATS).annotate({ description: "What the files are" }),
   usage: Schema.Struct({
     input_tokens: Schema.Int,
     output_tokens: Schema.Int,
@@ -30,7 +31,7 @@ export const imageListText = (
     created: answer.created,
     data,
     size: answer.size,
-    output_format: "png",
+    output_format: answer.format,
     usage: {
       input_tokens: answer.promptTokens,
       output_tokens: 0,

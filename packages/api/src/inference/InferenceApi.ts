@@ -83,7 +83,9 @@ const createImages = HttpApiEndpoint.post("createImages", "/images/generations",
   OpenApi.annotations({
     identifier: "createImage",
     summary: "Images of a prompt",
-    description: "PNG files as base64. Images that fail cost nothing."
+    description:
+      "Files as base64 or as links, all in the format that the model makes: `output_format` says which (`png`, `jpeg` or " +
+      "`webp`). Images that fail cost nothing."
   })
 )
 

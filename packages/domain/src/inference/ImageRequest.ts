@@ -1,6 +1,7 @@
 /** The body of POST /images/generations, as OpenAI's clients send it, checked. */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
+import { IMAGE_FORMATS } from "./ImageFormat.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
 export const MAX_IMAGES = 10
@@ -31,7 +32,7 @@ export const ImageBody = Schema.Struct({
   ),
   size: opt(Schema.String),
   response_format: opt(Schema.Literals(["b64_json", "url"])),
-  output_format: opt(Schema.Literals(["png", "jpeg", "webp"])),
+  output_format: opt(Schema.Literals(IMAGE_FORMATS)),
   quality: opt(Schema.String),
   style: opt(Schema.String),
   background: opt(Schema.String),
@@ -66,7 +67,7 @@ const MISSING: ReadonlyArray<{
   {
     param: "output_format",
     asked: (body) => (body.output_format ?? "png") !== "png",
-    message: "images are png; leave it out"
+    message: "a model has a format of its own, which the answer names; leave it out"
   },
   { param: "stream", asked: (body) => body.stream === true, message: "images come whole; leave it out" }
 ]

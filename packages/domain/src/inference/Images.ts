@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
+import type { ImageFormat } from "./ImageFormat.ts"
 import { ImageLinks } from "./ImageLinks.ts"
 import type { ImageRequest } from "./ImageRequest.ts"
 import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
@@ -14,7 +15,8 @@ import { makeWholeAnswer } from "./WholeAnswer.ts"
 export interface ImageAnswer {
   /** Unix seconds. */
   readonly created: number
-  /** PNG files, or the secrets of links to them. */
+  readonly format: ImageFormat
+  /** Files, or the secrets of links to them. */
   readonly images: ReadonlyArray<Uint8Array> | ReadonlyArray<string>
   readonly size: string
   readonly promptTokens: number
@@ -65,14 +67,16 @@ export class Images extends Context.Service<
             tokens: { prompt: promptTokens, completion: 0 }
           }
           const drawn = provider.generate(model, { prompt: request.prompt, count: request.count, size })
-          const kept = (files: ReadonlyArray<Uint8Array>) =>
-            Effect.forEach(files, (file) => links.keep(principal.workspaceId, file))
-          const made: Effect.Effect<ImageAnswer["images"], UpstreamFailed> = request.links
-            ? Effect.flatMap(drawn, kept)
-            : drawn
-          const images = yield* whole(order, made)
+          const kept = (files: ReadonlyArray<Uint8Array>): Effect.Effect<ImageAnswer["images"]> =>
+            request.links
+              ? Effect.forEach(files, (file) => links.keep(principal.workspaceId, file))
+              : Effect.succeed(files)
+          const made = Effect.flatMap(drawn, ({ files, format }) =>
+            Effect.map(kept(files), (images) => ({ format, images }))
+          )
+          const { format, images } = yield* whole(order, made)
           const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-          return { created, images, size, promptTokens, cost }
+          return { created, format, images, size, promptTokens, cost }
         })
       })
     })

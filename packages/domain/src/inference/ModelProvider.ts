@@ -9,6 +9,7 @@ import { Context, Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { ChatRequest } from "./Chat.ts"
 import type { EmbeddingInput } from "./EmbeddingRequest.ts"
+import type { ImageFormat } from "./ImageFormat.ts"
 import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "./MediaProvider.ts"
 
 /** A model of the catalog: what `GET /models` shows and what an answer costs. */
@@ -106,11 +107,17 @@ export interface EmbeddingProvider {
 
 export interface ImageProvider {
   readonly models: ReadonlyArray<ImageModel>
-  /** As many PNG files as were asked for. */
+  /** As many files as were asked for. */
   readonly generate: (
     model: ImageModel,
     request: { readonly prompt: string; readonly count: number; readonly size: string }
-  ) => Effect.Effect<ReadonlyArray<Uint8Array>, UpstreamFailed>
+  ) => Effect.Effect<ImageFiles, UpstreamFailed>
+}
+
+/** Files of one format. */
+export interface ImageFiles {
+  readonly format: ImageFormat
+  readonly files: ReadonlyArray<Uint8Array>
 }
 
 /** A server behind a model, by its place in the operator's list; who it is stays there. */

@@ -1,5 +1,6 @@
-/** Pictures from one upstream, as PNG files. One that it gives as a link is not fetched: nobody's links are. */
-import type { ImageModel } from "@sluice/domain/inference/ModelProvider"
+/** Pictures from one upstream, in a format that we know. One that it gives as a link is not fetched: nobody's links are. */
+import { imageFormatOf } from "@sluice/domain/inference/ImageFormat"
+import type { ImageFiles, ImageModel } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import { bodyText } from "./BodyText.ts"
 import { callFailed } from "./CallFailed.ts"
@@ -11,7 +12,8 @@ import type { Call } from "./Upstreams.ts"
 const BYTES_PER_PIXEL = 6
 const MORE_BYTES = 1024 * 1024
 const MOST_BYTES = 512 * 1024 * 1024
-const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+/** Some servers give what stands behind `src=`. Its type is not believed. */
+const PREFIX = /^data:[^,]{0,100};base64,/i
 
 export interface ImageTask {
   readonly prompt: string
@@ -20,7 +22,7 @@ export interface ImageTask {
 }
 
 export const imageCall =
-  (_model: ImageModel, { count, prompt, size }: ImageTask): Call<ReadonlyArray<Uint8Array>, never> =>
+  (_model: ImageModel, { count, prompt, size }: ImageTask): Call<ImageFiles, never> =>
   (lease) =>
     Effect.suspend(() => {
       const { omit, model } = lease.upstream
@@ -33,9 +35,13 @@ export const imageCall =
         mostBytes: Math.min(MOST_BYTES, count * (width * height * BYTES_PER_PIXEL + MORE_BYTES))
       })
       return Effect.flatMap(json(exchange, lease), (value) => {
-        const files = list(field(value, "data")).map((one) => Buffer.from(text(field(one, "b64_json")) ?? "", "base64"))
-        const sound = files.length > 0 && files.every((file) => file.subarray(0, PNG.length).equals(PNG))
-        if (!sound) return Effect.fail(callFailed("malformed"))
-        return files.length < count ? Effect.fail(callFailed("unserved")) : Effect.succeed(files.slice(0, count))
+        const files = list(field(value, "data")).map(fileOf)
+        const [format, ...others] = new Set(files.map(imageFormatOf))
+        if (format === undefined || others.length > 0) return Effect.fail(callFailed("malformed"))
+        return files.length < count
+          ? Effect.fail(callFailed("unserved"))
+          : Effect.succeed({ format, files: files.slice(0, count) })
       })
     })
+
+const fileOf = (one: unknown) => Buffer.from((text(field(one, "b64_json")) ?? "").replace(PREFIX, ""), "base64")

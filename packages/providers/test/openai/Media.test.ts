@@ -15,14 +15,19 @@ const form = ({ body, headers }: Seen) =>
 
 describe("images", () => {
   const PNG = "iVBORw0KGgoAAAANSUhEUg=="
-  it.live("are PNG files, as many as were asked for, and never fetched from links", () =>
+  const JPEG = "/9j/4AAQSkZJRg=="
+  it.live("are files, as many as were asked for, and never fetched from links", () =>
     Effect.gen(function* () {
       const { models, server } = yield* over((_, response) =>
         says(response, 200, { data: [{ b64_json: PNG }, { b64_json: PNG }] })
       )
       const [model, generate] = [models.images!.models[0]!, models.images!.generate]
       const task = { prompt: "a cat", count: 2, size: "64x64" }
-      expect((yield* generate(model, task)).map((file) => Buffer.from(file).toString("base64"))).toEqual([PNG, PNG])
+      const made = Effect.map(generate(model, task), ({ files, format }) => [
+        format,
+        ...files.map((file) => Buffer.from(file).toString("base64"))
+      ])
+      expect(yield* made).toEqual(["png", PNG, PNG])
       expect(server.seen[0]!.json).toEqual({
         model: "up",
         prompt: "a cat",
@@ -33,13 +38,30 @@ describe("images", () => {
       // One where two were asked for: no fault of its health.
       server.script = (_, response) => says(response, 200, { data: [{ b64_json: PNG }] })
       for (let i = 0; i < 6; i++) expect(yield* reasonOf(generate(model, task))).toBe("refused")
+      // In another format, and as what stands behind `src=`, whatever that says of it.
+      const WEBP = Buffer.from("RIFF\0\0\0\0WEBPVP8 ").toString("base64")
+      for (const [format, file] of [
+        ["jpeg", JPEG],
+        ["webp", WEBP]
+      ]) {
+        server.script = (_, response) =>
+          says(response, 200, { data: [{ b64_json: `data:image/png;base64,${file}` }, { b64_json: file }] })
+        expect(yield* made).toEqual([format, file, file])
+      }
       for (const data of [
-        [{ b64_json: PNG }, { b64_json: "/9j/4AAQSkZJRg==" }],
+        // Of two formats, of none that is known, of none at all.
+        [{ b64_json: PNG }, { b64_json: JPEG }],
+        [{ b64_json: PNG }, { b64_json: "R0lGODlhAQABAA==" }],
+        [{ b64_json: "R0lGODlhAQABAA==" }, { b64_json: "R0lGODlhAQABAA==" }],
+        [{ b64_json: "" }, { b64_json: "data:image/png;base64," }],
         [{ url: `${server.url}/a.png` }, { url: `${server.url}/b.png` }],
         "none"
       ]) {
         server.script = (_, response) => says(response, 200, { data })
         expect(yield* reasonOf(generate(model, task))).toBe("broken")
+        // An upstream that fails again and again would be left alone.
+        server.script = (_, response) => says(response, 200, { data: [{ b64_json: JPEG }, { b64_json: JPEG }] })
+        expect(yield* made).toEqual(["jpeg", JPEG, JPEG])
       }
       expect(server.seen.every(({ path }) => path === "/v1/images/generations")).toBe(true)
       // 64 x 64 pixels are no more than some kilobytes.

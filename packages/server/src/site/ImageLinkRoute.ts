@@ -1,4 +1,5 @@
 /** `GET /images/{secret}`: an image by its link. The secret is all the right that it takes. */
+import { imageFormatOf, imageType } from "@sluice/domain/inference/ImageFormat"
 import { ImageLinks } from "@sluice/domain/inference/ImageLinks"
 import { Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -24,7 +25,9 @@ export const imageLink = Layer.effectDiscard(
         const { secret = "" } = yield* HttpRouter.params
         const bytes = SECRET.test(secret) ? yield* links.find(secret) : undefined
         if (bytes === undefined) return infraError(notFound, yield* RequestId)
-        return HttpServerResponse.uint8Array(bytes, { contentType: "image/png" })
+        const format = imageFormatOf(bytes)
+        const contentType = format === undefined ? "application/octet-stream" : imageType(format)
+        return HttpServerResponse.uint8Array(bytes, { contentType })
       })
     )
   })

@@ -26,8 +26,10 @@ export const probe = Layer.succeed(SoundProbe, {
 export const pictures = (inner: ImageProvider): ImageProvider => ({
   ...inner,
   generate: (_model, request) =>
-    Effect.as(
-      Effect.sleep(PICTURE_MS),
-      Array.from({ length: request.count }, (_, n) => new TextEncoder().encode(JSON.stringify({ ...request, n })))
-    )
+    Effect.as(Effect.sleep(PICTURE_MS), {
+      format: "png",
+      files: Array.from({ length: request.count }, (_, n) =>
+        new TextEncoder().encode(JSON.stringify({ ...request, n }))
+      )
+    })
 })

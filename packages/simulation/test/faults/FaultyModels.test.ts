@@ -45,7 +45,7 @@ const sound: ModelProviderService = {
   name: "t",
   models: [model],
   embeddings: { models: [vectors], embed: () => Effect.succeed([new Float32Array(2)]) },
-  images: { models: [pictures], generate: () => Effect.succeed([new Uint8Array(1)]) },
+  images: { models: [pictures], generate: () => Effect.succeed({ format: "png", files: [new Uint8Array(1)] }) },
   chat: saying(Stream.fromIterable(answer, { chunkSize: 1 }))
 }
 const events = (models: ModelProviderService) => Effect.exit(heard(models, model, request))

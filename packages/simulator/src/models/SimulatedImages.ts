@@ -15,7 +15,10 @@ export const simulatedImages = (seed: number, models: ReadonlyArray<ImageModel>,
     const key = textHash(textHash(seed, model.id), prompt)
     return Effect.andThen(
       Effect.sleep(latencyMs),
-      Effect.forEach(Array.from({ length: count }), (_, n) => picture(textHash(key, `picture ${n}`), size))
+      Effect.map(
+        Effect.forEach(Array.from({ length: count }), (_, n) => picture(textHash(key, `picture ${n}`), size)),
+        (files) => ({ format: "png" as const, files })
+      )
     )
   }
 })

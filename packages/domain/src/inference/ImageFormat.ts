@@ -1,0 +1,18 @@
+/** What a picture is by its first bytes: what a name or a header says of it may be wrong. */
+
+export const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const
+export type ImageFormat = (typeof IMAGE_FORMATS)[number]
+
+/** Undefined: none that we know. */
+export const imageFormatOf = (bytes: Uint8Array): ImageFormat | undefined => {
+  if (has(bytes, 0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return "png"
+  if (has(bytes, 0, 0xff, 0xd8, 0xff)) return "jpeg"
+  // RIFF is of sounds too: what it holds is named after its length.
+  if (has(bytes, 0, 0x52, 0x49, 0x46, 0x46) && has(bytes, 8, 0x57, 0x45, 0x42, 0x50)) return "webp"
+  return undefined
+}
+
+export const imageType = (format: ImageFormat) => `image/${format}` as const
+
+const has = (bytes: Uint8Array, at: number, ...wanted: ReadonlyArray<number>): boolean =>
+  wanted.every((byte, i) => bytes[at + i] === byte)
