@@ -8,13 +8,14 @@ import { noNul } from "../database/StoredText.ts"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { isLink } from "./Chat.ts"
 import { ImageUrl } from "./ChatBody.ts"
+import { IMAGE_FORMATS, imageFormatOf, imageType } from "./ImageFormat.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
 /** UTF-16 units. */
 export const MAX_VIDEO_PROMPT = 32_000
 /** Bytes of a picture: it is kept until the model has it. */
 export const MAX_PICTURE_BYTES = 8_388_608
-const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"]
+const PICTURE_TYPES: ReadonlyArray<string> = IMAGE_FORMATS.map(imageType)
 
 export interface Picture {
   readonly bytes: Uint8Array
@@ -106,6 +107,10 @@ const checked = (picture: Picture): Result.Result<Picture, ChatInvalid> => {
   if (!PICTURE_TYPES.includes(picture.contentType)) return refused(`must be ${PICTURE_TYPES.join(", ")}`)
   if (picture.bytes.length === 0) return refused("is empty")
   if (picture.bytes.length > MAX_PICTURE_BYTES) return refused(`may have at most ${MAX_PICTURE_BYTES} bytes`)
+  const format = imageFormatOf(picture.bytes)
+  if (format === undefined || imageType(format) !== picture.contentType) {
+    return refused(`is not ${picture.contentType} by its bytes`)
+  }
   return Result.succeed(picture)
 }
 

@@ -21,6 +21,19 @@ describe("the body of a video", () => {
     )
   })
 
+  it("has a picture that is what it is called", () => {
+    const bytes = { png: "\x89PNG\r\n\x1a\n", jpeg: "\xff\xd8\xff\xe0", webp: "RIFF\0\0\0\0WEBPVP8 " }
+    const files = Object.entries({ ...bytes, text: "words", wav: "RIFF\0\0\0\0WAVEfmt ", short: "\x89PNG" })
+    for (const type of Object.keys(bytes)) {
+      for (const [name, file] of files) {
+        const image_url = `data:image/${type};base64,${Buffer.from(file, "latin1").toString("base64")}`
+        const decoded = decodeVideo({ model: "m", prompt: "a", input_reference: { image_url } })
+        expect([type, name, Result.isSuccess(decoded)]).toEqual([type, name, type === name])
+        if (Result.isFailure(decoded)) expect(decoded.failure).toMatchObject({ param: "input_reference" })
+      }
+    }
+  })
+
   it("says why a prompt with NUL is refused", () => {
     const decoded = decodeVideo({ model: "m", prompt: "a\0b" })
     expect(Result.isFailure(decoded) && decoded.failure.message).toContain("must not contain NUL")

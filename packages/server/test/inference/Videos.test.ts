@@ -11,6 +11,8 @@ import { customer, failure, keys, NANO } from "./support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const PRICE_OF_FOUR_SECONDS = 400_000_000n
+/** Enough of one to be known for it. */
+const PNG = Buffer.from("89504e470d0a1a0a", "hex")
 const ORDER = { model: "sluice-film", prompt: "a harbour at dawn", seconds: "4", size: "640x368" } as never
 
 const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } })
@@ -117,7 +119,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
     Effect.gen(function* () {
       const who = yield* customer(2n * NANO)
       const stranger = yield* customer(NANO)
-      const file = yield* Effect.promise(() => toFile(Buffer.from("picture"), "a.png", { type: "image/png" }))
+      const file = yield* Effect.promise(() => toFile(PNG, "a.png", { type: "image/png" }))
       const orders: ReadonlyArray<object> = [
         ORDER,
         { ...(ORDER as object), prompt: "fog" },
@@ -166,15 +168,21 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
         [{ size: "1x1" }, "size"],
         [{ input_reference: { image_url: "https://example.org/a.png" } }, "input_reference"],
         [{ input_reference: { image_url: "data:text/html;base64,AAAA" } }, "input_reference"],
-        [{ input_reference: { image_url: "data:image/png;base64,@@" } }, "input_reference"]
+        [{ input_reference: { image_url: "data:image/png;base64,@@" } }, "input_reference"],
+        [{ input_reference: { image_url: `data:image/jpeg;base64,${PNG.toString("base64")}` } }, "input_reference"]
       ] as const) {
         expect(yield* send({ ...(ORDER as object), ...body })).toMatchObject({ status: 400, param })
       }
-      const form = { ...(ORDER as object), input_reference: text } as never
-      expect(yield* failure(() => who.client.videos.create(form))).toMatchObject({
-        status: 400,
-        param: "input_reference"
-      })
+      const called = yield* Effect.promise(() => toFile(Buffer.from("words"), "a.png", { type: "image/png" }))
+      for (const [file, why] of [
+        [text, "must be image/png, image/jpeg, image/webp"],
+        [called, "is not image/png by its bytes"]
+      ] as const) {
+        const form = { ...(ORDER as object), input_reference: file } as never
+        const refusal = yield* failure(() => who.client.videos.create(form))
+        expect(refusal).toMatchObject({ status: 400, param: "input_reference" })
+        expect(refusal.message).toContain(`Invalid value for 'input_reference': the picture ${why}`)
+      }
       expect(yield* send({ ...(ORDER as object), model: "sluice-small" })).toMatchObject({ status: 404 })
       expect(yield* send({ ...(ORDER as object), seconds: 8 })).toMatchObject({
         status: 402,
