@@ -3,8 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
+import { catalogOf } from "./Catalog.ts"
 import type { EmbeddingRequest } from "./EmbeddingRequest.ts"
-import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import { ChatInvalid, type ModelNotFound } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type EmbeddingModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
 import { tokenCost } from "./TokenCost.ts"
@@ -38,11 +39,9 @@ export class Embeddings extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     Embeddings,
     Effect.gen(function* () {
-      const provider = (yield* ModelProvider).embeddings
+      const catalog = catalogOf((yield* ModelProvider).embeddings)
       const whole = yield* makeWholeAnswer
       const tokens = yield* Tokens
-      const models = provider?.models ?? []
-      const catalog = new Map(models.map((model) => [model.id, model]))
 
       /** Tokens of each input, as far as one is refused. Inputs are all texts, or all tokens. */
       const countsOf = ({ workspaceId }: Principal, model: EmbeddingModel, { inputs }: EmbeddingRequest) => {
@@ -75,10 +74,9 @@ export class Embeddings extends Context.Service<
       })
 
       return Embeddings.of({
-        models,
+        models: catalog.models,
         embed: Effect.fnUntraced(function* (principal, requestId, request) {
-          const model = catalog.get(request.model)
-          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const { model, provider } = yield* catalog.find(request.model)
           const counted = yield* admit(principal, model, request)
           const cost = tokenCost({ promptPrice: model.promptPrice, completionPrice: 0n }, counted, 0)
           const order = {

@@ -3,10 +3,11 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
+import { catalogOf, oneOf } from "./Catalog.ts"
 import type { ImageFormat } from "./ImageFormat.ts"
 import { ImageLinks } from "./ImageLinks.ts"
 import type { ImageRequest } from "./ImageRequest.ts"
-import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type ImageModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
 import { Tokens } from "./Tokens.ts"
@@ -39,23 +40,16 @@ export class Images extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     Images,
     Effect.gen(function* () {
-      const provider = (yield* ModelProvider).images
+      const catalog = catalogOf((yield* ModelProvider).images)
       const whole = yield* makeWholeAnswer
       const tokens = yield* Tokens
       const links = yield* ImageLinks
-      const models = provider?.models ?? []
-      const catalog = new Map(models.map((model) => [model.id, model]))
 
       return Images.of({
-        models,
+        models: catalog.models,
         generate: Effect.fnUntraced(function* (principal, requestId, request) {
-          const model = catalog.get(request.model)
-          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
-          const size = model.sizes.find((one) => request.size === undefined || one === request.size)
-          if (size === undefined) {
-            const message = `Invalid value for 'size': ${model.id} makes ${model.sizes.join(", ")}`
-            return yield* new ChatInvalid({ message, param: "size", code: null })
-          }
+          const { model, provider } = yield* catalog.find(request.model)
+          const size = yield* oneOf("size", request.size, model.sizes, `${model.id} makes`)
           const promptTokens = yield* tokens.count(principal.workspaceId, request.prompt, Number.POSITIVE_INFINITY)
           const cost = model.imagePrice * BigInt(request.count)
           const order = {

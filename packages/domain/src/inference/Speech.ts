@@ -3,7 +3,8 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { type NanoUsd, partOf } from "../billing/Money.ts"
-import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import { catalogOf, oneOf } from "./Catalog.ts"
+import { ChatInvalid, type ModelNotFound } from "./InferenceErrors.ts"
 import type { SpeechModel } from "./MediaProvider.ts"
 import { Metering } from "./Metering.ts"
 import { ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
@@ -33,27 +34,20 @@ export class Speech extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     Speech,
     Effect.gen(function* () {
-      const provider = (yield* ModelProvider).speech
+      const catalog = catalogOf((yield* ModelProvider).speech)
       const whole = yield* makeWholeAnswer
       const tokens = yield* Tokens
-      const models = provider?.models ?? []
-      const catalog = new Map(models.map((model) => [model.id, model]))
 
       return Speech.of({
-        models,
+        models: catalog.models,
         speak: Effect.fnUntraced(function* (principal, requestId, request) {
-          const model = catalog.get(request.model)
-          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const { model, provider } = yield* catalog.find(request.model)
           const characters = charactersOf(request.input)
           if (characters > model.maxInputCharacters) {
             const message = `The input has ${characters} characters, and ${model.id} takes at most ${model.maxInputCharacters}; send it in parts`
             return yield* new ChatInvalid({ message, param: "input", code: "input_too_long" })
           }
-          const voice = model.voices.find((one) => request.voice === undefined || one === request.voice)
-          if (voice === undefined) {
-            const message = `Invalid value for 'voice': ${model.id} has the voices ${model.voices.join(", ")}`
-            return yield* new ChatInvalid({ message, param: "voice", code: null })
-          }
+          const voice = yield* oneOf("voice", request.voice, model.voices, `${model.id} has the voices`)
           const promptTokens = yield* tokens.count(principal.workspaceId, request.input, Number.POSITIVE_INFINITY)
           const cost = partOf(model.characterPrice, characters, 1_000_000n)
           const order = {

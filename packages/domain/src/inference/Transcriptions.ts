@@ -6,7 +6,8 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { type NanoUsd, partOf } from "../billing/Money.ts"
-import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import { catalogOf } from "./Catalog.ts"
+import { ChatInvalid, type ModelNotFound } from "./InferenceErrors.ts"
 import type { Transcript, TranscriptionModel } from "./MediaProvider.ts"
 import { Metering } from "./Metering.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
@@ -39,18 +40,15 @@ export class Transcriptions extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     Transcriptions,
     Effect.gen(function* () {
-      const provider = (yield* ModelProvider).transcription
+      const catalog = catalogOf((yield* ModelProvider).transcription)
       const probe = yield* SoundProbe
       const tokens = yield* Tokens
       const whole = yield* makeWholeAnswer
-      const models = provider?.models ?? []
-      const catalog = new Map(models.map((model) => [model.id, model]))
 
       return Transcriptions.of({
-        models,
+        models: catalog.models,
         transcribe: Effect.fnUntraced(function* (principal, requestId, request) {
-          const model = catalog.get(request.model)
-          if (model === undefined || provider === undefined) return yield* new ModelNotFound({ model: request.model })
+          const { model, provider } = yield* catalog.find(request.model)
           const durationMs = yield* Effect.mapError(probe.durationMs(request.path), unreadable)
           const cost = partOf(model.minutePrice, durationMs, MINUTE_MS)
           const { file, fileName, language, path, prompt, temperature } = request

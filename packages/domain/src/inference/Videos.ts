@@ -7,8 +7,9 @@ import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
+import { catalogOf, oneOf } from "./Catalog.ts"
 import { ImageFetch } from "./ImageFetch.ts"
-import { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
 import { pictureAt } from "./LinkedPicture.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
@@ -64,7 +65,7 @@ export class Videos extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     Videos,
     Effect.gen(function* () {
-      const provider = (yield* ModelProvider).videos
+      const catalog = catalogOf((yield* ModelProvider).videos)
       const store = yield* VideoStore
       const lists = yield* VideoListStore
       const wakeups = yield* Wakeups
@@ -72,8 +73,6 @@ export class Videos extends Context.Service<
       const meters = yield* makeModelMeters
       const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
-      const models = provider?.models ?? []
-      const catalog = new Map(models.map((model) => [model.id, model]))
 
       const find = (principal: Principal, id: string) =>
         Effect.filterOrFail(
@@ -83,12 +82,11 @@ export class Videos extends Context.Service<
         )
 
       return Videos.of({
-        models,
+        models: catalog.models,
         submit: Effect.fnUntraced(function* (principal, request) {
-          const model = catalog.get(request.model)
-          if (model === undefined) return yield* new ModelNotFound({ model: request.model })
-          const size = yield* oneOf(model.id, "size", model.sizes, request.size)
-          const seconds = yield* oneOf(model.id, "seconds", model.seconds, request.seconds)
+          const { model } = yield* catalog.find(request.model)
+          const size = yield* oneOf("size", request.size, model.sizes, `${model.id} makes`)
+          const seconds = yield* oneOf("seconds", request.seconds, model.seconds, `${model.id} makes`)
           const price = model.secondPrice * BigInt(seconds)
           const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const { environmentId, environmentName, keyId, workspaceId } = principal
@@ -136,10 +134,9 @@ export class Videos extends Context.Service<
         read: Effect.fnUntraced(function* (principal, id, range) {
           const row = yield* find(principal, id)
           if (row.status !== "completed") return yield* new VideoWithoutBytes({ status: row.status })
-          const model = catalog.get(row.model)
-          if (provider === undefined || model === undefined || row.reference === null) {
-            return yield* new UpstreamFailed({ reason: "broken" })
-          }
+          const broken = () => new UpstreamFailed({ reason: "broken" })
+          const { model, provider } = yield* Effect.mapError(catalog.find(row.model), broken)
+          if (row.reference === null) return yield* broken()
           const read = yield* provider.read(model, row.reference, range)
           if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })
           return read
@@ -147,23 +144,4 @@ export class Videos extends Context.Service<
       })
     })
   )
-}
-
-/** The asked one of what a model can, or its first. */
-const oneOf = <A extends string | number>(
-  model: string,
-  param: string,
-  all: readonly [A, ...ReadonlyArray<A>],
-  asked: A | undefined
-): Effect.Effect<A, ChatInvalid> => {
-  const found = asked === undefined ? all[0] : all.find((one) => one === asked)
-  return found === undefined
-    ? Effect.fail(
-        new ChatInvalid({
-          message: `Invalid value for '${param}': ${model} makes ${all.join(", ")}`,
-          param,
-          code: null
-        })
-      )
-    : Effect.succeed(found)
 }
