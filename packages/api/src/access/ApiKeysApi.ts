@@ -5,9 +5,8 @@ import { allScopes } from "@sluice/domain/access/Principal"
 import { optional } from "@sluice/domain/files/OptionalField"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
-import { created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, isoOrNull, Name, nullable, required } from "../infra/WireFields.ts"
 import { Authorized, NeedsScope, OnceOnly, TellsSecret, WellFormed } from "./InfraAccess.ts"
@@ -74,8 +73,6 @@ export const ApiKeyChange = Schema.Struct({
   ),
   rate_limit_rpm: Schema.optionalKey(RateLimit)
 }).annotate({ identifier: "ApiKeyChange" })
-
-const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
 
 const listKeys = HttpApiEndpoint.get("list", "/", { query: listQuery, success: list(ApiKeyWire) })
   .annotate(NeedsScope, "keys:read")

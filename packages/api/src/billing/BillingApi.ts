@@ -3,10 +3,9 @@ import type { Balance, Transaction, UsageSummary } from "@sluice/domain/billing/
 import { toUsd } from "@sluice/domain/billing/Money"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
-import { data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Unprocessable } from "../infra/InfraErrors.ts"
 import { DateTime, isDay, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
 
@@ -75,8 +74,6 @@ const usageQuery = {
   from: Schema.optionalKey(Day.annotate({ description: "First UTC day; default: the first of the current month." })),
   to: Schema.optionalKey(Day.annotate({ description: "Last UTC day, inclusive; default: today." }))
 }
-
-const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
 
 const balance = HttpApiEndpoint.get("balance", "/balance", { query: environmentQuery, success: data(BalanceWire) })
   .annotate(NeedsScope, "billing:read")

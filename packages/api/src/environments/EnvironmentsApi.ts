@@ -3,10 +3,9 @@ import { toUsd } from "@sluice/domain/billing/Money"
 import type { Environment } from "@sluice/domain/environments/Environment"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
-import { data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, nullable, required, Usd } from "../infra/WireFields.ts"
 
@@ -50,8 +49,6 @@ export const EnvironmentChange = Schema.Struct({
     .annotate({ ...budgetRule, description: "USD a UTC month; null clears it." })
     .annotateKey(required)
 }).annotate({ identifier: "EnvironmentChange" })
-
-const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
 
 const listEnvironments = HttpApiEndpoint.get("list", "/", { query: listQuery, success: list(EnvironmentWire) })
   .annotate(NeedsScope, "environments:read")

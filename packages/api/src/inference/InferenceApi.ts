@@ -17,15 +17,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { ChatChunkWire, ChatCompletionWire } from "./ChatWire.ts"
-import {
-  always,
-  InvalidRequest,
-  Overloaded,
-  QuotaSpent,
-  TimedOut,
-  TooLarge,
-  UpstreamBroken
-} from "./InferenceApiErrors.ts"
+import { always, asked } from "./InferenceApiErrors.ts"
 import { EmbeddingListWire } from "./EmbeddingWire.ts"
 import { ImageListWire } from "./ImageWire.ts"
 import { ModelListWire, ModelWire } from "./ModelWire.ts"
@@ -37,7 +29,7 @@ import { TranscriptWire, VerboseTranscriptWire } from "./TranscriptWire.ts"
 const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completions", {
   payload: ChatBody,
   success: [ChatCompletionWire, HttpApiSchema.StreamSse({ data: ChatChunkWire })],
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+  error: asked
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createChatCompletion",
@@ -51,7 +43,7 @@ const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completio
 const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
   payload: ResponseBody,
   success: [ResponseWire, HttpApiSchema.StreamSse({ data: ResponseEventWire })],
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+  error: asked
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createResponse",
@@ -66,7 +58,7 @@ const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
 const createEmbeddings = HttpApiEndpoint.post("createEmbeddings", "/embeddings", {
   payload: EmbeddingBody,
   success: EmbeddingListWire,
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+  error: asked
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createEmbedding",
@@ -78,7 +70,7 @@ const createEmbeddings = HttpApiEndpoint.post("createEmbeddings", "/embeddings",
 const createImages = HttpApiEndpoint.post("createImages", "/images/generations", {
   payload: ImageBody,
   success: ImageListWire,
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+  error: asked
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createImage",
@@ -92,7 +84,7 @@ const createImages = HttpApiEndpoint.post("createImages", "/images/generations",
 const createSpeech = HttpApiEndpoint.post("createSpeech", "/audio/speech", {
   payload: SpeechBody,
   success: HttpApiSchema.StreamUint8Array({ contentType: "audio/mpeg" }),
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+  error: asked
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createSpeech",
@@ -115,7 +107,7 @@ const createTranscription = HttpApiEndpoint.post("createTranscription", "/audio/
     "timestamp_granularities[]": Schema.optionalKey(Schema.Array(Schema.Literals(["word", "segment"])))
   }).pipe(HttpApiSchema.asMultipart()),
   success: [TranscriptWire, VerboseTranscriptWire, Schema.String.pipe(HttpApiSchema.asText())],
-  error: [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut]
+  error: asked
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createTranscription",

@@ -28,3 +28,5 @@ export class Overloaded extends Schema.Error<Overloaded>("Overloaded")(fields, {
 export class TimedOut extends Schema.Error<TimedOut>("TimedOut")(fields, { httpApiStatus: 504 }) {}
 
 export const always = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
+/** Of what asks a model and waits for its answer. */
+export const asked = [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut] as const

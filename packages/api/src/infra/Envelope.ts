@@ -1,12 +1,18 @@
 /**
- * The envelopes of the infrastructure surface and the query that every list takes (interface: Envelopes; decisions:
- * Infrastructure surface, Lists). A cursor is the last id of a page, in base64url: opaque to callers, checked on return.
+ * What the contracts of the infrastructure surface share: envelopes, and the query that every list takes (interface:
+ * Envelopes; decisions: Infrastructure surface, Lists). A cursor is the last id of a page, in base64url: opaque to callers,
+ * checked on return.
  */
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
 import { DEFAULT_PAGE, MAX_PAGE } from "@sluice/domain/database/Page"
 import * as Base64Url from "effect/encoding/Base64Url"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+
+/** What the document says of an endpoint. */
+export const about = (identifier: string, summary: string, description?: string) =>
+  OpenApi.annotations({ identifier, summary, ...(description === undefined ? {} : { description }) })
 
 export const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
 export const created = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })

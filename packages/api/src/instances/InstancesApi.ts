@@ -1,14 +1,11 @@
 /** The contract of machines: list, look, stop, and the kinds there are (decisions: Instances, templates). */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
 import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
-import { data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
+import { about, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { NotFound, ServiceUnavailable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { GpuTypeWire, InstanceWire } from "./InstanceWire.ts"
-
-const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
 
 const listInstances = HttpApiEndpoint.get("list", "/", { query: listQuery, success: list(InstanceWire) })
   .annotate(NeedsScope, "instances:read")

@@ -3,10 +3,9 @@ import { JobRequestBody } from "@sluice/domain/jobs/JobRequest"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, OnceOnly, WellFormed, WithinBudget } from "../access/InfraAccess.ts"
-import { created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import {
   Conflict,
   InternalError,
@@ -66,9 +65,6 @@ export const logQuery = {
     Schema.Literals(["true", "false"]).annotate({ description: "`false`: end with what there is. Default `true`." })
   )
 }
-
-const about = (identifier: string, summary: string, description: string) =>
-  OpenApi.annotations({ identifier, summary, description })
 
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,

@@ -1,14 +1,11 @@
 /** The contract of volumes and their regions (decisions: Storage; interface: GET /storage/regions). */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
 import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
-import { created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
+import { about, created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { Conflict, NotFound, Unprocessable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts"
-
-const about = (identifier: string, summary: string) => OpenApi.annotations({ identifier, summary })
 
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
