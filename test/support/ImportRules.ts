@@ -159,6 +159,7 @@ const RANKS: Readonly<Record<string, number>> = {
   idempotency: 0,
   limits: 0,
   observation: 0,
+  requests: 0,
   billing: 1,
   environments: 2,
   machines: 2,

@@ -2,7 +2,7 @@
 import type { ApiKey } from "@sluice/domain/access/ApiKey"
 import { DEFAULT_RATE_LIMIT_RPM, MAX_RATE_LIMIT_RPM } from "@sluice/domain/access/ApiKey"
 import { allScopes } from "@sluice/domain/access/Principal"
-import { optional } from "@sluice/domain/files/OptionalField"
+import { optional } from "@sluice/domain/requests/OptionalField"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"

@@ -3,16 +3,11 @@ import type { ApiKeyNotFound, EnvironmentAmbiguous, KeyInvalid, ScopeMissing } f
 import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import type { IdempotencyInProgress, IdempotencyMismatch } from "@sluice/domain/idempotency/Idempotency"
-import type {
-  JobEnded,
-  JobNotFound,
-  LaunchFailed,
-  MachinesUnavailable,
-  RequestInvalid
-} from "@sluice/domain/jobs/JobErrors"
+import type { JobEnded, JobNotFound, LaunchFailed, MachinesUnavailable } from "@sluice/domain/jobs/JobErrors"
 import type { LimitReached } from "@sluice/domain/limits/LimitReached"
 import type { MachineNotFound } from "@sluice/domain/machines/Machine"
 import type { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
+import type { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import type { VolumeAttached, VolumeNameTaken, VolumeNotFound } from "@sluice/domain/storage/Volume"
 import type { RegionUnknown, VolumeShrinks } from "@sluice/domain/storage/Volumes"
 

@@ -3,7 +3,7 @@
  * that bodies are large for; they take no time. Millions of small values do.
  */
 import { Result } from "effect"
-import { fieldBeyond } from "../files/JsonBounds.ts"
+import { fieldBeyond } from "../requests/JsonBounds.ts"
 import { ChatInvalid } from "./InferenceErrors.ts"
 
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */

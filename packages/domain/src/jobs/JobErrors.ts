@@ -1,11 +1,6 @@
 /** Why a job is not taken, not found or not cancelled. Statuses on the wire are given in `api` alone. */
 import { Schema } from "effect"
 
-/** Everything that is wrong with a request, all at once. `path` is dotted, `message` says what would be right. */
-export class RequestInvalid extends Schema.TaggedError<RequestInvalid>()("RequestInvalid", {
-  issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
-}) {}
-
 export class JobNotFound extends Schema.TaggedError<JobNotFound>()("JobNotFound", { id: Schema.String }) {}
 
 /** The job ended already, otherwise than asked for. */

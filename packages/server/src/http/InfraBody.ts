@@ -4,7 +4,7 @@
  */
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
-import { fieldBeyond } from "@sluice/domain/files/JsonBounds"
+import { fieldBeyond } from "@sluice/domain/requests/JsonBounds"
 import { Data, Effect } from "effect"
 
 /** More than twice what a job has that leaves nothing out: 200 variables, 16 labels, each other field. */

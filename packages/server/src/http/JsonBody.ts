@@ -1,5 +1,5 @@
 /** A JSON body for the handlers that leave its validation to the domain: parsed, and nothing more. */
-import { RequestInvalid } from "@sluice/domain/jobs/JobErrors"
+import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import { Data, Effect } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 

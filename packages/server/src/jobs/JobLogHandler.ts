@@ -4,8 +4,9 @@
  */
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { JobNotFound, RequestInvalid } from "@sluice/domain/jobs/JobErrors"
+import { JobNotFound } from "@sluice/domain/jobs/JobErrors"
 import { JobLogs } from "@sluice/domain/jobs/JobLogs"
+import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"

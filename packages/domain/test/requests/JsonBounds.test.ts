@@ -1,6 +1,6 @@
 /** A text is refused for what it holds, by the field that holds it, and never for what stands in its strings. */
 import { assert, describe, it } from "@effect/vitest"
-import { fieldBeyond } from "@sluice/domain/files/JsonBounds"
+import { fieldBeyond } from "@sluice/domain/requests/JsonBounds"
 import fc from "fast-check"
 
 /** Values and levels of a parsed body, itself included. */
