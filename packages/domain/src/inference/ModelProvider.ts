@@ -129,7 +129,6 @@ export interface UpstreamHealth {
 }
 
 export interface ModelProviderService {
-  readonly name: string
   /** Those that chat. */
   readonly models: ReadonlyArray<Model>
   /** Undefined: this world has none. */

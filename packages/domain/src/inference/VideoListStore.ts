@@ -1,7 +1,7 @@
 /** Films as callers see them: one, a page of them, and the mark that one was deleted. Pictures stay where they are. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { VideoRow } from "./VideoRow.ts"
+import type { SeenVideo } from "./VideoRow.ts"
 
 export interface VideoPage {
   /** 1..MAX_VIDEO_PAGE. */
@@ -11,10 +11,7 @@ export interface VideoPage {
 }
 export const MAX_VIDEO_PAGE = 100
 
-export type SeenVideo = Omit<VideoRow, "picture" | "picture_type" | "fence" | "events">
-
-const COLUMNS =
-  "id, workspace_id, environment_id, model, prompt, size, seconds, price, status, percent, failure, reference, cost, created_at, ended_at, deleted_at"
+const COLUMNS = "id, model, prompt, size, seconds, status, percent, failure, reference, cost, created_at, ended_at"
 const ONE = `select ${COLUMNS} from videos where id = $1 and environment_id = $2 and deleted_at is null`
 const ORDERED = `select ${COLUMNS} from videos where idempotency_key = $1 and environment_id = $2 and deleted_at is null`
 const PAGE = {

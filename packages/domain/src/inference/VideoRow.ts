@@ -22,8 +22,6 @@ export interface NewVideo {
 
 export interface VideoRow {
   readonly id: string
-  readonly workspace_id: string
-  readonly environment_id: string
   readonly model: string
   readonly prompt: string
   readonly size: string
@@ -50,7 +48,10 @@ export const stateOf = ({ failure, percent, reference, status }: VideoRow): Vide
   reference
 })
 
-export const videoOf = (row: Omit<VideoRow, "picture" | "picture_type" | "fence" | "events">): Video => ({
+/** What of it its caller may see. */
+export type SeenVideo = Omit<VideoRow, "price" | "picture" | "picture_type" | "deleted_at" | "fence" | "events">
+
+export const videoOf = (row: SeenVideo): Video => ({
   id: row.id,
   status: row.status,
   model: row.model,

@@ -42,7 +42,7 @@ const inference = (books: Books, chat: Stream.Stream<ChatEvent>, counting = toke
         settle: (settlement) => Effect.sync(() => void books.settled.push(settlement))
       })
     ),
-    Layer.provide(Layer.succeed(ModelProvider, { name: "t", models: [model], chat: saying(chat) })),
+    Layer.provide(Layer.succeed(ModelProvider, { models: [model], chat: saying(chat) })),
     Layer.provide(counting),
     Layer.provide(Layer.merge(NodeCrypto.layer, replica))
   )

@@ -34,7 +34,6 @@ const asked = (request: ChatRequest, images: ImageFetchService["fetch"] | undefi
   const seen: Array<ChatRequest> = []
   const reserved: Array<bigint> = []
   const world = Layer.succeed(ModelProvider, {
-    name: "t",
     models: [{ ...model, vision }],
     chat: (_, request, hear) => {
       seen.push(request)

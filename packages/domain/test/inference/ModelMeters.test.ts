@@ -28,7 +28,6 @@ const world = (end: Effect.Effect<void, UpstreamFailed>, money: Effect.Effect<vo
     ),
     Layer.provide(
       Layer.succeed(ModelProvider, {
-        name: "t",
         models: [model],
         chat: (_model, _request, hear) =>
           Effect.gen(function* () {

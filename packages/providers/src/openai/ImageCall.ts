@@ -1,6 +1,6 @@
 /** Pictures from one upstream, in a format that we know. One that it gives as a link is not fetched: nobody's links are. */
 import { imageFormatOf } from "@sluice/domain/inference/ImageFormat"
-import type { ImageFiles, ImageModel } from "@sluice/domain/inference/ModelProvider"
+import type { ImageFiles } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import { bodyText } from "./BodyText.ts"
 import { callFailed } from "./CallFailed.ts"
@@ -22,7 +22,7 @@ export interface ImageTask {
 }
 
 export const imageCall =
-  (_model: ImageModel, { count, prompt, size }: ImageTask): Call<ImageFiles, never> =>
+  ({ count, prompt, size }: ImageTask): Call<ImageFiles, never> =>
   (lease) =>
     Effect.suspend(() => {
       const { omit, model } = lease.upstream

@@ -45,7 +45,6 @@ export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, 
       const all = [chats, embeddings, images, speech, transcription, films].flatMap(({ upstreams }) => upstreams)
 
       return ModelProvider.of({
-        name: "openai",
         models: chats.models,
         chat,
         health: Effect.sync(() => all.flatMap((upstreams) => upstreams.health)),
@@ -55,12 +54,12 @@ export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, 
         },
         images: {
           models: images.models,
-          generate: (model, request) => images.of(model).run(imageCall(model, request))
+          generate: (model, request) => images.of(model).run(imageCall(request))
         },
-        speech: { models: speech.models, speak: (model, task) => speech.of(model).run(speechCall(model, task)) },
+        speech: { models: speech.models, speak: (model, task) => speech.of(model).run(speechCall(task)) },
         transcription: {
           models: transcription.models,
-          transcribe: (model, task) => transcription.of(model).run(transcriptionCall(model, task))
+          transcribe: (model, task) => transcription.of(model).run(transcriptionCall(task))
         },
         videos: videos(films.models, films.of)
       })

@@ -1,5 +1,5 @@
 /** Speech from one upstream: a file of the asked format, or nothing. */
-import type { SpeechFormat, SpeechModel, SpeechTask } from "@sluice/domain/inference/MediaProvider"
+import type { SpeechFormat, SpeechTask } from "@sluice/domain/inference/MediaProvider"
 import { Effect } from "effect"
 import { bodyText } from "./BodyText.ts"
 import { callFailed } from "./CallFailed.ts"
@@ -12,7 +12,7 @@ const MORE_BYTES = 1024 * 1024
 const MOST_BYTES = 256 * 1024 * 1024
 
 export const speechCall =
-  (_model: SpeechModel, task: SpeechTask): Call<Uint8Array, never> =>
+  (task: SpeechTask): Call<Uint8Array, never> =>
   (lease) =>
     Effect.suspend(() => {
       const { omit, model } = lease.upstream

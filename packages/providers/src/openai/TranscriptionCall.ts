@@ -1,5 +1,5 @@
 /** What is said in a sound, from one upstream: with times where the server tells them, as one segment where not. */
-import type { Spoken, Transcript, TranscriptionModel, TranscriptionTask } from "@sluice/domain/inference/MediaProvider"
+import type { Spoken, Transcript, TranscriptionTask } from "@sluice/domain/inference/MediaProvider"
 import { Effect } from "effect"
 import { FormData } from "undici"
 import { kept } from "./BodyText.ts"
@@ -11,7 +11,7 @@ import type { Call } from "./Upstreams.ts"
 const MOST_BYTES = 64 * 1024 * 1024
 
 export const transcriptionCall =
-  (_model: TranscriptionModel, task: TranscriptionTask): Call<Transcript, never> =>
+  (task: TranscriptionTask): Call<Transcript, never> =>
   (lease) =>
     Effect.suspend(() => {
       const { omit, model } = lease.upstream

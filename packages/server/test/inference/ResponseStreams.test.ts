@@ -39,7 +39,6 @@ const model = (id: string): Model => ({
 })
 
 const provider = Layer.succeed(ModelProvider, {
-  name: "test",
   models: Object.keys(answers).map(model),
   chat: (model, request, hear) => saying(answers[model.id as keyof typeof answers])(model, request, hear)
 })

@@ -47,7 +47,6 @@ const model = (id: string): Model => ({
 })
 
 const provider = Layer.succeed(ModelProvider, {
-  name: "test",
   models: Object.keys(answers).map(model),
   chat: (model, request, hear) => saying(answers[model.id] ?? Stream.empty)(model, request, hear)
 })

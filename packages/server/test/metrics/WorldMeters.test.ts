@@ -18,7 +18,6 @@ let state: UpstreamHealth["state"] = "closed"
 const around = Layer.mergeAll(
   Layer.succeed(RateLimits, { consume: () => Effect.never, sharing: Effect.sync(() => sharing) }),
   Layer.succeed(ModelProvider, {
-    name: "t",
     models: [],
     chat: () => Effect.never,
     health: Effect.sync(() => [{ model: "m", upstream: 1, state }])

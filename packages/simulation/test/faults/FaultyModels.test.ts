@@ -42,7 +42,6 @@ const listed = { created: 0, ownedBy: "t" }
 const vectors = { ...listed, id: "v", dimensions: 2, contextLength: 9, promptPrice: 1n }
 const pictures = { ...listed, id: "p", sizes: ["1x1"] as const, imagePrice: 1n }
 const sound: ModelProviderService = {
-  name: "t",
   models: [model],
   embeddings: { models: [vectors], embed: () => Effect.succeed([new Float32Array(2)]) },
   images: { models: [pictures], generate: () => Effect.succeed({ format: "png", files: [new Uint8Array(1)] }) },

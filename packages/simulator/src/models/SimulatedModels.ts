@@ -89,7 +89,6 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
       }
 
       return {
-        name: "simulator",
         models: world.models,
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
         images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0),

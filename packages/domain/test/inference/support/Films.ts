@@ -48,7 +48,7 @@ const videos: VideoProvider = {
 export const services = Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps).pipe(
   Layer.provideMerge(Layer.mergeAll(VideoStore.layer, VideoListStore.layer)),
   Layer.provide(Wakeups.layer.pipe(Layer.provideMerge(Signals.layer))),
-  Layer.provide(Layer.succeed(ModelProvider, { name: "test", models: [], chat: () => Effect.never, videos })),
+  Layer.provide(Layer.succeed(ModelProvider, { models: [], chat: () => Effect.never, videos })),
   Layer.provide(replica),
   Layer.provide(NodeCrypto.layer),
   Layer.provideMerge(Observation.layer)
