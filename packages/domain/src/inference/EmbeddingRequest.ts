@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
+import { opt } from "./ChatBody.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
 export const MAX_INPUTS = 2_048
@@ -22,8 +23,6 @@ export interface EmbeddingRequest {
 const TokenIds = Schema.Array(
   Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, { expected: "the id of a token" }))
 ).check(Schema.isMinLength(1, { expected: "at least one token" }))
-const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-
 export const EmbeddingBody = Schema.Struct({
   model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
   input: Schema.Union([Schema.String, Schema.Array(Schema.String), TokenIds, Schema.Array(TokenIds)]),

@@ -1,6 +1,7 @@
 /** The body of POST /images/generations, as OpenAI's clients send it, checked. */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
+import { opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS } from "./ImageFormat.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
@@ -17,8 +18,6 @@ export interface ImageRequest {
   /** Links instead of the files themselves. */
   readonly links: boolean
 }
-
-const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 export const ImageBody = Schema.Struct({
   model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),

@@ -117,7 +117,7 @@ export class Production {
   }
 }
 /** Calls of one choice at most. */
-const MAX_CALLS = 128
+export const MAX_CALLS = 128
 
 const lengthOf = ({ calls, text, tokens: said }: Choice): number =>
   calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, text.length + said.length)

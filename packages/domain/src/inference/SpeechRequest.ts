@@ -1,6 +1,7 @@
 /** The body of POST /audio/speech (interface; decisions: Inference surface), as OpenAI's clients send it, checked. */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
+import { opt } from "./ChatBody.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 import { SPEECH_FORMATS, type SpeechFormat } from "./MediaProvider.ts"
 
@@ -19,7 +20,6 @@ export interface SpeechRequest {
   readonly events: boolean
 }
 
-const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const expected = `a number from ${MIN_SPEED} to ${MAX_SPEED}`
 
 export const SpeechBody = Schema.Struct({

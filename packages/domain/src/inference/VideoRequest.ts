@@ -7,7 +7,7 @@ import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { isLink } from "./Chat.ts"
-import { ImageUrl } from "./ChatBody.ts"
+import { ImageUrl, opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "./ImageFormat.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 
@@ -36,8 +36,6 @@ export interface VideoRequest {
 }
 
 const MAX_KEY = 255
-
-const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 export const VideoBody = Schema.Struct({
   model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),

@@ -3,10 +3,8 @@
  * the arguments as text or as an object, all at once or one by one.
  */
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
+import { MAX_CALLS } from "@sluice/domain/inference/Production"
 import { isRecord, number, text } from "./Loose.ts"
-
-/** Calls of one choice at most, as in the domain. */
-const MAX_CALLS = 128
 
 interface CallState {
   /** The upstream's own number for it. */
