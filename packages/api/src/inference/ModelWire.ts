@@ -12,9 +12,9 @@ export const ModelWire = Schema.Struct({
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
   context_length: Schema.optionalKey(Schema.Int),
   max_output_tokens: Schema.optionalKey(Schema.Int),
-  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image or a film, in pixels" })),
+  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image or a video, in pixels" })),
   dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
-  seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a film" })),
+  seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a video" })),
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
   max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Of a text that is spoken" })),
   capabilities: Schema.Array(Schema.String),
@@ -22,7 +22,7 @@ export const ModelWire = Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
     image: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one image" })),
     characters: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million characters" })),
-    second: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one second of film" })),
+    second: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one second of video" })),
     minute: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one minute of sound" })),
     completion: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" }))
   })

@@ -1,4 +1,4 @@
-/** Films on the wire: OpenAI's Video object, with `error` a text as the interface says (decisions: POST /videos). */
+/** Videos on the wire: OpenAI's Video object, with `error` a text as the interface says (decisions: POST /videos). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { VideoFailure } from "@sluice/domain/inference/MediaProvider"
 import { type Video, VIDEO_STATUSES } from "@sluice/domain/inference/Video"

@@ -1,4 +1,4 @@
-/** What a picture is by its first bytes: what a name or a header says of it may be wrong. */
+/** What an image is by its first bytes: what a name or a header says of it may be wrong. */
 
 export const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const
 export type ImageFormat = (typeof IMAGE_FORMATS)[number]

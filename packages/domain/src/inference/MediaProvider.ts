@@ -1,6 +1,6 @@
 /**
- * The ports to the worlds that speak, listen and film: parts of a `ModelProvider`. What a model makes comes whole, within
- * the bounds that its entry in the catalog names; a film is made in the background and fetched when it is there.
+ * The ports to the worlds that speak, listen and make videos: parts of a `ModelProvider`. What a model makes comes whole,
+ * within the bounds that its entry in the catalog names; a video is made in the background and fetched when it is there.
  */
 import type { Effect, Stream } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -82,7 +82,7 @@ export interface TranscriptionProvider {
   readonly transcribe: (model: TranscriptionModel, task: TranscriptionTask) => Effect.Effect<Transcript, UpstreamFailed>
 }
 
-/** A model that films. */
+/** A model that makes videos. */
 export interface VideoModel {
   readonly id: string
   readonly created: number
@@ -91,26 +91,26 @@ export interface VideoModel {
   readonly sizes: readonly [string, ...ReadonlyArray<string>]
   /** Lengths in seconds; the first where none is asked for. */
   readonly seconds: readonly [number, ...ReadonlyArray<number>]
-  /** Nano-USD for one second of film. */
+  /** Nano-USD for one second of video. */
   readonly secondPrice: NanoUsd
 }
 
 export interface VideoTask {
-  /** Asking twice under one id films once. */
+  /** Asking twice under one id makes one video. */
   readonly id: string
   readonly prompt: string
   readonly size: string
   readonly seconds: number
-  /** A picture that the film begins with. */
-  readonly picture: { readonly bytes: Uint8Array; readonly contentType: string } | undefined
+  /** What the video begins with. */
+  readonly image: { readonly bytes: Uint8Array; readonly contentType: string } | undefined
 }
 
-/** Why there is no film: what was asked for is not allowed, the model could not, it never ended. */
+/** Why there is no video: what was asked for is not allowed, the model could not, it never ended. */
 export type VideoFailure = "moderation_blocked" | "video_generation_failed" | "video_timeout"
 
 export type VideoProgress =
   | { readonly _tag: "Waiting" }
-  /** It knows of no such film: one that was ordered just now may be there soon. */
+  /** It knows of no such video: one that was ordered just now may be there soon. */
   | { readonly _tag: "Absent" }
   /** 0 to 100. */
   | { readonly _tag: "Filming"; readonly percent: number }
@@ -120,7 +120,7 @@ export type VideoProgress =
 /** `end` is inclusive, undefined: to the end of the file; or the last `suffix` bytes of it. */
 export type ByteRange = { readonly start: number; readonly end: number | undefined } | { readonly suffix: number }
 
-/** Bytes of a film: `[start, end)` of `size`. */
+/** Bytes of a video: `[start, end)` of `size`. */
 export interface VideoBytes {
   readonly size: number
   readonly start: number
@@ -133,7 +133,7 @@ export interface VideoProvider {
   /** Begins it, and gives the name under which the provider knows it. */
   readonly submit: (model: VideoModel, task: VideoTask) => Effect.Effect<string, UpstreamFailed>
   readonly look: (model: VideoModel, reference: string) => Effect.Effect<VideoProgress, UpstreamFailed>
-  /** Of a film that is completed. A range that begins behind its end gives nothing, from there. */
+  /** Of a video that is completed. A range that begins behind its end gives nothing, from there. */
   readonly read: (
     model: VideoModel,
     reference: string,

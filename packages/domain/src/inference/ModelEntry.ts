@@ -61,7 +61,7 @@ export const videoFields = {
   ...common,
   sizes: list(size, 32),
   seconds: list(whole(1, 600), 32),
-  price_usd: Schema.Struct({ second: usd("One second of film") })
+  price_usd: Schema.Struct({ second: usd("One second of video") })
 }
 
 type Entry<F extends Schema.Struct.Fields> = Schema.Struct<F>["Type"]

@@ -1,4 +1,4 @@
-/** A film that was ordered (interface: Video generation job): what a caller sees of it. */
+/** A video that was ordered (interface: Video generation job): what a caller sees of it. */
 import type { NanoUsd } from "../billing/Money.ts"
 import { Schema } from "effect"
 import type { VideoFailure } from "./MediaProvider.ts"
@@ -16,7 +16,7 @@ export interface Video {
   /** 0 to 100. */
   readonly percent: number
   readonly failure: VideoFailure | null
-  /** Null until it has ended; a failed film costs nothing. */
+  /** Null until it has ended; a failed video costs nothing. */
   readonly cost: NanoUsd | null
   /** Unix milliseconds. */
   readonly createdAt: number
@@ -36,7 +36,7 @@ export class VideoNotEnded extends Schema.TaggedError<VideoNotEnded>()("VideoNot
 /** The key of this order was used for another one. */
 export class VideoOrderDiffers extends Schema.TaggedError<VideoOrderDiffers>()("VideoOrderDiffers", {}) {}
 
-/** The film ends before the bytes that were asked for begin. */
+/** The video ends before the bytes that were asked for begin. */
 export class RangeUnsatisfiable extends Schema.TaggedError<RangeUnsatisfiable>()("RangeUnsatisfiable", {
   size: Schema.Int
 }) {}

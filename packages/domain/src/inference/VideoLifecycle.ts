@@ -1,18 +1,18 @@
 /**
- * What becomes of a film that was ordered, as pure rules: queued -> in_progress -> completed or failed, never back, and an
- * ended film never changes. It is charged when it is completed; a failed one costs nothing.
+ * What becomes of a video that was ordered, as pure rules: queued -> in_progress -> completed or failed, never back, and an
+ * ended video never changes. It is charged when it is completed; a failed one costs nothing.
  */
 import type { VideoFailure, VideoProgress } from "./MediaProvider.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
 import type { VideoStatus } from "./Video.ts"
 
-/** The longest that a film may take, in polls of the replica: an hour. */
+/** The longest that a video may take, in polls of the replica: an hour. */
 export const VIDEO_LIMIT_POLLS = 3_600
-/** A film that its provider does not know is given up after this part of the limit: two minutes. */
+/** A video that its provider does not know is given up after this part of the limit: two minutes. */
 const ABSENT_PART = 30
 /** An order that nobody took, for a wrong key or a server that is away, is given up after this part: ten minutes. */
 const ORDER_PART = 6
-/** Between two looks, in milliseconds: young films are looked at more often. */
+/** Between two looks, in milliseconds: young videos are looked at more often. */
 const LOOK_MS = [1_000, 15_000] as const
 
 export interface VideoState {
@@ -47,7 +47,7 @@ const told = (state: VideoState, news: VideoNews, past: (part: number) => boolea
   switch (news._tag) {
     case "Begun":
       return { ...state, reference: news.reference }
-    // What is refused can't be helped by asking again; what was begun may still be filmed while its provider is silent.
+    // What is refused can't be helped by asking again; what was begun may still be made while its provider is silent.
     case "Silent": {
       const untaken = news.reason === "broken" && state.reference === null && past(ORDER_PART)
       return news.reason === "refused" || untaken ? failed(state, "video_generation_failed") : state
@@ -57,7 +57,7 @@ const told = (state: VideoState, news: VideoNews, past: (part: number) => boolea
   }
 }
 
-/** `old`: a film that the provider does not know by now will never be. */
+/** `old`: a video that the provider does not know by now will never be. */
 const after = (state: VideoState, progress: VideoProgress, old: boolean): VideoState => {
   switch (progress._tag) {
     case "Waiting":

@@ -1,4 +1,4 @@
-/** Films as callers see them: one, a page of them, and the mark that one was deleted. Pictures stay where they are. */
+/** Videos as callers see them: one, a page of them, and the mark that one was deleted. Images stay where they are. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { SeenVideo } from "./VideoRow.ts"

@@ -1,8 +1,8 @@
 /**
- * Brings every film that was ordered to its end: asks the model for it, looks how far it is, settles its money.
+ * Brings every video that was ordered to its end: asks the model for it, looks how far it is, settles its money.
  *
  * Wakes when one is ordered or deleted, at the next look of each, and by poll. Running it twice is harmless: an order is
- * keyed by the film's id, and only one claim commits.
+ * keyed by the video's id, and only one claim commits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"
@@ -77,7 +77,7 @@ export class VideoReconciler extends Context.Service<
         meters(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
         if (completed) meters(row.model).charged(null, row.price)
         signals.emit("budgets")
-        // What nobody waits for any more is not filmed to its end.
+        // What nobody waits for any more is not made to its end.
         const model = catalog.get(row.model)
         if (
           state.failure === "video_timeout" &&
@@ -110,7 +110,7 @@ const taskOf = (row: VideoRow) => ({
   prompt: row.prompt,
   size: row.size,
   seconds: row.seconds,
-  picture:
+  image:
     row.picture === null || row.picture_type === null
       ? undefined
       : { bytes: row.picture, contentType: row.picture_type }

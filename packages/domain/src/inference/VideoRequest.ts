@@ -1,6 +1,6 @@
 /**
- * The body of POST /videos (decisions: Inference surface), JSON or a form as OpenAI's clients send it, checked. A picture
- * comes as a file of the form, as a `data:` URL, or as a link that is yet to be followed (`LinkedPicture.ts`).
+ * The body of POST /videos (decisions: Inference surface), JSON or a form as OpenAI's clients send it, checked. An image
+ * comes as a file of the form, as a `data:` URL, or as a link that is yet to be followed (`LinkedVideoImage.ts`).
  */
 import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -13,11 +13,12 @@ import type { ChatInvalid } from "./InferenceErrors.ts"
 
 /** UTF-16 units. */
 export const MAX_VIDEO_PROMPT = 32_000
-/** Bytes of a picture: it is kept until the model has it. */
-export const MAX_PICTURE_BYTES = 8_388_608
-const PICTURE_TYPES: ReadonlyArray<string> = IMAGE_FORMATS.map(imageType)
+/** Bytes of an image: it is kept until the model has it. */
+export const MAX_VIDEO_IMAGE_BYTES = 8_388_608
+const IMAGE_TYPES: ReadonlyArray<string> = IMAGE_FORMATS.map(imageType)
 
-export interface Picture {
+/** What a video begins with. */
+export interface VideoImage {
   readonly bytes: Uint8Array
   readonly contentType: string
 }
@@ -28,9 +29,9 @@ export interface VideoRequest {
   /** Undefined: the model's first. */
   readonly size: string | undefined
   readonly seconds: number | undefined
-  readonly picture: Picture | undefined
-  /** Where the picture is, of a caller who did not send it. */
-  readonly pictureLink?: string | undefined
+  readonly image: VideoImage | undefined
+  /** Where the image is, of a caller who did not send it. */
+  readonly imageLink?: string | undefined
   /** The caller's name for this order: said twice, it is one order. */
   readonly idempotencyKey?: string | undefined
 }
@@ -55,44 +56,44 @@ export const VideoBody = Schema.Struct({
 
 const decode = bodyDecoder(VideoBody)
 
-/** `picture`: the file `input_reference` of a form. */
+/** `image`: the file `input_reference` of a form. */
 export const decodeVideo = (
   body: unknown,
-  { idempotencyKey, picture }: { readonly idempotencyKey?: string | undefined; readonly picture?: Picture } = {}
+  { idempotencyKey, image }: { readonly idempotencyKey?: string | undefined; readonly image?: VideoImage } = {}
 ): Result.Result<VideoRequest, ChatInvalid> => {
   if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY)) {
     return invalid("Idempotency-Key", `Invalid value for 'Idempotency-Key': from 1 to ${MAX_KEY} characters`)
   }
   return Result.flatMap(decode(body), (given) => {
     const url = given.input_reference?.image_url
-    const pictureLink = picture === undefined && url !== undefined && isLink(url) ? url : undefined
-    return Result.flatMap(pictureLink === undefined ? pictureOf(url, picture) : NO_PICTURE, (found) =>
+    const imageLink = image === undefined && url !== undefined && isLink(url) ? url : undefined
+    return Result.flatMap(imageLink === undefined ? imageOf(url, image) : NO_IMAGE, (found) =>
       Result.succeed({
         model: given.model,
         // As the database keeps it, so that the order said again is the same.
         prompt: given.prompt.toWellFormed(),
         size: given.size ?? undefined,
         seconds: given.seconds === undefined || given.seconds === null ? undefined : Number(given.seconds),
-        picture: found,
-        pictureLink,
+        image: found,
+        imageLink,
         idempotencyKey
       })
     )
   })
 }
 
-const NO_PICTURE = Result.succeed(undefined)
+const NO_IMAGE = Result.succeed(undefined)
 
-const pictureOf = (
+const imageOf = (
   url: string | undefined,
-  file: Picture | undefined
-): Result.Result<Picture | undefined, ChatInvalid> => {
+  file: VideoImage | undefined
+): Result.Result<VideoImage | undefined, ChatInvalid> => {
   if (file !== undefined) return checked(file)
-  return url === undefined ? NO_PICTURE : pictureIn(url)
+  return url === undefined ? NO_IMAGE : imageIn(url)
 }
 
-/** The picture in a `data:` URL. */
-export const pictureIn = (url: string): Result.Result<Picture, ChatInvalid> => {
+/** The image in a `data:` URL. */
+export const imageIn = (url: string): Result.Result<VideoImage, ChatInvalid> => {
   const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
   if (parts === null) return refused(NO_DATA)
   const bytes = Base64.decode(url.slice(parts[0].length))
@@ -101,18 +102,18 @@ export const pictureIn = (url: string): Result.Result<Picture, ChatInvalid> => {
     : checked({ bytes: bytes.success, contentType: parts[1]! })
 }
 
-const checked = (picture: Picture): Result.Result<Picture, ChatInvalid> => {
-  if (!PICTURE_TYPES.includes(picture.contentType)) return refused(`must be ${PICTURE_TYPES.join(", ")}`)
-  if (picture.bytes.length === 0) return refused("is empty")
-  if (picture.bytes.length > MAX_PICTURE_BYTES) return refused(`may have at most ${MAX_PICTURE_BYTES} bytes`)
-  const format = imageFormatOf(picture.bytes)
-  if (format === undefined || imageType(format) !== picture.contentType) {
-    return refused(`is not ${picture.contentType} by its bytes`)
+const checked = (image: VideoImage): Result.Result<VideoImage, ChatInvalid> => {
+  if (!IMAGE_TYPES.includes(image.contentType)) return refused(`must be ${IMAGE_TYPES.join(", ")}`)
+  if (image.bytes.length === 0) return refused("is empty")
+  if (image.bytes.length > MAX_VIDEO_IMAGE_BYTES) return refused(`may have at most ${MAX_VIDEO_IMAGE_BYTES} bytes`)
+  const format = imageFormatOf(image.bytes)
+  if (format === undefined || imageType(format) !== image.contentType) {
+    return refused(`is not ${image.contentType} by its bytes`)
   }
-  return Result.succeed(picture)
+  return Result.succeed(image)
 }
 
-/** Links that are not allowed are refused in the same words as what is no URL of a picture at all. */
+/** Links that are not allowed are refused in the same words as what is no URL of an image at all. */
 export const NO_DATA =
   "must be a data: URL in base64; http(s) links where the operator allows them (--allow-image-urls)"
 

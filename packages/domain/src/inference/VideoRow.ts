@@ -1,9 +1,9 @@
-/** A film as it stands in the table, and what becomes of the row for callers and for the rules. */
+/** A video as it stands in the table, and what becomes of the row for callers and for the rules. */
 import type { NanoUsd } from "../billing/Money.ts"
 import type { VideoFailure } from "./MediaProvider.ts"
 import type { Video, VideoStatus } from "./Video.ts"
 import type { VideoState } from "./VideoLifecycle.ts"
-import type { Picture } from "./VideoRequest.ts"
+import type { VideoImage } from "./VideoRequest.ts"
 
 export interface NewVideo {
   readonly id: string
@@ -15,7 +15,7 @@ export interface NewVideo {
   readonly size: string
   readonly seconds: number
   readonly price: NanoUsd
-  readonly picture: Picture | undefined
+  readonly image: VideoImage | undefined
   /** The caller's name for this order: the same one twice is one order. */
   readonly idempotencyKey?: string | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of films: admission with the money held for them, claims, and commits that settle or release that money in the
- * statement that says how the film ended. A claim that was lost commits nothing.
+ * The rows of videos: admission with the money held for them, claims, and commits that settle or release that money in the
+ * statement that says how the video ended. A claim that was lost commits nothing.
  * Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -125,8 +125,8 @@ export class VideoStore extends Context.Service<
           video.prompt,
           video.size,
           video.seconds,
-          video.picture?.bytes ?? null,
-          video.picture?.contentType ?? null,
+          video.image?.bytes ?? null,
+          video.image?.contentType ?? null,
           new Date(at),
           video.idempotencyKey ?? null
         ])

@@ -1,6 +1,6 @@
 /**
- * Films of a prompt (interface: POST /videos and what belongs to it): ordered, looked at, fetched, deleted. The price is
- * held when one is ordered and charged when it is completed; a failed film costs nothing.
+ * Videos of a prompt (interface: POST /videos and what belongs to it): ordered, looked at, fetched, deleted. The price is
+ * held when one is ordered and charged when it is completed; a failed video costs nothing.
  */
 import { Context, Crypto, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -10,7 +10,7 @@ import { Wakeups } from "../database/Wakeups.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import { ImageFetch } from "./ImageFetch.ts"
 import type { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
-import { pictureAt } from "./LinkedPicture.ts"
+import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
@@ -54,7 +54,7 @@ export class Videos extends Context.Service<
       page: VideoPage
     ) => Effect.Effect<{ readonly videos: ReadonlyArray<Video>; readonly hasMore: boolean }>
     readonly remove: (principal: Principal, id: string) => Effect.Effect<void, VideoNotFound | VideoNotEnded>
-    /** The bytes of a completed film, or a part of them. */
+    /** The bytes of a completed video, or a part of them. */
     readonly read: (
       principal: Principal,
       id: string,
@@ -90,11 +90,11 @@ export class Videos extends Context.Service<
           const price = model.secondPrice * BigInt(seconds)
           const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const { environmentId, environmentName, keyId, workspaceId } = principal
-          const { idempotencyKey, pictureLink, prompt } = request
+          const { idempotencyKey, imageLink, prompt } = request
           const ordered = idempotencyKey === undefined ? Effect.void : lists.ordered(idempotencyKey, environmentId)
-          // An order that was given before has its picture, wherever its link leads by now.
-          const fetched = pictureLink === undefined || (yield* ordered) !== undefined ? undefined : pictureLink
-          const picture = fetched === undefined ? request.picture : yield* pictureAt(images, workspaceId, fetched)
+          // An order that was given before has its image, wherever its link leads by now.
+          const fetched = imageLink === undefined || (yield* ordered) !== undefined ? undefined : imageLink
+          const image = fetched === undefined ? request.image : yield* imageAt(images, workspaceId, fetched)
           const admitted = yield* store.admit({
             id,
             workspaceId,
@@ -105,7 +105,7 @@ export class Videos extends Context.Service<
             size,
             seconds,
             price,
-            picture,
+            image,
             idempotencyKey
           })
           if (admitted.refused !== null) meters(model.id).ended("refused", 0)

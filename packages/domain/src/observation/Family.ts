@@ -7,7 +7,7 @@
 /** Series of a family at most. */
 export const MAX_SERIES = 10_000
 
-/** Upper bounds of durations, in seconds: from an answer out of memory to a film. */
+/** Upper bounds of durations, in seconds: from an answer out of memory to a video. */
 export const SECONDS: ReadonlyArray<number> = [
   0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_200
 ]

@@ -24,7 +24,7 @@ const TestLayer = Layer.mergeAll(HoldStore.layer, LedgerStore.layer, MeteringSto
 )
 
 const ROUNDS = 150
-const FILM = { model: "film", prompt: "a wave", size: "1x1", seconds: 1, price: 200n, picture: undefined }
+const FILM = { model: "film", prompt: "a wave", size: "1x1", seconds: 1, price: 200n, image: undefined }
 const FAILED: VideoState = { status: "failed", percent: 0, failure: "video_generation_failed", reference: null }
 
 onPostgres(

@@ -138,7 +138,7 @@ onEveryDatabase("The turn of a month", (it) => {
           expect((yield* shown(at)).budgetReached).toBe(true)
           expect(yield* ask(1n, at)).toBe(false)
           const id = yield* (yield* Crypto.Crypto).randomUUIDv7()
-          const film = { model: "film", prompt: "a wave", size: "1x1", seconds: 1, price: 1n, picture: undefined }
+          const film = { model: "film", prompt: "a wave", size: "1x1", seconds: 1, price: 1n, image: undefined }
           expect(yield* videos.admit({ ...tenant, ...film, id })).toMatchObject({ refused: "budget_reached" })
           const refused = yield* Effect.exit(admissions.admit(yield* jobDraft(tenant, { price: PRICE, hold: 1n })))
           expect(refused).toEqual(Exit.fail({ _tag: "BudgetReached" }))

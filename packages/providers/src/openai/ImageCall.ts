@@ -1,4 +1,4 @@
-/** Pictures from one upstream, in a format that we know. One that it gives as a link is not fetched: nobody's links are. */
+/** Images from one upstream, in a format that we know. One that it gives as a link is not fetched: nobody's links are. */
 import { imageFormatOf } from "@sluice/domain/inference/ImageFormat"
 import type { ImageFiles } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"

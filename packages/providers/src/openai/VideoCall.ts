@@ -19,10 +19,10 @@ export const orderCall =
       form.append("prompt", task.prompt)
       form.append("seconds", String(task.seconds))
       form.append("size", task.size)
-      if (task.picture !== undefined) {
-        const { bytes, contentType } = task.picture
-        const picture = new Blob([new Uint8Array(bytes)], { type: contentType })
-        form.append("input_reference", picture, `picture.${/\/(\w+)/.exec(contentType)?.[1] ?? "png"}`)
+      if (task.image !== undefined) {
+        const { bytes, contentType } = task.image
+        const image = new Blob([new Uint8Array(bytes)], { type: contentType })
+        form.append("input_reference", image, `picture.${/\/(\w+)/.exec(contentType)?.[1] ?? "png"}`)
       }
       const exchange = lease.send({
         method: "POST",

@@ -9,8 +9,8 @@ describe("a film", () => {
   it.live("is ordered as stock clients order, under the id that it has here", () =>
     Effect.gen(function* () {
       const { model, provider, servers } = yield* over([studio(true)])
-      const picture = { bytes: new Uint8Array([1, 2]), contentType: "image/png" }
-      const reference = yield* provider.submit(model, { ...task, picture })
+      const image = { bytes: new Uint8Array([1, 2]), contentType: "image/png" }
+      const reference = yield* provider.submit(model, { ...task, image })
       const { body, headers, path } = servers[0]!.seen[0]!
       expect([path, headers["idempotency-key"]]).toEqual(["/v1/videos", task.id])
       const type = { headers: { "content-type": `${headers["content-type"]}` } }

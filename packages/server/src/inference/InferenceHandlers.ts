@@ -20,7 +20,7 @@ import { Inference } from "@sluice/domain/inference/Inference"
 import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
 import { Speech } from "@sluice/domain/inference/Speech"
 import { MAX_SOUND_BYTES } from "@sluice/domain/inference/TranscriptionRequest"
-import { MAX_PICTURE_BYTES } from "@sluice/domain/inference/VideoRequest"
+import { MAX_VIDEO_IMAGE_BYTES } from "@sluice/domain/inference/VideoRequest"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -186,7 +186,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
       .handleRaw("createVideo", ({ request }) =>
         isForm(NodeHttpServerRequest.toIncomingMessage(request))
-          ? uploading(request, { file: "input_reference", maxBytes: MAX_PICTURE_BYTES }, (caller, form) =>
+          ? uploading(request, { file: "input_reference", maxBytes: MAX_VIDEO_IMAGE_BYTES }, (caller, form) =>
               film.fromForm(caller, form, request.headers["idempotency-key"])
             )
           : asking(request, (caller, body) => film.fromJson(caller, body, request.headers["idempotency-key"]))

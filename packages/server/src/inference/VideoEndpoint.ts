@@ -1,4 +1,4 @@
-/** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, films as bytes. */
+/** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos as bytes. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/inference/VideoWire"
 import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
@@ -43,7 +43,7 @@ export const makeVideos = Effect.map(Videos, (videos) => {
             caller,
             decodeVideo(fields, {
               idempotencyKey,
-              picture: { bytes: new Uint8Array(buffer), contentType: file.type }
+              image: { bytes: new Uint8Array(buffer), contentType: file.type }
             })
           )
       )

@@ -79,9 +79,9 @@ const partOf = (size: number, range: ByteRange | undefined) => {
   return { start: range.start, end: Math.max(range.start, Math.min(size, (range.end ?? size - 1) + 1)) }
 }
 
-const keyOf = (seed: number, model: string, { picture, prompt }: VideoTask): number => {
+const keyOf = (seed: number, model: string, { image, prompt }: VideoTask): number => {
   const key = textHash(textHash(seed, model), prompt)
-  return picture === undefined ? key : textHash(key, String.fromCharCode(...picture.bytes.subarray(0, 4_096)))
+  return image === undefined ? key : textHash(key, String.fromCharCode(...image.bytes.subarray(0, 4_096)))
 }
 
 const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>

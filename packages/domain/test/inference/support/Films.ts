@@ -22,7 +22,7 @@ const MODEL: VideoModel = {
   seconds: [4, 8],
   secondPrice: 10n
 }
-export const REQUEST = { model: "film", prompt: "a harbour", size: undefined, seconds: undefined, picture: undefined }
+export const REQUEST = { model: "film", prompt: "a harbour", size: undefined, seconds: undefined, image: undefined }
 
 /** What the provider does, set by each test; what it was asked. */
 interface Script {

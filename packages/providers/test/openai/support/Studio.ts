@@ -38,7 +38,7 @@ export const task = {
   prompt: "a cat",
   size: "64x64",
   seconds: 8,
-  picture: undefined
+  image: undefined
 }
 export const told = <A>(effect: Effect.Effect<A, { readonly reason: string }>): Effect.Effect<A | string> =>
   Effect.match(effect, { onFailure: ({ reason }) => reason, onSuccess: (value) => value }).pipe(

@@ -1,23 +1,23 @@
 /**
- * The picture of a video whose caller names it by link: fetched before anything is held, through the one safe client, and
- * then no other than a picture that was sent. Where links are not allowed it is refused.
+ * The image of a video whose caller names it by link: fetched before anything is held, through the one safe client, and
+ * then no other than an image that was sent. Where links are not allowed it is refused.
  */
 import { Effect } from "effect"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
 import type { ChatInvalid } from "./InferenceErrors.ts"
 import { MAX_IMAGE_BYTES } from "./LinkedImages.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
-import { NO_DATA, type Picture, pictureIn, refused } from "./VideoRequest.ts"
+import { imageIn, NO_DATA, refused, type VideoImage } from "./VideoRequest.ts"
 
 /** `owner`: for whom; each has a share of what is fetched at a time. */
-export const pictureAt = (
+export const imageAt = (
   images: ImageFetchService | undefined,
   owner: string,
   link: string
-): Effect.Effect<Picture, ChatInvalid | UpstreamFailed> =>
+): Effect.Effect<VideoImage, ChatInvalid | UpstreamFailed> =>
   images === undefined
     ? Effect.fromResult(refused(NO_DATA))
     : images.fetch(owner, link, new Allowance(MAX_IMAGE_BYTES)).pipe(
         Effect.catchTag("ImageUnfetched", ({ why }) => Effect.fromResult(refused(`could not be fetched: ${why}`))),
-        Effect.flatMap((url) => Effect.fromResult(pictureIn(url)))
+        Effect.flatMap((url) => Effect.fromResult(imageIn(url)))
       )
