@@ -4,10 +4,9 @@
  * are never in it.
  */
 import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
-import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
-import type { ChatInvalid, ClientStalled, FileTooLarge, ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
+import type { ClientStalled, FileTooLarge, QuestionError } from "@sluice/domain/inference/InferenceErrors"
 import type {
   RangeUnsatisfiable,
   VideoNotEnded,
@@ -52,21 +51,17 @@ export interface StoreUnavailable {
 export type InferenceFailure =
   | BodyCrowdedOut
   | BodyTooLarge
-  | BudgetReached
-  | ChatInvalid
   | ClientStalled
-  | CreditInsufficient
   | EnvironmentNotFound
   | FileTooLarge
   | KeyInvalid
-  | ModelNotFound
+  | QuestionError
   | RangeUnsatisfiable
   | RateExceeded
   | ScopeMissing
   | ServerStopping
   | StoreUnavailable
   | Unexpected
-  | UpstreamFailed
   | VideoNotEnded
   | VideoNotFound
   | VideoOrderDiffers
@@ -161,7 +156,7 @@ const table: {
       "environment_not_found",
       "There is no such environment in this workspace; check the header X-Environment."
     ),
-  ChatInvalid: ({ message, code, param }) => invalidRequest(400, code, message, param),
+  QuestionInvalid: ({ message, code, param }) => invalidRequest(400, code, message, param),
   ModelNotFound: ({ model }) =>
     invalidRequest(
       404,

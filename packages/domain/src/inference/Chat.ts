@@ -5,7 +5,7 @@
 import { Result } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { ChatBody, type MessageBody } from "./ChatBody.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 export type Role = MessageBody["role"]
 
@@ -79,11 +79,11 @@ export interface ChatRequest {
 const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
-export const decodeChat = (body: unknown): Result.Result<ChatRequest, ChatInvalid> =>
+export const decodeChat = (body: unknown): Result.Result<ChatRequest, QuestionInvalid> =>
   Result.flatMap(decode(body), chatOf)
 
 /** The rules of a body that has the right shape. */
-export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> => {
+export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
     const one = normaliseMessage(message, `messages.${index}`)
@@ -133,7 +133,7 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ChatInvalid> 
   })
 }
 
-const choiceOf = (body: ChatBody): Result.Result<ChatRequest["toolChoice"], ChatInvalid> => {
+const choiceOf = (body: ChatBody): Result.Result<ChatRequest["toolChoice"], QuestionInvalid> => {
   const choice = body.tool_choice ?? "auto"
   const tools = body.tools ?? []
   if (choice === "none" || choice === "auto") return Result.succeed(choice)
@@ -147,7 +147,7 @@ const choiceOf = (body: ChatBody): Result.Result<ChatRequest["toolChoice"], Chat
     : invalid("tool_choice", `Invalid value for 'tool_choice': none of the tools is called ${JSON.stringify(name)}`)
 }
 
-const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, ChatInvalid> => {
+const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, QuestionInvalid> => {
   const content = message.content ?? null
   const toolCalls = message.tool_calls ?? []
   if (content === null && (message.role !== "assistant" || toolCalls.length === 0)) {
@@ -187,7 +187,7 @@ export const isLink = (url: string): boolean => /^https?:/i.test(url)
 export const noData = (param: string): string =>
   `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...); http(s) links where the operator allows them (--allow-image-urls)`
 
-const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ChatInvalid> => {
+const formatOf = (body: ChatBody): Result.Result<ResponseFormat, QuestionInvalid> => {
   const format = body.response_format ?? { type: "text" as const }
   if (format.type === "text") return Result.succeed({ type: "text" })
   if (format.type === "json_object") {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { ChatRequest } from "./Chat.ts"
 import { promptOverhead } from "./ChatPrompt.ts"
-import { ChatInvalid } from "./InferenceErrors.ts"
+import { QuestionInvalid } from "./InferenceErrors.ts"
 import type { Model } from "./ModelProvider.ts"
 
 /** A request that fits its model. */
@@ -23,12 +23,12 @@ export const refusalOf = (model: Model, request: ChatRequest) => {
 }
 
 /** Clamps the answer to the model and to what the context leaves. A count beyond the context may have stopped there. */
-export const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<ChatTask, ChatInvalid> => {
+export const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<ChatTask, QuestionInvalid> => {
   const promptTokens = counted + promptOverhead(request)
   const left = model.contextLength - promptTokens
   if (left < 1) {
     const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have more; shorten them`
-    return Effect.fail(new ChatInvalid({ message, param: "messages", code: "context_length_exceeded" }))
+    return Effect.fail(new QuestionInvalid({ message, param: "messages", code: "context_length_exceeded" }))
   }
   const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)
   return Effect.succeed({ model, request: { ...request, maxTokens: allowed }, promptTokens, allowed })

@@ -5,7 +5,7 @@
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { opt } from "./ChatBody.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 export const MAX_INPUTS = 2_048
 
@@ -34,7 +34,7 @@ export const EmbeddingBody = Schema.Struct({
 const decode = bodyDecoder(EmbeddingBody)
 
 /** Checks a parsed JSON body. */
-export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, ChatInvalid> =>
+export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, QuestionInvalid> =>
   Result.flatMap(decode(body), ({ dimensions, encoding_format, input, model }) => {
     const inputs = inputsOf(input)
     if (inputs.length === 0 || inputs.length > MAX_INPUTS) {

@@ -1,13 +1,12 @@
 /** Texts as vectors (interface: Inference surface; decisions: POST /embeddings), metered by the tokens of the texts. */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { catalogOf } from "./Catalog.ts"
 import type { EmbeddingRequest } from "./EmbeddingRequest.ts"
-import { ChatInvalid, type ModelNotFound } from "./InferenceErrors.ts"
+import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
-import { type EmbeddingModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
+import { type EmbeddingModel, ModelProvider } from "./ModelProvider.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
 import { makeWholeAnswer } from "./WholeAnswer.ts"
@@ -23,8 +22,6 @@ export interface EmbeddingAnswer {
   readonly cost: NanoUsd
 }
 
-export type EmbeddingError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
-
 export class Embeddings extends Context.Service<
   Embeddings,
   {
@@ -33,7 +30,7 @@ export class Embeddings extends Context.Service<
       principal: Principal,
       requestId: string,
       request: EmbeddingRequest
-    ) => Effect.Effect<EmbeddingAnswer, EmbeddingError>
+    ) => Effect.Effect<EmbeddingAnswer, QuestionError>
   }
 >()("@sluice/domain/inference/Embeddings") {
   static readonly layerNoDeps = Layer.effect(
@@ -59,7 +56,7 @@ export class Embeddings extends Context.Service<
       ) {
         if (request.dimensions !== undefined && request.dimensions > model.dimensions) {
           const message = `Invalid value for 'dimensions': ${model.id} has ${model.dimensions}, not ${request.dimensions}`
-          return yield* new ChatInvalid({ message, param: "dimensions", code: null })
+          return yield* new QuestionInvalid({ message, param: "dimensions", code: null })
         }
         let total = 0
         for (const [index, counted] of (yield* countsOf(principal, model, request)).entries()) {
@@ -68,7 +65,7 @@ export class Embeddings extends Context.Service<
           if (counted <= model.contextLength && total <= MAX_TOKENS) continue
           const what = most === MAX_TOKENS ? "all texts of a request" : `text ${index}`
           const message = `${model.id} takes ${most} tokens, but ${what} has more; shorten it or send less at once`
-          return yield* new ChatInvalid({ message, param: `input.${index}`, code: "context_length_exceeded" })
+          return yield* new QuestionInvalid({ message, param: `input.${index}`, code: "context_length_exceeded" })
         }
         return total
       })

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS } from "./ImageFormat.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 export const MAX_IMAGES = 10
 /** UTF-16 units. */
@@ -43,7 +43,7 @@ export const ImageBody = Schema.Struct({
 const decode = bodyDecoder(ImageBody)
 
 /** Checks a parsed JSON body. */
-export const decodeImage = (body: unknown): Result.Result<ImageRequest, ChatInvalid> =>
+export const decodeImage = (body: unknown): Result.Result<ImageRequest, QuestionInvalid> =>
   Result.flatMap(decode(body), (given) => {
     const missing = MISSING.find(({ asked }) => asked(given))
     if (missing !== undefined) return invalid(missing.param, `Invalid value for '${missing.param}': ${missing.message}`)

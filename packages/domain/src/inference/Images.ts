@@ -1,15 +1,14 @@
 /** Images of a prompt (interface: POST /images/generations), charged by the image; what fails costs nothing. */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import type { ImageFormat } from "./ImageFormat.ts"
 import { ImageLinks } from "./ImageLinks.ts"
 import type { ImageRequest } from "./ImageRequest.ts"
-import type { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { QuestionError } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
-import { type ImageModel, ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
+import { type ImageModel, ModelProvider } from "./ModelProvider.ts"
 import { Tokens } from "./Tokens.ts"
 import { makeWholeAnswer } from "./WholeAnswer.ts"
 
@@ -24,8 +23,6 @@ export interface ImageAnswer {
   readonly cost: NanoUsd
 }
 
-export type ImageError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
-
 export class Images extends Context.Service<
   Images,
   {
@@ -34,7 +31,7 @@ export class Images extends Context.Service<
       principal: Principal,
       requestId: string,
       request: ImageRequest
-    ) => Effect.Effect<ImageAnswer, ImageError>
+    ) => Effect.Effect<ImageAnswer, QuestionError>
   }
 >()("@sluice/domain/inference/Images") {
   static readonly layerNoDeps = Layer.effect(

@@ -6,14 +6,13 @@
  */
 import { Clock, Context, Crypto, Duration, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { Replica } from "../database/Replica.ts"
 import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, refusalOf } from "./ChatTask.ts"
 import { ImageFetch } from "./ImageFetch.ts"
-import { ModelNotFound, ChatInvalid } from "./InferenceErrors.ts"
+import { ModelNotFound, type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
 import { makeModelMeters, type Watch } from "./ModelMeters.ts"
@@ -63,8 +62,6 @@ export interface Answer {
 /** Hands produced events on; the model waits until it returns. */
 export type Emit<E> = (head: AnswerHead, events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
 
-export type ChatError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
-
 export class Inference extends Context.Service<
   Inference,
   {
@@ -79,7 +76,7 @@ export class Inference extends Context.Service<
       request: ChatRequest,
       emit?: Emit<E> | undefined,
       isGone?: () => boolean
-    ) => Effect.Effect<Answer, ChatError | E>
+    ) => Effect.Effect<Answer, QuestionError | E>
   }
 >()("@sluice/domain/inference/Inference") {
   static readonly layerNoDeps = Layer.effect(
@@ -106,10 +103,10 @@ export class Inference extends Context.Service<
 
       /** The request as this model can serve it, with its images in place and its prompt counted. */
       const admit = (caller: string, request: ChatRequest) =>
-        onward(model(request.model), (found): Effect.Effect<ChatTask, ChatInvalid | UpstreamFailed> => {
+        onward(model(request.model), (found): Effect.Effect<ChatTask, QuestionInvalid | UpstreamFailed> => {
           const links = linksOf(request)
           const refusal = linksRefused(links, images) ?? refusalOf(found, request) ?? provider.refuses?.(found, request)
-          if (refusal !== undefined) return Effect.fail(new ChatInvalid({ ...refusal, code: null }))
+          if (refusal !== undefined) return Effect.fail(new QuestionInvalid({ ...refusal, code: null }))
           return links.length === 0 || images === undefined
             ? counted(caller, found, request)
             : Effect.flatMap(withImages(images, caller, request, links), (seen) => counted(caller, found, seen))

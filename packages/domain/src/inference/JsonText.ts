@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { fieldBeyond } from "../requests/JsonBounds.ts"
-import { ChatInvalid } from "./InferenceErrors.ts"
+import { QuestionInvalid } from "./InferenceErrors.ts"
 
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
 export const MAX_DEPTH = 64
@@ -14,9 +14,9 @@ export const TOO_LARGE = `The body nests deeper than ${MAX_DEPTH} levels or has 
 /** Texts below are parsed in no time, whatever they are. */
 const SMALL_TEXT = 131_072
 
-export const parsedJson = (text: string): Result.Result<unknown, ChatInvalid> => {
+export const parsedJson = (text: string): Result.Result<unknown, QuestionInvalid> => {
   if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values: MAX_VALUES }) !== undefined) {
-    return Result.fail(new ChatInvalid({ message: TOO_LARGE, param: null, code: null }))
+    return Result.fail(new QuestionInvalid({ message: TOO_LARGE, param: null, code: null }))
   }
   try {
     return Result.succeed(JSON.parse(text))
@@ -26,4 +26,4 @@ export const parsedJson = (text: string): Result.Result<unknown, ChatInvalid> =>
 }
 
 export const notJson = () =>
-  new ChatInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })
+  new QuestionInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })

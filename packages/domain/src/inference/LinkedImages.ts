@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import { type ChatImage, type ChatMessage, type ChatRequest, isLink, noData } from "./Chat.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
-import { ChatInvalid } from "./InferenceErrors.ts"
+import { QuestionInvalid } from "./InferenceErrors.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
 
 export const MAX_LINKS = 16
@@ -53,7 +53,7 @@ export const withImages = (
   owner: string,
   request: ChatRequest,
   links: ReadonlyArray<ImageLink>
-): Effect.Effect<ChatRequest, ChatInvalid | UpstreamFailed> =>
+): Effect.Effect<ChatRequest, QuestionInvalid | UpstreamFailed> =>
   Effect.suspend(() => {
     const allowance = new Allowance(MAX_IMAGE_BYTES - sentBytes(request))
     const fetched = Effect.forEach(
@@ -61,7 +61,7 @@ export const withImages = (
       ({ image, param }) =>
         Effect.map(
           Effect.catchTag(images.fetch(owner, image.url, allowance), "ImageUnfetched", ({ why }) =>
-            Effect.fail(new ChatInvalid({ ...refusal(param, why), code: null }))
+            Effect.fail(new QuestionInvalid({ ...refusal(param, why), code: null }))
           ),
           (url) => [image, { ...image, url }] as const
         ),

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 import { MAX_IMAGE_BYTES } from "./LinkedImages.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
 import { imageIn, NO_DATA, refused, type VideoImage } from "./VideoRequest.ts"
@@ -14,7 +14,7 @@ export const imageAt = (
   images: ImageFetchService | undefined,
   owner: string,
   link: string
-): Effect.Effect<VideoImage, ChatInvalid | UpstreamFailed> =>
+): Effect.Effect<VideoImage, QuestionInvalid | UpstreamFailed> =>
   images === undefined
     ? Effect.fromResult(refused(NO_DATA))
     : images.fetch(owner, link, new Allowance(MAX_IMAGE_BYTES)).pipe(

@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { type ChatRequest, chatOf } from "./Chat.ts"
 import type { ChatBody } from "./ChatBody.ts"
-import { ChatInvalid } from "./InferenceErrors.ts"
+import { QuestionInvalid } from "./InferenceErrors.ts"
 import { OpenResponseBody } from "./ResponseBody.ts"
 import { messagesOf, type PlacedMessage } from "./ResponseInput.ts"
 import { type ChosenTools, type ResponseTools, toolsOf } from "./ResponseTools.ts"
@@ -48,7 +48,7 @@ interface BodyPaths {
 const decode = bodyDecoder(OpenResponseBody)
 
 /** Checks a parsed JSON body. */
-export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, ChatInvalid> =>
+export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, QuestionInvalid> =>
   Result.flatMap(decode(body), (given) => {
     const stateful = NOT_KEPT.find(({ asked }) => asked(given))
     if (stateful !== undefined) {
@@ -99,7 +99,7 @@ const requestOf = (
   input: ReadonlyArray<PlacedMessage>,
   tools: ResponseTools,
   { choice, offered }: ChosenTools
-): Result.Result<ResponseRequest, ChatInvalid> => {
+): Result.Result<ResponseRequest, QuestionInvalid> => {
   const instructions = given.instructions ?? ""
   const placed: ReadonlyArray<PlacedMessage> =
     instructions === ""
@@ -146,11 +146,11 @@ const echoOf = (given: OpenResponseBody, chat: ChatRequest, tools: ResponseTools
 })
 
 /** A refusal of the chat, told of the field of this body. */
-export const inBody = (paths: BodyPaths, refusal: ChatInvalid): ChatInvalid => {
+export const inBody = (paths: BodyPaths, refusal: QuestionInvalid): QuestionInvalid => {
   const { code, message, param } = refusal
   if (param === null) return refusal
   const own = pathInBody(paths, param)
-  return new ChatInvalid({ code, param: own, message: message.replaceAll(`'${param}'`, `'${own}'`) })
+  return new QuestionInvalid({ code, param: own, message: message.replaceAll(`'${param}'`, `'${own}'`) })
 }
 
 const pathInBody = (paths: BodyPaths, param: string): string => {

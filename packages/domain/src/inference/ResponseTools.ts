@@ -6,7 +6,7 @@
 import { Result } from "effect"
 import { invalid, partDecoder } from "./BodyCheck.ts"
 import { type ChatBody, MAX_TOOLS } from "./ChatBody.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 import { FunctionTool, NamespaceTool, type ToolChoice } from "./ResponseBody.ts"
 
 /** What a caller calls a function. */
@@ -53,7 +53,7 @@ export class ResponseTools {
   }
 
   /** What a `tool_choice` leaves of the tools. */
-  chosen(choice: ToolChoice): Result.Result<ChosenTools, ChatInvalid> {
+  chosen(choice: ToolChoice): Result.Result<ChosenTools, QuestionInvalid> {
     const { offered } = this
     if (typeof choice === "string") return Result.succeed({ offered, choice })
     if (choice.type === "function") {
@@ -86,7 +86,7 @@ export const plainName = (name: string, namespace: string | undefined): string =
 }
 
 /** Checks the tools of a body. */
-export const toolsOf = (tools: ReadonlyArray<Json>): Result.Result<ResponseTools, ChatInvalid> => {
+export const toolsOf = (tools: ReadonlyArray<Json>): Result.Result<ResponseTools, QuestionInvalid> => {
   const offered: Array<OfferedTool> = []
   const shown: Array<Json> = []
   for (const [index, tool] of tools.entries()) {
@@ -109,7 +109,7 @@ const addFunction = (
   given: Json,
   path: string,
   namespace?: string
-): Result.Result<void, ChatInvalid> =>
+): Result.Result<void, QuestionInvalid> =>
   Result.flatMap(decodeFunction(given, path), ({ name, type, ...rest }) => {
     const plain = plainName(name, namespace)
     const wrong =
@@ -126,7 +126,7 @@ const addFunction = (
     return Result.succeed(undefined)
   })
 
-const addNamespace = (offered: Array<OfferedTool>, given: Json, path: string): Result.Result<void, ChatInvalid> =>
+const addNamespace = (offered: Array<OfferedTool>, given: Json, path: string): Result.Result<void, QuestionInvalid> =>
   Result.flatMap(decodeNamespace(given, path), ({ name, tools }) => {
     for (const [index, tool] of tools.entries()) {
       if (tool.type !== "function") continue

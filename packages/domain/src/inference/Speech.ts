@@ -1,13 +1,12 @@
 /** Speech of a text (interface: POST /audio/speech), charged by the character; what fails costs nothing. */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { type NanoUsd, partOf } from "../billing/Money.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
-import { ChatInvalid, type ModelNotFound } from "./InferenceErrors.ts"
+import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import type { SpeechModel } from "./MediaProvider.ts"
 import { Metering } from "./Metering.ts"
-import { ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
+import { ModelProvider } from "./ModelProvider.ts"
 import type { SpeechRequest } from "./SpeechRequest.ts"
 import { Tokens } from "./Tokens.ts"
 import { makeWholeAnswer } from "./WholeAnswer.ts"
@@ -18,8 +17,6 @@ export interface SpeechAnswer {
   readonly cost: NanoUsd
 }
 
-export type SpeechError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
-
 export class Speech extends Context.Service<
   Speech,
   {
@@ -28,7 +25,7 @@ export class Speech extends Context.Service<
       principal: Principal,
       requestId: string,
       request: SpeechRequest
-    ) => Effect.Effect<SpeechAnswer, SpeechError>
+    ) => Effect.Effect<SpeechAnswer, QuestionError>
   }
 >()("@sluice/domain/inference/Speech") {
   static readonly layerNoDeps = Layer.effect(
@@ -45,7 +42,7 @@ export class Speech extends Context.Service<
           const characters = charactersOf(request.input)
           if (characters > model.maxInputCharacters) {
             const message = `The input has ${characters} characters, and ${model.id} takes at most ${model.maxInputCharacters}; send it in parts`
-            return yield* new ChatInvalid({ message, param: "input", code: "input_too_long" })
+            return yield* new QuestionInvalid({ message, param: "input", code: "input_too_long" })
           }
           const voice = yield* oneOf("voice", request.voice, model.voices, `${model.id} has the voices`)
           const promptTokens = yield* tokens.count(principal.workspaceId, request.input, Number.POSITIVE_INFINITY)

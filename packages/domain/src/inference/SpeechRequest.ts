@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { opt } from "./ChatBody.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 import { SPEECH_FORMATS, type SpeechFormat } from "./MediaProvider.ts"
 
 export const MIN_SPEED = 0.25
@@ -35,7 +35,7 @@ export const SpeechBody = Schema.Struct({
 const decode = bodyDecoder(SpeechBody)
 
 /** Checks a parsed JSON body. */
-export const decodeSpeech = (body: unknown): Result.Result<SpeechRequest, ChatInvalid> =>
+export const decodeSpeech = (body: unknown): Result.Result<SpeechRequest, QuestionInvalid> =>
   Result.flatMap(decode(body), (given) => {
     const asked = given.response_format ?? "mp3"
     const format = SPEECH_FORMATS.find((one) => one === asked)

@@ -4,10 +4,9 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { type NanoUsd, partOf } from "../billing/Money.ts"
 import { catalogOf } from "./Catalog.ts"
-import { ChatInvalid, type ModelNotFound } from "./InferenceErrors.ts"
+import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import type { Transcript, TranscriptionModel } from "./MediaProvider.ts"
 import { Metering } from "./Metering.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
@@ -24,8 +23,6 @@ export interface TranscriptionAnswer {
   readonly cost: NanoUsd
 }
 
-export type TranscriptionError = ChatInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
-
 export class Transcriptions extends Context.Service<
   Transcriptions,
   {
@@ -34,7 +31,7 @@ export class Transcriptions extends Context.Service<
       principal: Principal,
       requestId: string,
       request: TranscriptionRequest
-    ) => Effect.Effect<TranscriptionAnswer, TranscriptionError>
+    ) => Effect.Effect<TranscriptionAnswer, QuestionError>
   }
 >()("@sluice/domain/inference/Transcriptions") {
   static readonly layerNoDeps = Layer.effect(
@@ -86,7 +83,7 @@ const WHY: Readonly<Record<SoundUnreadable["reason"], string>> = {
 const unreadable = ({ reason }: SoundUnreadable) =>
   reason === "busy"
     ? new UpstreamFailed({ reason: "overloaded" })
-    : new ChatInvalid({
+    : new QuestionInvalid({
         message: `Invalid value for 'file': ${WHY[reason]}`,
         param: "file",
         code: "invalid_file"

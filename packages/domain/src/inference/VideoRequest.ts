@@ -9,7 +9,7 @@ import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { isLink } from "./Chat.ts"
 import { ImageUrl, opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "./ImageFormat.ts"
-import type { ChatInvalid } from "./InferenceErrors.ts"
+import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 /** UTF-16 units. */
 export const MAX_VIDEO_PROMPT = 32_000
@@ -60,7 +60,7 @@ const decode = bodyDecoder(VideoBody)
 export const decodeVideo = (
   body: unknown,
   { idempotencyKey, image }: { readonly idempotencyKey?: string | undefined; readonly image?: VideoImage } = {}
-): Result.Result<VideoRequest, ChatInvalid> => {
+): Result.Result<VideoRequest, QuestionInvalid> => {
   if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY)) {
     return invalid("Idempotency-Key", `Invalid value for 'Idempotency-Key': from 1 to ${MAX_KEY} characters`)
   }
@@ -87,13 +87,13 @@ const NO_IMAGE = Result.succeed(undefined)
 const imageOf = (
   url: string | undefined,
   file: VideoImage | undefined
-): Result.Result<VideoImage | undefined, ChatInvalid> => {
+): Result.Result<VideoImage | undefined, QuestionInvalid> => {
   if (file !== undefined) return checked(file)
   return url === undefined ? NO_IMAGE : imageIn(url)
 }
 
 /** The image in a `data:` URL. */
-export const imageIn = (url: string): Result.Result<VideoImage, ChatInvalid> => {
+export const imageIn = (url: string): Result.Result<VideoImage, QuestionInvalid> => {
   const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
   if (parts === null) return refused(NO_DATA)
   const bytes = Base64.decode(url.slice(parts[0].length))
@@ -102,7 +102,7 @@ export const imageIn = (url: string): Result.Result<VideoImage, ChatInvalid> => 
     : checked({ bytes: bytes.success, contentType: parts[1]! })
 }
 
-const checked = (image: VideoImage): Result.Result<VideoImage, ChatInvalid> => {
+const checked = (image: VideoImage): Result.Result<VideoImage, QuestionInvalid> => {
   if (!IMAGE_TYPES.includes(image.contentType)) return refused(`must be ${IMAGE_TYPES.join(", ")}`)
   if (image.bytes.length === 0) return refused("is empty")
   if (image.bytes.length > MAX_VIDEO_IMAGE_BYTES) return refused(`may have at most ${MAX_VIDEO_IMAGE_BYTES} bytes`)

@@ -9,7 +9,7 @@ import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import { ImageFetch } from "./ImageFetch.ts"
-import type { ChatInvalid, ModelNotFound } from "./InferenceErrors.ts"
+import type { QuestionError } from "./InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
@@ -28,12 +28,8 @@ import { videoOf } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
 
 export type VideoError =
-  | BudgetReached
-  | ChatInvalid
-  | CreditInsufficient
-  | ModelNotFound
+  | QuestionError
   | RangeUnsatisfiable
-  | UpstreamFailed
   | VideoNotEnded
   | VideoNotFound
   | VideoOrderDiffers

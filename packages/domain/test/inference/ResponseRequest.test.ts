@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
 import { OpenResponseBody } from "@sluice/domain/inference/ResponseBody"
 import { decodeResponse, inBody } from "@sluice/domain/inference/ResponseRequest"
-import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
+import { QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { Effect, Result, Schema } from "effect"
 import fc from "fast-check"
 import { functionNames, type Turn, turns } from "./support/Conversations.ts"
@@ -127,7 +127,10 @@ describe("decodeResponse", () => {
       ]
     })
     const told = (param: string) => {
-      const { message, param: own } = inBody(paths, new ChatInvalid({ message: `Not '${param}'`, param, code: "c" }))
+      const { message, param: own } = inBody(
+        paths,
+        new QuestionInvalid({ message: `Not '${param}'`, param, code: "c" })
+      )
       expect(message).toBe(`Not '${own}'`)
       return own
     }

@@ -7,7 +7,7 @@ import { parsedJson } from "@sluice/domain/inference/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/Inference"
-import type { ChatInvalid, ClientStalled } from "@sluice/domain/inference/InferenceErrors"
+import type { ClientStalled, QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { onward, ready } from "@sluice/domain/inference/Onward"
 import { Cause, Clock, Effect, Exit, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -28,7 +28,7 @@ export interface Asked {
 
 /** One form of question and answer; `R` is a question as its endpoint knows it. */
 export interface AnswerKind<R> {
-  readonly decode: (body: unknown) => Result.Result<R, ChatInvalid>
+  readonly decode: (body: unknown) => Result.Result<R, QuestionInvalid>
   /** What the engine is asked. */
   readonly chat: (request: R) => ChatRequest
   /** The body of a buffered answer. */
@@ -36,7 +36,7 @@ export interface AnswerKind<R> {
   /** A streamed answer. `asked`: when, in Unix seconds. */
   readonly wire: (request: R, asked: number) => AnswerWire
   /** The engine's refusal in the words of this form. */
-  readonly refusal: (request: R, refusal: ChatInvalid) => ChatInvalid
+  readonly refusal: (request: R, refusal: QuestionInvalid) => QuestionInvalid
 }
 
 /** Writes a streamed answer itself; gives the others back. */
@@ -51,7 +51,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
     const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) =>
       Effect.catchTag(
         inference.chat(caller.principal, caller.requestId, kind.chat(request), emit, () => response.destroyed),
-        "ChatInvalid",
+        "QuestionInvalid",
         (refused) => Effect.fail(kind.refusal(request, refused))
       )
 

@@ -1,6 +1,6 @@
 /** Bodies of the inference surface, JSON or forms with a file, or the refusal that OpenAI's clients understand. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { ChatInvalid, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
+import { FileTooLarge, QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { notJson } from "@sluice/domain/inference/JsonText"
 import { BodyCrowdedOut, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
@@ -21,7 +21,7 @@ export const unreadForm =
       ? new FileTooLarge({ param, limitBytes: error.limitBytes })
       : error._tag === "FormCrowdedOut"
         ? { _tag: "BodyCrowdedOut" }
-        : new ChatInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
+        : new QuestionInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
 
 const FORM_MESSAGES = {
   no_form: "The body must be a form with a file: send it as multipart/form-data.",

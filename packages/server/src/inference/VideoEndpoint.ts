@@ -1,7 +1,7 @@
 /** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos as bytes. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/inference/VideoWire"
-import { ChatInvalid } from "@sluice/domain/inference/InferenceErrors"
+import { QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { VideoNotFound } from "@sluice/domain/inference/Video"
 import { MAX_VIDEO_PAGE, type VideoPage } from "@sluice/domain/inference/VideoListStore"
 import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
@@ -81,7 +81,7 @@ export const makeVideos = Effect.map(Videos, (videos) => {
       Effect.gen(function* () {
         if (variant !== undefined && variant !== "video") {
           const message = "Invalid value for 'variant': there is the video alone"
-          return yield* new ChatInvalid({ message, param: "variant", code: null })
+          return yield* new QuestionInvalid({ message, param: "variant", code: null })
         }
         // Nothing names this version of the bytes, so none is the one that `If-Range` means.
         const range = source.headers["if-range"] === undefined ? rangeOf(source.headers.range) : undefined
@@ -102,9 +102,9 @@ const pageOf = ({
   after,
   limit,
   order
-}: Readonly<Record<string, string | undefined>>): Effect.Effect<VideoPage, ChatInvalid> => {
+}: Readonly<Record<string, string | undefined>>): Effect.Effect<VideoPage, QuestionInvalid> => {
   const bad = (param: string, why: string) =>
-    Effect.fail(new ChatInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null }))
+    Effect.fail(new QuestionInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null }))
   const count = limit === undefined ? DEFAULT_PAGE : /^\d{1,3}$/.test(limit) ? Number(limit) : 0
   if (count < 1 || count > MAX_VIDEO_PAGE) return bad("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
   if (order !== undefined && order !== "asc" && order !== "desc") return bad("order", "must be asc or desc")
