@@ -35,7 +35,7 @@ export const environmentToWire = (environment: Environment): typeof EnvironmentW
 })
 
 const budgetRule = {
-  message: `must be null or a number of USD from 0 to ${MAX_BUDGET_USD}, with nine decimals at most`
+  message: `must be null or a number of USD from 0 to ${MAX_BUDGET_USD}`
 }
 
 export const EnvironmentChange = Schema.Struct({

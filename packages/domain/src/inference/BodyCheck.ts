@@ -4,7 +4,7 @@
  */
 import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
-import { issuesOf } from "./BodyIssues.ts"
+import { issuesOf } from "../requests/BodyIssues.ts"
 import { QuestionInvalid } from "./InferenceErrors.ts"
 import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
 

@@ -4,24 +4,23 @@
  * as `Offer`. Rules that span several values are in `JobRules`, so that they speak beside a wrong type elsewhere.
  */
 import type { Redacted } from "effect"
-import { Cause, Exit, Redacted as Redact, Result, Schema, SchemaIssue } from "effect"
+import { Cause, Exit, Redacted as Redact, Result, Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import { fromUsd } from "../billing/Money.ts"
 import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
+import { type Issue, listed } from "../requests/BodyIssues.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./JobDrafts.ts"
-import { envIssues, type Issue, labelIssues, MAX_GPU_COUNT, type Offer, offerIssues } from "./JobRules.ts"
+import { envIssues, labelIssues, MAX_GPU_COUNT, type Offer, offerIssues } from "./JobRules.ts"
 
 export const MAX_COMMAND_BYTES = 65_536
 export const MAX_RUNTIME_MINUTES = 1_440
 export const DEFAULT_CAPACITY_WAIT_MINUTES = 30
 export const MAX_NAME_CHARACTERS = 63
 const MAX_IMAGE_CHARACTERS = 255
-/** Issues of one answer at most. */
-const MAX_ISSUES = 250
 /** 9.2 billion USD would overflow int8; nobody means more than this. */
 const MAX_COST_USD = 1_000_000
 
@@ -101,22 +100,14 @@ export interface JobRequest {
 }
 
 const decodeBody = Schema.decodeUnknownExit(JobRequestBody, { errors: "all", onExcessProperty: "error" })
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const shapeIssues = (cause: Cause.Cause<Schema.SchemaError>): ReadonlyArray<Issue> => {
   const failure = Cause.findError(cause)
-  if (Result.isFailure(failure)) return [{ path: "", message: "must be a JSON object" }]
-  return formatIssues(failure.success.issue)
-    .issues.slice(0, MAX_ISSUES)
-    .map((issue) => ({
-      path: (issue.path ?? []).map((key) => String(key)).join("."),
-      message: issue.message === "Expected no excess property" ? "is not a field of this request" : lower(issue.message)
-    }))
+  return Result.isFailure(failure)
+    ? [{ path: "", message: "must be a JSON object" }]
+    : listed(failure.success.issue, "field of this request")
 }
 
-const lower = (message: string) => (message.startsWith("Expected ") ? `must be: ${message.slice(9)}` : message)
-
-/** The script that the body's machine would boot with, as far as the body can be read. */
 const scriptOf = (body: Readonly<Record<string, unknown>>): LaunchScript.LaunchScript | undefined =>
   typeof body.command !== "string" || body.command.length > MAX_COMMAND_BYTES
     ? undefined

@@ -3,6 +3,7 @@
  * body has the right type, so that their findings come together with those about its shape.
  */
 import type { NanoUsd } from "../billing/Money.ts"
+import type { Issue } from "../requests/BodyIssues.ts"
 import { byteLength } from "../machines/LaunchScript.ts"
 
 export const MAX_ENV_KEYS = 200
@@ -13,11 +14,6 @@ export const MAX_GPU_COUNT = 8
 const MAX_VARIABLE_NAME_CHARACTERS = 255
 /** How much of a wrong key is named in an answer. */
 const SHOWN_CHARACTERS = 64
-
-export interface Issue {
-  readonly path: string
-  readonly message: string
-}
 
 /** What the world offers at present, to check a request against. */
 export interface Offer {

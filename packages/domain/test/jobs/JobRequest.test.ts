@@ -66,6 +66,16 @@ describe("JobRequest", () => {
       assert.isTrue(Result.isFailure(result))
       if (Result.isFailure(result)) for (const { message } of result.failure) assert.notMatch(message, /[|{<]|readonly/)
     }
+    for (const max_runtime_minutes of ["1", null, Number.POSITIVE_INFINITY, 0.5, 0]) {
+      const once = decode(with_({ max_runtime_minutes }))
+      assert.deepStrictEqual(Result.isFailure(once) && once.failure, [
+        { path: "max_runtime_minutes", message: "must be an integer from 1 to 1440" }
+      ])
+    }
+    for (const body of [null, [], "x", 1]) {
+      const whole = decode(body)
+      assert.deepStrictEqual(Result.isFailure(whole) && whole.failure, [{ path: "", message: "must be a JSON object" }])
+    }
     const wrong = decode(with_({ template: 5, env: "A=1" }))
     assert.deepStrictEqual(Result.isFailure(wrong) && wrong.failure, [
       { path: "template", message: "must be a string: an id of GET /templates" },

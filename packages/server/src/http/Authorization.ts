@@ -10,7 +10,8 @@ import { EnvironmentAmbiguous, ScopeMissing } from "@sluice/domain/access/Access
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Context, Effect, Layer, SchemaIssue } from "effect"
+import { listed } from "@sluice/domain/requests/BodyIssues"
+import { Context, Effect, Layer } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import type * as HttpApiError from "effect/http-api/HttpApiError"
@@ -77,23 +78,5 @@ export const wellFormed = HttpApiMiddleware.layerSchemaErrorTransform(WellFormed
     : Effect.withFiberSucceed((fiber) => infraError(invalid(issuesOf(error)), Context.get(fiber.context, RequestId)))
 )
 
-const MAX_ISSUES = 100
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const issuesOf = (error: HttpApiError.HttpApiSchemaError) =>
-  format(error.cause.issue)
-    .issues.slice(0, MAX_ISSUES)
-    .map((issue) => ({
-      path: (issue.path ?? []).map(String).join("."),
-      message: inWords(
-        issue.message,
-        error.kind === "Query" ? "query parameter of this endpoint" : "field of this request"
-      )
-    }))
-
-const inWords = (message: string, kind: string): string =>
-  message === "Expected no excess property"
-    ? `is not a ${kind}`
-    : message.startsWith("Expected ")
-      ? `must be ${message.slice(9)}`
-      : message
+  listed(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")

@@ -51,6 +51,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
         const told = yield* ask(`/api/v1/api-keys?${query}`)
         expect([query, told.status, told.json.error.code]).toEqual([query, 422, "validation_error"])
         expect([query, pathsOf(told).sort()]).toEqual([query, paths])
+        expect(told.json.error.message).not.toContain("representing")
       }
       for (const query of [
         "status=done",
@@ -78,6 +79,13 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
       const { ask } = yield* TestServer
       const told = yield* ask("/api/v1/storage", { body: { name: "", size_gb: 1.5, colour: "red" } })
       expect([told.status, pathsOf(told).sort()]).toEqual([422, ["colour", "name", "region", "size_gb"]])
+      for (const path of ["/api/v1/storage", "/api/v1/api-keys"]) {
+        const { issues } = (yield* ask(path, { body: "[]" })).json.error.details
+        expect([path, issues]).toEqual([path, [{ path: "", message: "must be a JSON object" }]])
+      }
+      const { issues } = (yield* ask("/api/v1/storage", { body: { name: "v", region: "r", size_gb: "1" } })).json.error
+        .details
+      expect(issues).toEqual([{ path: "size_gb", message: "must be an integer from 1 to 10000" }])
       for (const path of ["/api/v1/storage", "/api/v1/api-keys", "/api/v1/jobs", "/api/v1/jobs/quote"]) {
         for (const body of [
           "",

@@ -4,6 +4,39 @@
  */
 import { SchemaAST, SchemaIssue } from "effect"
 
+/** As callers of the infrastructure surface get it: the path is dotted, and empty for the whole. */
+export interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+/** Of one answer at most. */
+const MAX_ISSUES = 250
+
+/** All that is wrong, each once. `kind`: what a name stands for that is not known. */
+export const listed = (issue: SchemaIssue.Issue, kind: string): ReadonlyArray<Issue> => {
+  const found = new Map<string, Issue>()
+  for (const one of issuesOf(issue, undefined).slice(0, MAX_ISSUES)) {
+    const path = one.path.join(".")
+    const message = worded(one.message, path === "", kind)
+    found.set(`${path}\n${message}`, { path, message })
+  }
+  return [...found.values()]
+}
+
+const worded = (message: string, isWhole: boolean, kind: string): string => {
+  if (message === "Expected no excess property") return `is not a ${kind}`
+  if (message === REQUIRED) return "is required"
+  if (isWhole && message === "Expected an object") return "must be a JSON object"
+  return message.startsWith("Expected ") ? `must be ${message.slice(9)}` : message
+}
+
+/** The words that a schema has for whatever does not fit it, on the type or on one of its checks. */
+export const wordsOf = ({ annotations, checks }: SchemaAST.AST): string | undefined =>
+  [annotations, ...(checks ?? []).map((check) => check.annotations)]
+    .map((one) => one?.["message"])
+    .find((message) => typeof message === "string")
+
 export interface BodyIssue {
   readonly path: ReadonlyArray<string>
   readonly message: string
@@ -19,18 +52,20 @@ export const issuesOf = (
   switch (issue._tag) {
     case "Pointer":
       return issuesOf(issue.issue, at(value, issue.path), [...path, ...issue.path.map(String)])
-    case "Encoding":
-      return issuesOf(issue.issue, value, path)
+    case "Encoding": {
+      const words = wordsOf(issue.ast)
+      return words === undefined ? issuesOf(issue.issue, value, path) : of(words)
+    }
     case "Composite":
       return issue.issues.flatMap((inner) => issuesOf(inner, value, path))
     case "AnyOf":
       return issue.issues.length === 0
-        ? of(expected(issue.ast, value))
+        ? of(wordsOf(issue.ast) ?? expected(issue.ast, value))
         : issue.issues.flatMap((inner) => issuesOf(inner, value, path))
     case "InvalidType":
-      return of(expected(issue.ast, value))
+      return of(wordsOf(issue.ast) ?? expected(issue.ast, value))
     case "MissingKey":
-      return of("it is required")
+      return of(REQUIRED)
     default:
       return standard(issue).issues.map(({ message, path: within = [] }) => ({
         path: [...path, ...within.map(String)],
@@ -39,6 +74,7 @@ export const issuesOf = (
   }
 }
 
+const REQUIRED = "it is required"
 const standard = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const at = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
