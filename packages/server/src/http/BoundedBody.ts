@@ -13,10 +13,13 @@ export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly li
 /** The bytes are not UTF-8: no JSON text either. */
 export class BodyNotText extends Data.TaggedError("BodyNotText")<{}> {}
 
+/** It is compressed, or encoded in another way that nobody here undoes. */
+export class BodyEncoded extends Data.TaggedError("BodyEncoded")<{}> {}
+
 /** It gave way to others while it was still coming. */
 export class BodyCrowdedOut extends Data.TaggedError("BodyCrowdedOut")<{}> {}
 
-export type BodyFailure = BodyTooLarge | BodyNotText | BodyCrowdedOut
+export type BodyFailure = BodyTooLarge | BodyNotText | BodyEncoded | BodyCrowdedOut
 
 export type BodyOutcome = Exit.Exit<string, BodyFailure>
 
@@ -52,6 +55,8 @@ export const boundedBody = (
       overflowed = true
       return end(Exit.fail(new BodyTooLarge({ limit })))
     }
+    const coding = source.headers["content-encoding"]
+    if (coding !== undefined && coding.toLowerCase() !== "identity") return end(Exit.fail(new BodyEncoded()))
     const parts: Array<Buffer> = []
     let size = 0
     const drop = (why: BodyFailure) => {

@@ -12,11 +12,12 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { ServerResponse } from "node:http"
 import { BodyRoom, type Rooms } from "./BodyRoom.ts"
-import { BodyCrowdedOut, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
+import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
   crowdedOut,
   edgeError,
   edgeErrorText,
+  encodedBody,
   foreignHost,
   internalError,
   isInference,
@@ -121,6 +122,7 @@ const explain = (
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
   if (failure instanceof BodyTooFull) return Effect.succeed(bodyTooFull(failure))
   if (failure instanceof BodyCrowdedOut) return Effect.succeed(crowdedOut)
+  if (failure instanceof BodyEncoded) return Effect.succeed(encodedBody)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
   const known = isStoreAway(failure)
   return Effect.logError("request failed", cause).pipe(

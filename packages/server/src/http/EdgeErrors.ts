@@ -72,6 +72,11 @@ export const unsupportedMediaType: WireError = {
   message: "Send the body as JSON, with `Content-Type: application/json`."
 }
 
+export const encodedBody: WireError = {
+  code: "unsupported_media_type",
+  message: "Send the body as it is, without `Content-Encoding`."
+}
+
 export const foreignHost: WireError = {
   code: "forbidden",
   message: "This Host is not one that the server answers to. The operator adds it with --allowed-hosts."

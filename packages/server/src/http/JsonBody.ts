@@ -14,7 +14,7 @@ export const jsonBody = (
     : Effect.fail(new NotJson())
 
 const isJson = (contentType: string | undefined): boolean =>
-  contentType === undefined || /^application\/(json|[\w.-]+\+json) *(;|$)/i.test(contentType)
+  contentType === undefined || /^application\/json *(;|$)/i.test(contentType)
 
 const parse = (text: string): Effect.Effect<unknown, RequestInvalid> => {
   try {

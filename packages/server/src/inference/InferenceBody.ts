@@ -2,7 +2,7 @@
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { FileTooLarge, QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { notJson } from "@sluice/domain/inference/JsonText"
-import { BodyCrowdedOut, BodyTooLarge } from "../http/BoundedBody.ts"
+import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
 
 /** The body was bounded and decoded before. */
@@ -11,7 +11,11 @@ export const unread = (error: unknown): InferenceFailure =>
     ? { _tag: "BodyTooLarge", limitBytes: error.limit }
     : error instanceof BodyCrowdedOut
       ? { _tag: "BodyCrowdedOut" }
-      : notJson()
+      : error instanceof BodyEncoded
+        ? new QuestionInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
+        : notJson()
+
+const ENCODED = "The body must come as it is: send it without Content-Encoding."
 
 /** `param`: the field that holds the file. */
 export const unreadForm =

@@ -65,6 +65,25 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thi
     })
   )
 
+  it.effect("takes bodies as they are, and as JSON", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const body = JSON.stringify({ name: "x", region: "us-east", size_gb: 0 })
+      for (const path of ["/api/v1/storage", "/api/v1/jobs", "/api/v1/jobs/quote"]) {
+        const as = (headers: Record<string, string>) => ask(path, { body, headers })
+        expect([path, (yield* as({ "content-encoding": "identity" })).status]).toEqual([path, 422])
+        for (const headers of [{ "content-encoding": "gzip" }, { "content-type": "application/vnd.api+json" }]) {
+          const told = yield* as(headers)
+          expect([path, told.status, told.json.error.code]).toEqual([path, 415, "unsupported_media_type"])
+        }
+      }
+      for (const path of ["/v1/chat/completions", "/v1/embeddings"]) {
+        const told = yield* ask(path, { body: "{}", headers: { "content-encoding": "gzip" } })
+        expect([path, told.status, told.json.error.code]).toEqual([path, 400, "invalid_encoding"])
+      }
+    })
+  )
+
   it.effect("says what it cannot be expected to do", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
