@@ -9,7 +9,7 @@ import { isRecord, number, text } from "./Loose.ts"
 interface CallState {
   /** The upstream's own number for it. */
   readonly key: number | undefined
-  readonly id: string | undefined
+  id: string | undefined
   /** Ours; undefined: its name is not known yet. */
   call: number | undefined
   /** Arguments that came before the name. */
@@ -29,25 +29,30 @@ export class CallReader {
     this.seed = seed
   }
 
-  /** False: there are too many. */
-  read(piece: unknown, events: Array<ChatEvent>): boolean {
+  /**
+   * `whole`: calls come whole, so that each name begins one, whatever number and id it has.
+   * False: there are too many.
+   */
+  read(piece: unknown, whole: boolean, events: Array<ChatEvent>): boolean {
     if (!isRecord(piece)) return true
     const fn = isRecord(piece["function"]) ? piece["function"] : piece
     const name = nonEmpty(fn["name"])
     const id = nonEmpty(piece["id"])
     const args = argumentsOf(fn["arguments"])
     const key = number(piece["index"])
-    const found = this.find(key, id, name)
+    const found = whole && name !== undefined ? undefined : this.find(key, id, name)
     if (found === undefined && id === undefined && name === undefined && args === "") return true
     const state = found ?? this.begin(key, id)
     if (state === undefined) return false
     if (state.call === undefined && name !== undefined) {
+      state.id ??= id
+      const given = this.isTaken(state.id) ? undefined : state.id
       state.call = this.count++
       events.push({
         _tag: "ToolCall",
         index: this.index,
         call: state.call,
-        id: state.id ?? id ?? `call_${this.seed}_${state.call}`,
+        id: given ?? `call_${this.seed}_${state.call}`,
         name
       })
       this.say(state, state.early, events)
@@ -82,6 +87,11 @@ export class CallReader {
     }
     if (id !== undefined) return this.calls.find((state) => state.id === id)
     return name === undefined ? this.calls.at(-1) : undefined
+  }
+
+  /** Some give all calls one id; callers tell outputs apart by it. */
+  private isTaken(id: string | undefined): boolean {
+    return this.calls.some((state) => state.call !== undefined && state.id === id)
   }
 
   private begin(key: number | undefined, id: string | undefined): CallState | undefined {

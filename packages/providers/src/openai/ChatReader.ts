@@ -79,7 +79,8 @@ export class ChatReader {
     // Nobody asked for it.
     if (state === undefined) return
     state.seen = true
-    const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"]
+    const whole = !isRecord(choice["delta"])
+    const said = whole ? choice["message"] : choice["delta"]
     if (isRecord(said)) {
       const thought = text(said["reasoning_content"]) ?? text(said["reasoning"]) ?? ""
       if (thought !== "") {
@@ -92,7 +93,7 @@ export class ChatReader {
       else if (words !== "") events.push({ _tag: "Text", index, text: words })
       const calls = said["tool_calls"]
       for (const call of isRecord(calls) ? [calls] : list(calls)) {
-        if (!state.calls.read(call, events)) return this.fail("broken")
+        if (!state.calls.read(call, whole, events)) return this.fail("broken")
       }
     }
     const reason = text(choice["finish_reason"])

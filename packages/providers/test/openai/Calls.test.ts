@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { asked } from "./support/Asked.ts"
-import { delta, events, streams } from "./support/RecordedServer.ts"
+import { delta, events, says, streams } from "./support/RecordedServer.ts"
 
 const tools = { tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }] }
 const streamed = (text: string, more: object = {}) => asked((_, response) => streams(response, text), more)
@@ -128,6 +128,61 @@ describe("calls of tools", () => {
         const answer = yield* streamed(events(...chunks, "[DONE]"), tools)
         expect([name, answer.calls]).toEqual([name, both])
       }
+    })
+  )
+
+  it.live("of a whole answer are as many as it lists, each with an id of its own (LocalAI)", () =>
+    Effect.gen(function* () {
+      const time = { function: { name: "time", arguments: '{"n":2}' } }
+      const told = (tool_calls: unknown) =>
+        asked(
+          (_, response) =>
+            says(response, 200, { choices: [{ message: { content: null, tool_calls }, finish_reason: "tool_calls" }] }),
+          { ...tools, stream: false }
+        )
+      for (const [name, first, second] of [
+        ["one number and id", { index: 0, id: "x" }, { index: 0, id: "x" }],
+        ["one number", { index: 0, id: "x" }, { index: 0, id: "y" }],
+        ["one number, no id", { index: 0 }, { index: 0 }],
+        ["one id, no number", { id: "x" }, { id: "x" }],
+        ["numbers, and one id", { index: 0, id: "x" }, { index: 1, id: "x" }]
+      ] as const) {
+        const { calls } = yield* told([
+          { ...first, type: "function", ...weather('{"n":1}') },
+          { ...second, type: "function", ...time }
+        ])
+        expect([name, calls.map(([, called, args]) => [called, args])]).toEqual([
+          name,
+          [
+            ["weather", '{"n":1}'],
+            ["time", '{"n":2}']
+          ]
+        ])
+        const ids = calls.map(([id]) => id)
+        expect([name, ids[0]]).toEqual([name, "id" in first ? "x" : expect.stringMatching(/^call_\w{10,}$/)])
+        expect([name, new Set(ids).size]).toEqual([name, 2])
+      }
+      const same = yield* told([weather("{}"), weather("{}")])
+      expect(same.calls.length).toBe(2)
+    })
+  )
+
+  it.live("of a stream that have one id get ids of their own, and their pieces", () =>
+    Effect.gen(function* () {
+      const { calls } = yield* streamed(
+        events(
+          call({ index: 0, id: "x", ...weather('{"n"') }),
+          call({ index: 1, id: "x", ...weather('{"n"') }),
+          call({ index: 0, id: "x", function: { arguments: ":1}" } }),
+          call({ index: 1, id: "x", function: { arguments: ":2}" } }),
+          "[DONE]"
+        ),
+        tools
+      )
+      expect(calls).toEqual([
+        ["x", "weather", '{"n":1}'],
+        [expect.stringMatching(/^call_\w{10,}$/), "weather", '{"n":2}']
+      ])
     })
   )
 

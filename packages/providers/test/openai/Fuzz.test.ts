@@ -41,6 +41,7 @@ const chunk = some({
 /** What `Production` and a client's accumulator count on. */
 const wellFormed = (events: ReadonlyArray<ChatEvent>, choices: number): void => {
   const begun = Array.from({ length: choices }, () => 0)
+  const ids = new Set<string>()
   for (const event of events) {
     if (event._tag === "Usage" || event._tag === "Running") {
       expect(Number.isFinite(event.promptTokens) && Number.isFinite(event.completionTokens)).toBe(true)
@@ -50,6 +51,8 @@ const wellFormed = (events: ReadonlyArray<ChatEvent>, choices: number): void => 
     if (event._tag === "ToolCall") {
       expect([event.call, event.name !== "", event.id !== ""]).toEqual([begun[event.index], true, true])
       begun[event.index]! += 1
+      expect(ids.has(`${event.index} ${event.id}`)).toBe(false)
+      ids.add(`${event.index} ${event.id}`)
     }
     if (event._tag === "ToolArguments") expect(event.call).toBeLessThan(begun[event.index]!)
   }
