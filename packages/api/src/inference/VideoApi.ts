@@ -1,4 +1,5 @@
 /** The contract of `/v1/videos` (interface: POST /videos, GET /videos/{id}, GET /videos/{id}/download). */
+import { ImageUrl } from "@sluice/domain/inference/ChatBody"
 import { VideoBody } from "@sluice/domain/inference/VideoRequest"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -25,7 +26,8 @@ const Form = Schema.Struct({
   prompt: Schema.String,
   seconds: Schema.optionalKey(Schema.String),
   size: Schema.optionalKey(Schema.String),
-  input_reference: Schema.optionalKey(Multipart.SingleFileSchema)
+  input_reference: Schema.optionalKey(Multipart.SingleFileSchema),
+  "input_reference[image_url]": Schema.optionalKey(ImageUrl)
 }).pipe(HttpApiSchema.asMultipart())
 
 export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {

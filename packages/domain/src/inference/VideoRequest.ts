@@ -37,6 +37,7 @@ export interface VideoRequest {
 }
 
 const MAX_KEY = 255
+const FILE_ID = "input_reference.file_id"
 
 export const VideoBody = Schema.Struct({
   model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
@@ -51,7 +52,8 @@ export const VideoBody = Schema.Struct({
     ])
   ),
   size: opt(Schema.String),
-  input_reference: opt(Schema.Struct({ image_url: ImageUrl }))
+  /** What can't be here is named, so that no video is made without its image. */
+  input_reference: opt(Schema.Struct({ image_url: opt(ImageUrl), file_id: opt(Schema.String) }))
 })
 
 const decode = bodyDecoder(VideoBody)
@@ -65,8 +67,14 @@ export const decodeVideo = (
     return invalid("Idempotency-Key", `Invalid value for 'Idempotency-Key': from 1 to ${MAX_KEY} characters`)
   }
   return Result.flatMap(decode(body), (given) => {
-    const url = given.input_reference?.image_url
-    const imageLink = image === undefined && url !== undefined && isLink(url) ? url : undefined
+    const reference = given.input_reference ?? undefined
+    if ((reference?.file_id ?? null) !== null) {
+      return invalid(FILE_ID, `Invalid value for '${FILE_ID}': files are not stored here; send the image itself`)
+    }
+    if (reference !== undefined && image !== undefined) return refused("comes as a file or as image_url, not as both")
+    // Without one it is no URL of an image.
+    const url = reference === undefined ? undefined : (reference.image_url ?? "")
+    const imageLink = url !== undefined && isLink(url) ? url : undefined
     return Result.flatMap(imageLink === undefined ? imageOf(url, image) : NO_IMAGE, (found) =>
       Result.succeed({
         model: given.model,

@@ -1,6 +1,7 @@
 /**
- * A form with files (`multipart/form-data`): files go to disk as they come and are gone with the scope, fields are short,
- * and everything is counted. What still comes of a form that was refused is thrown away, so that the caller reads why.
+ * A form with files (`multipart/form-data`): files go to disk as they come and are gone with the scope, fields are short
+ * unless one may hold a file in base64, and everything is counted. What still comes of a form that was refused is thrown
+ * away, so that the caller reads why.
  */
 import * as NodeMultipart from "@effect/platform-node/NodeMultipart"
 import { Deferred, Effect, Exit } from "effect"
@@ -10,7 +11,7 @@ import * as Multipart from "effect/http/Multipart"
 import { openAsBlob } from "node:fs"
 import type { IncomingMessage } from "node:http"
 import { bearerOf } from "./Bearer.ts"
-import { FileRoom, type Guest } from "./BodyRoom.ts"
+import { BodyRoom, FileRoom, type Guest, type Rooms } from "./BodyRoom.ts"
 import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
 
 export interface UploadedFile {
@@ -28,25 +29,37 @@ export interface UploadedForm {
 }
 
 const MAX_PARTS = 32
-const MAX_FIELD_BYTES = 65_536
+/** The longest prompt, of characters with three bytes each, and some more. */
+const MAX_FIELD_BYTES = 131_072
 /** The lines above a file are counted with it while it comes. */
 const PART_HEAD_BYTES = 16_384
 /** Fields and the lines between parts. */
 const MARGIN_BYTES = 1_048_576
 
+export interface FormBounds {
+  readonly maxFileBytes: number
+  /** The field that may have such a file in base64. Fields are held in memory: such a form takes room there, too. */
+  readonly longField?: string
+}
+
+/** What spooling a form needs. */
+export type FormServices = BodyRoom | FileRoom | FileSystem.FileSystem | Path.Path
+
 export const uploadedForm = (
   source: IncomingMessage,
-  maxFileBytes: number
-): Effect.Effect<UploadedForm, FormFailure, Scope.Scope | FileRoom | FileSystem.FileSystem | Path.Path> => {
+  { longField, maxFileBytes }: FormBounds
+): Effect.Effect<UploadedForm, FormFailure, Scope.Scope | FormServices> => {
   const tooLarge = new FormTooLarge({ limitBytes: maxFileBytes })
-  const most = maxFileBytes + MARGIN_BYTES
+  const largest = longField === undefined ? maxFileBytes : Math.ceil(maxFileBytes / 3) * 4
+  const mostOfPart = largest + PART_HEAD_BYTES
+  const most = largest + MARGIN_BYTES
   const said = Number(source.headers["content-length"] ?? most)
   if (!isForm(source)) return Effect.fail(new FormInvalid({ reason: "no_form" }))
   if (said > most) return Effect.andThen(drained(source), Effect.fail(tooLarge))
   const spooled = NodeMultipart.persisted(source, source.headers).pipe(
     Effect.provideService(Multipart.MaxParts, MAX_PARTS),
-    Effect.provideService(Multipart.MaxFieldSize, BigInt(MAX_FIELD_BYTES)),
-    Effect.provideService(Multipart.MaxFileSize, BigInt(maxFileBytes + PART_HEAD_BYTES)),
+    Effect.provideService(Multipart.MaxFieldSize, BigInt(longField === undefined ? MAX_FIELD_BYTES : mostOfPart)),
+    Effect.provideService(Multipart.MaxFileSize, BigInt(mostOfPart)),
     Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(most)),
     Effect.mapError((error): FormFailure => {
       const reason = error.reason._tag
@@ -55,9 +68,15 @@ export const uploadedForm = (
       return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
     })
   )
-  return withRoom(bearerOf(source) ?? "", said, spooled).pipe(
+  const owner = bearerOf(source) ?? ""
+  const held = Effect.flatMap(FileRoom, (room) => withRoom(room, owner, said, spooled))
+  return (longField === undefined ? held : Effect.flatMap(BodyRoom, (room) => withRoom(room, owner, said, held))).pipe(
     Effect.tapError(() => drained(source)),
     Effect.flatMap((parts) => Effect.promise(() => formOf(parts))),
+    Effect.filterOrFail(
+      ({ fields }) => Object.entries(fields).every(([name, value]) => name === longField || isShort(value)),
+      () => new FormInvalid({ reason: "too_much" })
+    ),
     Effect.filterOrFail(
       ({ files }) => [...files.values()].every(({ content }) => content.size <= maxFileBytes),
       () => tooLarge
@@ -66,8 +85,8 @@ export const uploadedForm = (
 }
 
 /** Has room for all that a form may bring before the first of it comes, until the scope closes. */
-const withRoom = <A, E, R>(owner: string, bytes: number, spooled: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(FileRoom, (room) => {
+const withRoom = <A, E, R>(room: Rooms, owner: string, bytes: number, spooled: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
     const gone = Deferred.makeUnsafe<never, FormCrowdedOut>()
     const guest: Guest = {
       owner,
@@ -82,6 +101,9 @@ const withRoom = <A, E, R>(owner: string, bytes: number, spooled: Effect.Effect<
       Effect.tap(() => Effect.sync(() => room.settle(guest)))
     )
   })
+
+const isShort = (value: string | ReadonlyArray<string>): boolean =>
+  typeof value === "string" ? Buffer.byteLength(value) <= MAX_FIELD_BYTES : value.every(isShort)
 
 /** Somewhere below what the parser says, the disk takes no more. */
 const isDiskFull = (error: unknown): boolean =>

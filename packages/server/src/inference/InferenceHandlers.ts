@@ -20,11 +20,10 @@ import { Inference } from "@sluice/domain/inference/Inference"
 import { ModelNotFound } from "@sluice/domain/inference/InferenceErrors"
 import { Speech } from "@sluice/domain/inference/Speech"
 import { MAX_SOUND_BYTES } from "@sluice/domain/inference/TranscriptionRequest"
-import { MAX_VIDEO_IMAGE_BYTES } from "@sluice/domain/inference/VideoRequest"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Crypto, Effect, type FileSystem, type Path } from "effect"
+import { Crypto, Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -32,8 +31,7 @@ import type { ServerResponse } from "node:http"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
-import type { FileRoom } from "../http/BodyRoom.ts"
-import { isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
+import { type FormBounds, type FormServices, isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
 import { type Caller, failed, json, makeGate, type Reply } from "./CallerGate.ts"
 import type { Answering, Asked } from "./AnswerEndpoint.ts"
@@ -44,7 +42,7 @@ import { unread, unreadForm } from "./InferenceBody.ts"
 import { makeResponses } from "./ResponseEndpoint.ts"
 import { makeSpeech } from "./SpeechEndpoint.ts"
 import { makeTranscriptions } from "./TranscriptionEndpoint.ts"
-import { makeVideos } from "./VideoEndpoint.ts"
+import { makeVideos, VIDEO_FORM } from "./VideoEndpoint.ts"
 
 const CHAT_PATH = "/v1/chat/completions"
 const RESPONSES_PATH = "/v1/responses"
@@ -69,7 +67,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const transcriptions = yield* Transcriptions
     const film = yield* makeVideos
     const videos = yield* Videos
-    const disk = yield* Effect.context<FileRoom | FileSystem.FileSystem | Path.Path>()
+    const disk = yield* Effect.context<FormServices>()
     const models = new Map(
       [
         ...inference.models.map(modelToWire),
@@ -152,11 +150,11 @@ export const InferenceHandlers = HttpApiBuilder.group(
 
     const uploading = (
       request: HttpServerRequest,
-      { file, maxBytes }: { readonly file: string; readonly maxBytes: number },
+      { file, ...bounds }: FormBounds & { readonly file: string },
       answerOf: (caller: Caller, form: UploadedForm) => Effect.Effect<Reply, InferenceFailure>
     ) =>
       answering(request, "inference:write", (caller) =>
-        Effect.suspend(() => uploadedForm(NodeHttpServerRequest.toIncomingMessage(request), maxBytes)).pipe(
+        Effect.suspend(() => uploadedForm(NodeHttpServerRequest.toIncomingMessage(request), bounds)).pipe(
           Effect.mapError(unreadForm(file)),
           Effect.flatMap((form) => answerOf(caller, form)),
           Effect.scoped,
@@ -182,11 +180,11 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
       .handleRaw("createSpeech", ({ request }) => asking(request, say))
       .handleRaw("createTranscription", ({ request }) =>
-        uploading(request, { file: "file", maxBytes: MAX_SOUND_BYTES }, hear)
+        uploading(request, { file: "file", maxFileBytes: MAX_SOUND_BYTES }, hear)
       )
       .handleRaw("createVideo", ({ request }) =>
         isForm(NodeHttpServerRequest.toIncomingMessage(request))
-          ? uploading(request, { file: "input_reference", maxBytes: MAX_VIDEO_IMAGE_BYTES }, (caller, form) =>
+          ? uploading(request, VIDEO_FORM, (caller, form) =>
               film.fromForm(caller, form, request.headers["idempotency-key"])
             )
           : asking(request, (caller, body) => film.fromJson(caller, body, request.headers["idempotency-key"]))

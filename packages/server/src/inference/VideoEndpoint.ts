@@ -4,7 +4,7 @@ import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/
 import { QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { VideoNotFound } from "@sluice/domain/inference/Video"
 import { MAX_VIDEO_PAGE, type VideoPage } from "@sluice/domain/inference/VideoListStore"
-import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
+import { decodeVideo, MAX_VIDEO_IMAGE_BYTES } from "@sluice/domain/inference/VideoRequest"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -15,6 +15,13 @@ import { type Caller, json, type Reply } from "./CallerGate.ts"
 
 const DEFAULT_PAGE = 20
 const CONTENT_TYPE = "video/mp4"
+
+const IMAGE = "input_reference"
+export const VIDEO_FORM = {
+  file: IMAGE,
+  maxFileBytes: MAX_VIDEO_IMAGE_BYTES,
+  longField: `${IMAGE}[image_url]`
+}
 
 type Answer = Effect.Effect<Reply, InferenceFailure>
 
@@ -33,8 +40,9 @@ export const makeVideos = Effect.map(Videos, (videos) => {
     fromJson: (caller: Caller, body: unknown, idempotencyKey: string | undefined): Answer =>
       order(caller, decodeVideo(body, { idempotencyKey })),
 
-    fromForm: (caller: Caller, { fields, files }: UploadedForm, idempotencyKey: string | undefined): Answer => {
-      const file = files.get("input_reference")?.content
+    fromForm: (caller: Caller, { fields: sent, files }: UploadedForm, idempotencyKey: string | undefined): Answer => {
+      const fields = withReference(sent)
+      const file = files.get(IMAGE)?.content
       if (file === undefined) return order(caller, decodeVideo(fields, { idempotencyKey }))
       return Effect.flatMap(
         Effect.promise(() => file.arrayBuffer()),
@@ -92,6 +100,17 @@ export const makeVideos = Effect.map(Videos, (videos) => {
       })
   }
 })
+
+/** OpenAI's clients send an object of a form as fields `input_reference[image_url]`, `input_reference[file_id]`. */
+const withReference = (fields: UploadedForm["fields"]): Readonly<Record<string, unknown>> => {
+  const inner = Object.entries(fields).flatMap(([name, value]) => {
+    const key = REFERENCE_FIELD.exec(name)?.[1]
+    return key === undefined ? [] : [[key, value] as const]
+  })
+  return inner.length === 0 ? fields : { [IMAGE]: Object.fromEntries(inner), ...fields }
+}
+
+const REFERENCE_FIELD = /^input_reference\[(\w+)\]$/
 
 const known = (id: string): Effect.Effect<string, VideoNotFound> => {
   const uuid = videoIdOf(id)
