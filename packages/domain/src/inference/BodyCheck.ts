@@ -6,7 +6,7 @@ import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { issuesOf } from "../requests/BodyIssues.ts"
 import { QuestionInvalid } from "./InferenceErrors.ts"
-import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
+import { MAX_DEPTH, MAX_VALUES, tooLarge } from "./JsonText.ts"
 
 /** Message texts of issues are cut here: they may repeat what the caller sent. */
 const MAX_MESSAGE = 300
@@ -18,12 +18,10 @@ const decoderOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
 }
 
 /** A check of parsed JSON bodies; unknown fields are ignored. */
-export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, values = MAX_VALUES) => {
   const decode = decoderOf(schema)
   return (body: unknown): Result.Result<S["Type"], QuestionInvalid> => {
-    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES) < 0) {
-      return invalid(null, TOO_LARGE)
-    }
+    if (valuesLeft(body, MAX_DEPTH, values) < 0) return invalid(null, tooLarge(values))
     const exit = decode(body)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, body))
   }

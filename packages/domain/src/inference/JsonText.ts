@@ -9,14 +9,16 @@ import { QuestionInvalid } from "./InferenceErrors.ts"
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
 export const MAX_DEPTH = 64
 export const MAX_VALUES = 100_000
-export const TOO_LARGE = `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`
+export const tooLarge = (values: number): string =>
+  `The body nests deeper than ${MAX_DEPTH} levels or has more than ${values} values`
 
 /** Texts below are parsed in no time, whatever they are. */
 const SMALL_TEXT = 131_072
 
-export const parsedJson = (text: string): Result.Result<unknown, QuestionInvalid> => {
-  if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values: MAX_VALUES }) !== undefined) {
-    return Result.fail(new QuestionInvalid({ message: TOO_LARGE, param: null, code: null }))
+/** `values`: how many it may have; numbers alone may be more. */
+export const parsedJson = (text: string, values = MAX_VALUES): Result.Result<unknown, QuestionInvalid> => {
+  if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values }) !== undefined) {
+    return Result.fail(new QuestionInvalid({ message: tooLarge(values), param: null, code: null }))
   }
   try {
     return Result.succeed(JSON.parse(text))

@@ -3,7 +3,7 @@
  * the shapes. Chats and responses have a hot route beside the router's endpoint, of the same function.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
-import { parsedJson } from "@sluice/domain/inference/JsonText"
+import { MAX_VALUES, parsedJson } from "@sluice/domain/inference/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import {
   embeddingModelToWire,
@@ -14,6 +14,7 @@ import {
   videoModelToWire
 } from "@sluice/api/inference/ModelWire"
 import type { Scope } from "@sluice/domain/access/Principal"
+import { MAX_EMBEDDING_VALUES } from "@sluice/domain/inference/EmbeddingRequest"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
@@ -139,11 +140,12 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
     const asking = (
       request: HttpServerRequest,
-      answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>
+      answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>,
+      maxValues = MAX_VALUES
     ) =>
       answering(request, "inference:write", (caller) =>
         Effect.mapError(request.text, unread).pipe(
-          Effect.flatMap((text) => Effect.fromResult(parsedJson(text))),
+          Effect.flatMap((text) => Effect.fromResult(parsedJson(text, maxValues))),
           Effect.flatMap((body) => answerOf(caller, body))
         )
       )
@@ -172,7 +174,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     return handlers
       .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
       .handleRaw("createResponse", ({ request }) => routed(respond, request))
-      .handleRaw("createEmbeddings", ({ request }) => asking(request, embed))
+      .handleRaw("createEmbeddings", ({ request }) => asking(request, embed, MAX_EMBEDDING_VALUES))
       .handleRaw("createImages", ({ request }) =>
         asking(request, (caller, body) =>
           draw(caller, body, originOf(NodeHttpServerRequest.toIncomingMessage(request)))

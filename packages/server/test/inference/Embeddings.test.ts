@@ -38,6 +38,8 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("embeddings
       expect(short.map((vector) => vector.length)).toEqual([64, 64, 64])
       expect(yield* ask({ input: [input[2]!, input[0]!] })).toEqual([base64[2], base64[0]])
       expect((yield* ask({ input: [[1, 2, 3], [4]] })).length).toBe(2)
+      const ids = Array.from({ length: 8_000 }, (_, at) => at)
+      expect((yield* ask({ input: Array.from({ length: 14 }, () => ids), dimensions: 1 })).length).toBe(14)
     })
   )
 
