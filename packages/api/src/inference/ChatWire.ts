@@ -137,7 +137,11 @@ export const textChunk = (
 
 const encoder = new TextEncoder()
 
-const tokenToWire = ({ logprob, token }: TokenChance) => ({ token, logprob, bytes: [...encoder.encode(token)] })
+const tokenToWire = ({ bytes, logprob, token }: TokenChance) => ({
+  token,
+  logprob,
+  bytes: bytes ?? [...encoder.encode(token)]
+})
 
 const logprobsOf = (tokens: ReadonlyArray<SaidToken>): typeof LogprobsWire.Type => ({
   content: tokens.map((said) => ({ ...tokenToWire(said), top_logprobs: said.top.map(tokenToWire) })),

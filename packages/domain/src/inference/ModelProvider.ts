@@ -58,6 +58,8 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 export interface TokenChance {
   readonly token: string
   readonly logprob: number
+  /** Where they are not those of `token`: it may be half of a character. */
+  readonly bytes?: ReadonlyArray<number>
 }
 
 /** What was said, and the likeliest tokens in its place, likeliest first. */

@@ -138,8 +138,17 @@ const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<SaidToken> | u
 const chanceOf = (value: unknown): TokenChance | undefined => {
   const token = text(field(value, "token"))
   const logprob = number(field(value, "logprob"))
-  return token === undefined || logprob === undefined ? undefined : { token, logprob }
+  if (token === undefined || logprob === undefined) return undefined
+  const bytes = list(field(value, "bytes"))
+  return isBytes(bytes) ? { token, logprob, bytes } : { token, logprob }
 }
+
+const isBytes = (values: ReadonlyArray<unknown>): values is ReadonlyArray<number> =>
+  values.length > 0 &&
+  values.length <= MAX_TOKEN_BYTES &&
+  values.every((value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 255)
+
+const MAX_TOKEN_BYTES = 1_024
 
 const reasonOf = (reason: FinishReason, calls: number): FinishReason => {
   if (reason === "stop" && calls > 0) return "tool_calls"

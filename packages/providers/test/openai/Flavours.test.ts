@@ -148,6 +148,39 @@ describe("whole answers", () => {
   )
 })
 
+it.live("the bytes of a token are those that the server tells, where they are bytes", () =>
+  Effect.gen(function* () {
+    const half = "\ufffd"
+    for (const [bytes, told] of [
+      [
+        [240, 159, 152],
+        [240, 159, 152]
+      ],
+      [null, undefined],
+      [undefined, undefined],
+      [[], undefined],
+      [[256], undefined],
+      [[1.5], undefined],
+      [["1"], undefined],
+      [Array.from({ length: 1_025 }, () => 65), undefined],
+      ["bytes", undefined]
+    ] as const) {
+      const one = { token: half, logprob: -0.5, bytes }
+      const content = [{ ...one, top_logprobs: [one] }]
+      const text = events(
+        { choices: [{ delta: { content: half }, logprobs: { content } }] },
+        delta({}, "stop"),
+        "[DONE]"
+      )
+      const server = yield* recordedServer((_, response) => streams(response, text))
+      const models = yield* world([chatEntry([{ base_url: server.url }])])
+      const answer = yield* ask(models, question({ logprobs: true, top_logprobs: 1 }))
+      const [said] = answer.events.flatMap((event) => (event._tag === "Text" ? (event.tokens ?? []) : []))
+      expect([bytes, said?.bytes, said?.top[0]?.bytes]).toEqual([bytes, told, told])
+    }
+  }).pipe(Effect.scoped)
+)
+
 it.live("the tokens of an answer are told where they were asked for, and no more of them", () =>
   Effect.gen(function* () {
     const chance = (token: string, logprob: unknown) => ({ token, logprob, bytes: null })

@@ -48,6 +48,24 @@ describe("the wire", () => {
     expect(chunks.at(-1)).toMatchObject({ id: 'chatcmpl-"1"', choices: [], usage: { total_tokens: 7 } })
   })
 
+  it("has the bytes of a token as they were told, else those of its text", () => {
+    const half = { token: "\ufffd", logprob: -1, bytes: [240, 159] }
+    const tokens = [{ ...half, top: [half, { token: "é", logprob: -2 }] }]
+    const choices = [{ text: "\ufffd", calls: [], tokens, reason: "stop" as const }]
+    const whole = JSON.parse(completionText({ ...answer, choices }))
+    const chunk = JSON.parse(textChunk(chunkStart(answer.head), 0, "\ufffd", true, tokens).slice(6))
+    for (const { choices } of [whole, chunk]) {
+      const [said] = choices[0].logprobs.content
+      expect([said.bytes, said.top_logprobs.map((one: typeof half) => one.bytes)]).toEqual([
+        [240, 159],
+        [
+          [240, 159],
+          [195, 169]
+        ]
+      ])
+    }
+  })
+
   it("has models as in the schema", () => {
     for (const model of defaultWorld(1).models) Schema.decodeSync(ModelWire, strict)(modelToWire(model))
   })
