@@ -6,7 +6,7 @@ import { catalogOf } from "./Catalog.ts"
 import type { EmbeddingRequest } from "./EmbeddingRequest.ts"
 import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
-import { type EmbeddingModel, ModelProvider } from "./ModelProvider.ts"
+import { type Embedded, type EmbeddingModel, ModelProvider } from "./ModelProvider.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
 import { makeWholeAnswer } from "./WholeAnswer.ts"
@@ -75,18 +75,23 @@ export class Embeddings extends Context.Service<
         embed: Effect.fnUntraced(function* (principal, requestId, request) {
           const { model, provider } = yield* catalog.find(request.model)
           const counted = yield* admit(principal, model, request)
-          const cost = tokenCost({ promptPrice: model.promptPrice, completionPrice: 0n }, counted, 0)
+          // The provider's count is believed (zero too), within what was reserved.
+          const owedFor = ({ tokens = counted }: Pick<Embedded, "tokens">) => {
+            const prompt = Math.min(tokens, counted)
+            const price = { promptPrice: model.promptPrice, completionPrice: 0n }
+            return { cost: tokenCost(price, prompt, 0), tokens: { prompt, completion: 0 } }
+          }
           const order = {
             principal,
             requestId,
             model: model.id,
             description: `Embeddings of ${model.id}`,
-            cost,
-            tokens: { prompt: counted, completion: 0 }
+            ...owedFor({})
           }
           const embed = provider.embed(model, request.inputs, request.dimensions ?? model.dimensions)
-          const vectors = yield* whole(order, embed)
-          return { model: model.id, vectors, tokens: counted, cost }
+          const embedded = yield* whole(order, embed, owedFor)
+          const { cost, tokens } = owedFor(embedded)
+          return { model: model.id, vectors: embedded.vectors, tokens: tokens.prompt, cost }
         })
       })
     })

@@ -97,14 +97,20 @@ export type ChatEvent =
 /** Takes the next events of an answer. The model waits for it: who does not read holds it up. */
 export type Hear<E> = (events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
 
+/** One vector for each input, in order, of length one. */
+export interface Embedded {
+  readonly vectors: ReadonlyArray<Float32Array>
+  /** The provider's own count of the tokens; undefined: it gives none, and ours is billed. */
+  readonly tokens?: number | undefined
+}
+
 export interface EmbeddingProvider {
   readonly models: ReadonlyArray<EmbeddingModel>
-  /** One vector for each input, in order, of length one. */
   readonly embed: (
     model: EmbeddingModel,
     inputs: ReadonlyArray<EmbeddingInput>,
     dimensions: number
-  ) => Effect.Effect<ReadonlyArray<Float32Array>, UpstreamFailed>
+  ) => Effect.Effect<Embedded, UpstreamFailed>
 }
 
 export interface ImageProvider {

@@ -64,7 +64,10 @@ export class Transcriptions extends Context.Service<
             cost,
             tokens: { prompt: 0, completion: 0 }
           }
-          const { transcript } = yield* whole(order, counted, ({ completion }) => ({ prompt: 0, completion }))
+          const { transcript } = yield* whole(order, counted, ({ completion }) => ({
+            cost,
+            tokens: { prompt: 0, completion }
+          }))
           return { transcript, durationMs, cost }
         })
       })

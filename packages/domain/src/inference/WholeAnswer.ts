@@ -14,35 +14,32 @@ export interface Order extends Charge {
   readonly requestId: string
   readonly model: string
   readonly description: string
-  /** What it costs when it comes. */
+  /** What it costs when it comes, and at most. */
   readonly cost: NanoUsd
   /** What is counted beside the money. */
-  readonly tokens: TokenCounts
+  readonly tokens: { readonly prompt: number; readonly completion: number }
 }
 
-interface TokenCounts {
-  readonly prompt: number
-  readonly completion: number
-}
+type Owed = Pick<Order, "cost" | "tokens">
 
 export const wholeAnswer = <A, E>(
   metering: Metering["Service"],
   order: Order,
   limitMs: number,
   produce: Effect.Effect<A, E>,
-  tokensOf: (answer: A) => TokenCounts = () => order.tokens
+  owedFor: (answer: A) => Owed = () => order
 ) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(metering.reserve(order, order.cost), ({ share }) => {
-      const owed = { ...order, share }
+      const held = { ...order, share }
       const limited = Effect.timeoutOrElse(produce, {
         duration: limitMs,
         orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
       })
       return Effect.flatMap(Effect.exit(restore(limited)), (exit) =>
         Exit.isSuccess(exit)
-          ? Effect.as(metering.settle({ ...owed, tokens: tokensOf(exit.value) }), exit.value)
-          : Effect.andThen(metering.settle({ ...owed, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
+          ? Effect.as(metering.settle({ ...held, ...owedFor(exit.value) }), exit.value)
+          : Effect.andThen(metering.settle({ ...held, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
       )
     })
   )
@@ -53,13 +50,13 @@ export const makeWholeAnswer = Effect.gen(function* () {
   const meters = yield* makeModelMeters
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
-  /** `tokensOf`: where they are known only from the answer. */
-  return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>, tokensOf?: (answer: A) => TokenCounts) =>
+  /** `owedFor`: where it is known only from the answer. */
+  return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Owed) =>
     Effect.flatMap(newId, (id) =>
       Clock.clockWith((clock) =>
         Effect.uninterruptibleMask((restore) => {
           const watch = meters(order.model).watch(clock, false)
-          const answered = restore(wholeAnswer(metering, { ...order, id }, limitMs, produce, tokensOf))
+          const answered = restore(wholeAnswer(metering, { ...order, id }, limitMs, produce, owedFor))
           return Effect.onExit(answered, watch.end)
         })
       )

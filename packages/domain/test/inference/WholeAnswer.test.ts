@@ -43,6 +43,18 @@ describe("A whole answer", () => {
     })
   )
 
+  it.effect("is charged what it came to, where only it tells", () =>
+    Effect.gen(function* () {
+      const { metering, settled } = books(7n)
+      const owed = { cost: 5n, tokens: { prompt: 2, completion: 0 } }
+      yield* wholeAnswer(metering, order, LIMIT_MS, Effect.succeed("vectors"), () => owed)
+      assert.deepStrictEqual(
+        settled.map(({ cost, tokens }) => ({ cost, tokens })),
+        [owed]
+      )
+    })
+  )
+
   it.effect("is not asked for where the money is not there", () =>
     Effect.gen(function* () {
       const { metering, settled } = books(6n)

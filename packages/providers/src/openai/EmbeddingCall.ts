@@ -3,7 +3,7 @@
  * asked dimensions and length one in the end, whatever the server does.
  */
 import type { EmbeddingInput } from "@sluice/domain/inference/EmbeddingRequest"
-import type { EmbeddingModel } from "@sluice/domain/inference/ModelProvider"
+import type { Embedded, EmbeddingModel } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import { bodyText } from "./BodyText.ts"
 import { callFailed } from "./CallFailed.ts"
@@ -16,11 +16,7 @@ const BYTES_PER_NUMBER = 26
 const MORE_BYTES = 1024 * 1024
 
 export const embeddingCall =
-  (
-    model: EmbeddingModel,
-    inputs: ReadonlyArray<EmbeddingInput>,
-    dimensions: number
-  ): Call<ReadonlyArray<Float32Array>, never> =>
+  (model: EmbeddingModel, inputs: ReadonlyArray<EmbeddingInput>, dimensions: number): Call<Embedded, never> =>
   (lease) =>
     Effect.suspend(() => {
       const { omit, model: name } = lease.upstream
@@ -35,9 +31,17 @@ export const embeddingCall =
       })
       return Effect.flatMap(json(exchange, lease), (value) => {
         const vectors = vectorsOf(value, inputs.length, dimensions)
-        return vectors === undefined ? Effect.fail(callFailed("malformed")) : Effect.succeed(vectors)
+        return vectors === undefined
+          ? Effect.fail(callFailed("malformed"))
+          : Effect.succeed({ vectors, tokens: tokensOf(field(value, "usage")) })
       })
     })
+
+/** Undefined: it tells none. */
+const tokensOf = (usage: unknown): number | undefined => {
+  const told = number(field(usage, "prompt_tokens")) ?? number(field(usage, "total_tokens"))
+  return told === undefined || told < 0 ? undefined : Math.trunc(told)
+}
 
 /** As many as were asked for, in the order of the inputs; undefined: they are not. */
 export const vectorsOf = (

@@ -18,19 +18,40 @@ describe("embeddings", () => {
       const { models, server } = yield* over((_, response) => says(response, 200, { data }))
       const [model, embed] = [models.embeddings!.models[0]!, models.embeddings!.embed]
       const all = yield* embed(model, ["a", [5, 6]], 4)
-      expect(all.map((one) => [...one])).toEqual([
+      expect(all.vectors.map((one) => [...one])).toEqual([
         [1, 0, 0, 0],
         [0, expect.closeTo(0.6), expect.closeTo(0.8), 0]
       ])
       expect(server.seen[0]!.json).toEqual({ model: "up", input: ["a", [5, 6]], encoding_format: "base64" })
       // Fewer are the first ones, also of a server that does not know the field.
-      expect((yield* embed(model, ["a", "b"], 2)).map((one) => [...one])).toEqual([
+      expect((yield* embed(model, ["a", "b"], 2)).vectors.map((one) => [...one])).toEqual([
         [1, 0],
         [0, 1]
       ])
       expect(server.seen[1]!.json).toMatchObject({ dimensions: 2 })
       server.script = (_, response) => says(response, 200, { data: data.slice(1) })
       expect(yield* reasonOf(embed(model, ["a", "b"], 4))).toBe("broken")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("come with the count of the server: null, absent and zero are three things", () =>
+    Effect.gen(function* () {
+      const { models, server } = yield* over((_, response) => says(response, 200, {}))
+      const { embed, models: all } = models.embeddings!
+      for (const [usage, tokens] of [
+        [{ prompt_tokens: 3, total_tokens: 3 }, 3],
+        [{ prompt_tokens: 0, total_tokens: 9 }, 0],
+        [{ total_tokens: 4 }, 4],
+        [{ prompt_tokens: 2.7 }, 2],
+        [{ prompt_tokens: -1 }, undefined],
+        [{ prompt_tokens: "3" }, undefined],
+        [{}, undefined],
+        [null, undefined],
+        [undefined, undefined]
+      ] as const) {
+        server.script = (_, response) => says(response, 200, { data: [{ embedding: [1, 0, 0, 0] }], usage })
+        expect([usage, (yield* embed(all[0]!, ["a"], 4)).tokens]).toEqual([usage, tokens])
+      }
     }).pipe(Effect.scoped)
   )
 

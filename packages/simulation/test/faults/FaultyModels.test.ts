@@ -43,7 +43,7 @@ const vectors = { ...listed, id: "v", dimensions: 2, contextLength: 9, promptPri
 const pictures = { ...listed, id: "p", sizes: ["1x1"] as const, imagePrice: 1n }
 const sound: ModelProviderService = {
   models: [model],
-  embeddings: { models: [vectors], embed: () => Effect.succeed([new Float32Array(2)]) },
+  embeddings: { models: [vectors], embed: () => Effect.succeed({ vectors: [new Float32Array(2)] }) },
   images: { models: [pictures], generate: () => Effect.succeed({ format: "png", files: [new Uint8Array(1)] }) },
   chat: saying(Stream.fromIterable(answer, { chunkSize: 1 }))
 }

@@ -16,13 +16,14 @@ export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<Embeddin
   models,
   embed: (model, inputs, dimensions) => {
     const key = textHash(seed, model.id)
-    return Effect.forEach(inputs, (input) =>
+    const vectors = Effect.forEach(inputs, (input) =>
       // One text at a time: a long list holds nobody up.
       Effect.andThen(
         Effect.yieldNow,
         Effect.sync(() => vectorOf(input, key, model.dimensions, dimensions))
       )
     )
+    return Effect.map(vectors, (all) => ({ vectors: all }))
   }
 })
 

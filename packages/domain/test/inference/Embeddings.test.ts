@@ -1,0 +1,74 @@
+/** What embeddings cost: the provider's own count, within ours; ours where it gives none. */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect, it } from "@effect/vitest"
+import { decodeEmbedding } from "@sluice/domain/inference/EmbeddingRequest"
+import { Embeddings } from "@sluice/domain/inference/Embeddings"
+import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
+import { type EmbeddingModel, ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { Tokens } from "@sluice/domain/inference/Tokens"
+import { Effect, Layer, Result } from "effect"
+import { idOf, replica } from "./support/Workspace.ts"
+
+const model: EmbeddingModel = {
+  id: "m",
+  created: 0,
+  ownedBy: "t",
+  dimensions: 2,
+  contextLength: 100,
+  promptPrice: 1_000_000n
+}
+
+/** A token is a character, and costs a nano-dollar. `told`: the provider's count. */
+const embed = (input: unknown, told: number | undefined) =>
+  Effect.gen(function* () {
+    const reserved: Array<bigint> = []
+    const settled: Array<Settlement> = []
+    const services = Layer.mergeAll(
+      Layer.succeed(Metering, {
+        reserve: (charge, amount) =>
+          Effect.sync(() => {
+            reserved.push(amount)
+            return charge
+          }),
+        settle: (settlement) => Effect.sync(() => void settled.push(settlement))
+      }),
+      Layer.succeed(ModelProvider, {
+        models: [],
+        chat: () => Effect.void,
+        embeddings: {
+          models: [model],
+          embed: (_, inputs) =>
+            Effect.succeed({
+              vectors: inputs.map(() => Float32Array.of(1, 0)),
+              ...(told === undefined ? {} : { tokens: told })
+            })
+        }
+      }),
+      Layer.succeed(
+        Tokens,
+        Tokens.by((text) => text.length)
+      ),
+      NodeCrypto.layer,
+      replica
+    )
+    const request = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
+    const { cost, tokens } = yield* Effect.flatMap(Embeddings, (one) =>
+      one.embed(idOf.principal(1), "r", request)
+    ).pipe(Effect.provide(Embeddings.layerNoDeps.pipe(Layer.provide(services))))
+    expect(settled.map((one) => [one.cost, one.tokens])).toEqual([[cost, { prompt: tokens, completion: 0 }]])
+    return { reserved, tokens, cost }
+  })
+
+it.effect("the provider's count is billed, zero too, and never more than ours", () =>
+  Effect.gen(function* () {
+    for (const [told, tokens] of [
+      [3, 3],
+      [0, 0],
+      [5, 5],
+      [9, 5],
+      [undefined, 5]
+    ] as const) {
+      expect(yield* embed(["abc", "de"], told)).toEqual({ reserved: [5n], tokens, cost: BigInt(tokens) })
+    }
+  })
+)
