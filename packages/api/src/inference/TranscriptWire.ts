@@ -117,7 +117,7 @@ const nameOf = (code: string): string => {
 }
 
 const cue = (part: Spoken, point: string): string =>
-  `${clock(part.startMs, point)} --> ${clock(part.endMs, point)}\n${part.text}\n`
+  `${clock(part.startMs, point)} --> ${clock(part.endMs, point)}\n${part.text.trim()}\n`
 
 /** `00:01:02,345`. */
 const clock = (ms: number, point: string): string => {
@@ -125,14 +125,26 @@ const clock = (ms: number, point: string): string => {
   return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, "0")}`
 }
 
-/** One delta for each sentence; the whole text and its price at the end. */
+/** One delta for each sentence, together the text; that and its price at the end. */
 const events = (answer: TranscriptionAnswer): string => {
   const { segments, text } = answer.transcript
-  const deltas = segments.map((part, index) => ({
-    type: "transcript.text.delta",
-    delta: index === 0 ? part.text : ` ${part.text}`
-  }))
+  const deltas = cut(text, segments).map((delta) => ({ type: "transcript.text.delta", delta }))
   return [...deltas, { type: "transcript.text.done", text, usage: usageOf(answer) }]
     .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     .join("")
+}
+
+/** The text in pieces that end where segments do. How these are told apart is the text's own: not every language has spaces. */
+const cut = (text: string, segments: ReadonlyArray<Spoken>): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let from = 0
+  for (const part of segments) {
+    const words = part.text.trim()
+    const at = text.indexOf(words, from)
+    if (at < 0) break
+    const end = at + words.length
+    if (end > from) pieces.push(text.slice(from, end))
+    from = end
+  }
+  return from < text.length ? [...pieces, text.slice(from)] : pieces
 }
