@@ -57,6 +57,7 @@ export const ChatCompletionWire = Schema.Struct({
       message: Schema.Struct({
         role: Schema.Literal("assistant"),
         content: Schema.NullOr(Schema.String),
+        refusal: Schema.optionalKey(Schema.String),
         name: Schema.optionalKey(Schema.String),
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallWire))
       }),
@@ -78,6 +79,7 @@ export const ChatChunkWire = Schema.Struct({
       delta: Schema.Struct({
         role: Schema.optionalKey(Schema.Literal("assistant")),
         content: Schema.optionalKey(Schema.NullOr(Schema.String)),
+        refusal: Schema.optionalKey(Schema.String),
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallDeltaWire))
       }),
       logprobs: Schema.optionalKey(LogprobsWire),
@@ -94,25 +96,25 @@ export const completionText = ({ head, choices, usage }: Answer): string =>
     object: "chat.completion",
     created: head.created,
     model: head.model,
-    choices: choices.map(({ calls, reason, text, tokens }, index) => ({
+    choices: choices.map(({ calls, reason, refusal, text, tokens }, index) => ({
       index,
-      message:
-        calls.length === 0
-          ? { role: "assistant", content: text }
-          : {
-              role: "assistant",
-              content: text === "" ? null : text,
-              tool_calls: calls.map((call) => ({
-                id: call.id,
-                type: "function",
-                function: { name: call.name, arguments: call.arguments }
-              }))
-            },
+      message: {
+        role: "assistant",
+        content: text === "" && (calls.length > 0 || refusal !== undefined) ? null : text,
+        ...(refusal === undefined ? {} : { refusal: refusal.text }),
+        ...(calls.length === 0 ? {} : { tool_calls: calls.map(callToWire) })
+      },
       ...(tokens === undefined ? {} : { logprobs: logprobsOf(tokens) }),
       finish_reason: reason
     })),
     usage: usageToWire(usage)
   } satisfies typeof ChatCompletionWire.Type)
+
+const callToWire = (call: Answer["choices"][number]["calls"][number]): typeof ToolCallWire.Type => ({
+  id: call.id,
+  type: "function",
+  function: { name: call.name, arguments: call.arguments }
+})
 
 const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
   prompt_tokens: usage.promptTokens,
@@ -134,6 +136,10 @@ export const textChunk = (
   tokens?: ReadonlyArray<SaidToken>
 ): string =>
   `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},${tokens === undefined ? "" : `"logprobs":${JSON.stringify(logprobsOf(tokens))},`}"finish_reason":null}]}\n\n`
+
+/** A piece of a refusal; where it is the first piece of its choice it names the role. */
+export const refusalChunk = (start: string, index: number, text: string, first: boolean): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"refusal":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
 
 const encoder = new TextEncoder()
 

@@ -3,7 +3,7 @@
  * words. All others are `responseEvent` of what the schema says.
  */
 import * as Schema from "effect/Schema"
-import { OutputItemWire, OutputTextWire, ResponseWire } from "./ResponseWire.ts"
+import { OutputItemWire, OutputTextWire, RefusalWire, ResponseWire } from "./ResponseWire.ts"
 
 const numbered = { sequence_number: Schema.Int }
 const ofItem = { ...numbered, item_id: Schema.String, output_index: Schema.Int }
@@ -32,7 +32,7 @@ export const ResponseEventWire = Schema.Union([
   Schema.Struct({
     type: Schema.Literals(["response.content_part.added", "response.content_part.done"]),
     ...ofPart,
-    part: OutputTextWire
+    part: Schema.Union([OutputTextWire, RefusalWire])
   }),
   Schema.Struct({
     type: Schema.Literal("response.output_text.delta"),
@@ -46,6 +46,8 @@ export const ResponseEventWire = Schema.Union([
     logprobs: Nothing,
     text: Schema.String
   }),
+  Schema.Struct({ type: Schema.Literal("response.refusal.delta"), ...ofPart, delta: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("response.refusal.done"), ...ofPart, refusal: Schema.String }),
   Schema.Struct({
     type: Schema.Literal("response.function_call_arguments.delta"),
     ...ofItem,

@@ -21,12 +21,17 @@ export const OutputTextWire = Schema.Struct({
   logprobs: Nothing
 }).annotate({ identifier: "ResponseOutputText" })
 
+export const RefusalWire = Schema.Struct({
+  type: Schema.Literal("refusal"),
+  refusal: Schema.String
+}).annotate({ identifier: "ResponseRefusal" })
+
 export const OutputMessageWire = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("message"),
   status: ItemStatus,
   role: Schema.Literal("assistant"),
-  content: Schema.Array(OutputTextWire)
+  content: Schema.Array(Schema.Union([OutputTextWire, RefusalWire]))
 }).annotate({ identifier: "ResponseOutputMessage" })
 
 export const FunctionCallWire = Schema.Struct({
@@ -92,17 +97,18 @@ export const itemId = (type: OutputItem["type"], key: string, index: number): st
 
 const NONE: ReadonlyArray<never> = []
 
+/** `part`: what it says; null: nothing yet. */
 export const messageItem = (
   key: string,
   index: number,
-  text: string | null,
+  part: typeof OutputTextWire.Type | typeof RefusalWire.Type | null,
   status: OutputItem["status"]
 ): OutputItem => ({
   id: itemId("message", key, index),
   type: "message",
   status,
   role: "assistant",
-  content: text === null ? NONE : [outputText(text)]
+  content: part === null ? NONE : [part]
 })
 
 export const outputText = (text: string): typeof OutputTextWire.Type => ({
@@ -111,6 +117,8 @@ export const outputText = (text: string): typeof OutputTextWire.Type => ({
   annotations: NONE,
   logprobs: NONE
 })
+
+export const refusalPart = (refusal: string): typeof RefusalWire.Type => ({ type: "refusal", refusal })
 
 export const callItem = (
   { tools }: ResponseRequest,
@@ -127,19 +135,30 @@ export const callItem = (
   arguments: call.arguments
 })
 
-/** The items of an answer: its text, cut where calls stand in it, and the calls. An answer without a word is one message. */
+/**
+ * The items of an answer: its text, cut where calls and a refusal stand in it, and these. An answer without a word is one
+ * message.
+ */
 export const outputOf = (request: ResponseRequest, { choices, head }: Answer): ReadonlyArray<OutputItem> => {
-  const { calls, reason, text } = choices[0]!
+  const { calls, reason, refusal, text } = choices[0]!
   const key = keyOf(head)
+  const between = calls.map((call) => ({
+    at: call.at,
+    item: (index: number) => callItem(request, key, index, call, "completed")
+  }))
+  if (refusal !== undefined) {
+    const item = (index: number) => messageItem(key, index, refusalPart(refusal.text), "completed")
+    between.splice(refusal.calls, 0, { at: refusal.at, item })
+  }
   const items: Array<OutputItem> = []
   let said = 0
-  for (const call of calls) {
-    if (call.at > said) items.push(messageItem(key, items.length, text.slice(said, call.at), "completed"))
-    items.push(callItem(request, key, items.length, call, "completed"))
-    said = call.at
+  const say = (to: number) => items.push(messageItem(key, items.length, outputText(text.slice(said, to)), "completed"))
+  for (const { at, item } of between) {
+    if (at > said) say(at)
+    items.push(item(items.length))
+    said = at
   }
-  if (said < text.length || items.length === 0)
-    items.push(messageItem(key, items.length, text.slice(said), "completed"))
+  if (said < text.length || items.length === 0) say(text.length)
   const last = items.length - 1
   if (!isComplete(reason)) items[last] = { ...items[last]!, status: "incomplete" }
   return items

@@ -41,7 +41,8 @@ export const chat = Effect.fnUntraced(function* (flags: ChatFlags) {
     usage = chunk.usage ?? usage
     reason = chunk.choices[0]?.finish_reason ?? reason
     if (out.json) return out.event({ event: "chunk", ...chunk })
-    return out.data(chunk.choices[0]?.delta.content ?? "")
+    const delta = chunk.choices[0]?.delta
+    return out.data(delta?.content ?? delta?.refusal ?? "")
   })
   if (!out.json && !flags.noNewline) yield* out.data("\n")
   if (reason === "length") yield* out.say("(cut off: the answer reached its length limit)")

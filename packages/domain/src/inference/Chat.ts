@@ -148,7 +148,9 @@ const choiceOf = (body: ChatBody): Result.Result<ChatRequest["toolChoice"], Ques
 }
 
 const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, QuestionInvalid> => {
-  const content = message.content ?? null
+  // Without words of its own, an assistant said its refusal.
+  const refusal = message.role === "assistant" ? (message.refusal ?? "") : ""
+  const content = refusal !== "" && (message.content ?? "") === "" ? refusal : (message.content ?? null)
   const toolCalls = message.tool_calls ?? []
   if (content === null && (message.role !== "assistant" || toolCalls.length === 0)) {
     return invalid(

@@ -38,6 +38,8 @@ const ToolCall = Schema.Struct({
 export const MessageBody = Schema.Struct({
   role: Schema.Literals(["system", "developer", "user", "assistant", "tool"]),
   content: opt(Schema.Union([Schema.String, Schema.Array(Schema.Union([TextPart, ImagePart, RefusalPart]))])),
+  /** What an assistant said where it has no content. */
+  refusal: opt(Schema.String),
   name: opt(Schema.String),
   tool_calls: opt(Schema.Array(ToolCall)),
   tool_call_id: opt(Schema.String)

@@ -16,16 +16,9 @@ import { ModelNotFound, type QuestionError, QuestionInvalid } from "./InferenceE
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
 import { makeModelMeters, type Watch } from "./ModelMeters.ts"
-import {
-  type ChatEvent,
-  type FinishReason,
-  type Model,
-  ModelProvider,
-  type SaidToken,
-  UpstreamFailed
-} from "./ModelProvider.ts"
+import { type ChatEvent, type Model, ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
 import { onward, ready } from "./Onward.ts"
-import { Production, type ToolCall } from "./Production.ts"
+import { Production, type SaidChoice } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
 
@@ -49,13 +42,7 @@ export interface AnswerUsage {
 
 export interface Answer {
   readonly head: AnswerHead
-  readonly choices: ReadonlyArray<{
-    readonly text: string
-    readonly calls: ReadonlyArray<Readonly<ToolCall>>
-    /** Undefined: not asked for. */
-    readonly tokens?: ReadonlyArray<SaidToken>
-    readonly reason: FinishReason
-  }>
+  readonly choices: ReadonlyArray<SaidChoice>
   readonly usage: AnswerUsage
 }
 
@@ -236,11 +223,6 @@ interface Charging extends Reservation {
 
 const answerOf = (head: AnswerHead, task: ChatTask, production: Production, usage: AnswerUsage): Answer => ({
   head,
-  choices: production.choices.map(({ calls, reason, text, tokens }) => ({
-    text,
-    calls,
-    reason: reason ?? "stop",
-    ...(task.request.logprobs ? { tokens } : {})
-  })),
+  choices: production.said(task.request.logprobs),
   usage
 })

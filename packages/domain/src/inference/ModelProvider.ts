@@ -76,6 +76,8 @@ export type ChatEvent =
       /** The tokens of the text, where they were asked for. */
       readonly tokens?: ReadonlyArray<SaidToken>
     }
+  /** A piece of what a model says instead of an answer that it won't give. */
+  | { readonly _tag: "Refusal"; readonly index: number; readonly text: string }
   /** A call of a tool begins: the `call`th of this choice, from 0. */
   | {
       readonly _tag: "ToolCall"

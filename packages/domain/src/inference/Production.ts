@@ -14,15 +14,35 @@ export interface ToolCall {
   arguments: string
 }
 
+/** What a model said instead of an answer. */
+export interface Refusal {
+  text: string
+  /** Characters of the choice's text, and calls, that came before it. */
+  readonly at: number
+  readonly calls: number
+}
+
 /** One of the answers of a request. */
 export interface Choice {
   text: string
+  refusal: Refusal | undefined
   /** What was thought aloud on the way: billed as words are, as far as a whole answer may be long. */
   thought: string
   readonly calls: Array<ToolCall>
   /** The tokens of the text; empty where they were not asked for. */
   readonly tokens: Array<SaidToken>
   reason: FinishReason | undefined
+}
+
+/** An answer as it is told when it is through. */
+export interface SaidChoice {
+  readonly text: string
+  /** Undefined: it did not refuse. */
+  readonly refusal?: Readonly<Refusal>
+  readonly calls: ReadonlyArray<Readonly<ToolCall>>
+  /** Undefined: not asked for. */
+  readonly tokens?: ReadonlyArray<SaidToken>
+  readonly reason: FinishReason
 }
 
 export class Production {
@@ -42,7 +62,9 @@ export class Production {
   constructor(choices: number, allowed: number) {
     this.mostLength = allowed * LONGEST_TOKEN
     const all: Array<Choice> = []
-    for (let i = 0; i < choices; i++) all.push({ text: "", thought: "", calls: [], tokens: [], reason: undefined })
+    for (let i = 0; i < choices; i++) {
+      all.push({ text: "", refusal: undefined, thought: "", calls: [], tokens: [], reason: undefined })
+    }
     this.choices = all
   }
 
@@ -63,11 +85,22 @@ export class Production {
 
   /** What is counted of each choice. */
   get texts(): ReadonlyArray<string> {
-    return this.choices.map(({ calls, text, thought }) => {
-      if (calls.length === 0 && thought === "") return text
+    return this.choices.map(({ calls, refusal, text, thought }) => {
+      if (calls.length === 0 && thought === "" && refusal === undefined) return text
       const called = calls.map((call) => `${call.name} ${call.arguments}`).join("\n")
-      return [thought, text, called].filter((part) => part !== "").join("\n")
+      return [thought, text, refusal?.text ?? "", called].filter((part) => part !== "").join("\n")
     })
+  }
+
+  /** `tokens`: whether they were asked for. */
+  said(tokens: boolean): ReadonlyArray<SaidChoice> {
+    return this.choices.map((choice) => ({
+      text: choice.text,
+      ...(choice.refusal === undefined ? {} : { refusal: choice.refusal }),
+      calls: choice.calls,
+      reason: choice.reason ?? "stop",
+      ...(tokens ? { tokens: choice.tokens } : {})
+    }))
   }
 
   /** Takes what belongs to the answer and gives back what is handed on: not what nobody asked for, or has no beginning. */
@@ -98,6 +131,11 @@ export class Production {
         choice.text += event.text
         if (event.tokens !== undefined) for (const token of event.tokens) choice.tokens.push(token)
         return true
+      case "Refusal":
+        if (event.text === "") return false
+        choice.refusal ??= { text: "", at: choice.text.length, calls: choice.calls.length }
+        choice.refusal.text += event.text
+        return true
       case "Thought":
         if (choice.thought.length < this.mostLength) choice.thought += event.text
         return false
@@ -119,8 +157,11 @@ export class Production {
 /** Calls of one choice at most. */
 export const MAX_CALLS = 128
 
-const lengthOf = ({ calls, text, tokens: said }: Choice): number =>
-  calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, text.length + said.length)
+const lengthOf = ({ calls, refusal, text, tokens: said }: Choice): number =>
+  calls.reduce(
+    (sum, call) => sum + call.name.length + call.arguments.length,
+    text.length + said.length + (refusal?.text.length ?? 0)
+  )
 
 /** An upstream's number is input as any other: whole, not negative, within int4. */
 const tokens = (count: number): number => Math.min(Math.max(0, Math.trunc(count) || 0), 2_147_483_647)

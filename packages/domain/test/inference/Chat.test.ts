@@ -82,6 +82,19 @@ describe("decodeChat", () => {
     }
   })
 
+  it("takes the refusal of an assistant without content for what it said", () => {
+    const said = (message: object) =>
+      decodeChat({ ...good, messages: [...messages, { role: "assistant", ...message }] })
+    const textOf = (message: object) => Result.getOrThrow(said(message)).messages.at(-1)?.text
+    expect(textOf({ content: null, refusal: "I cannot." })).toBe("I cannot.")
+    expect(textOf({ refusal: "I cannot." })).toBe("I cannot.")
+    expect(textOf({ content: "", refusal: "I cannot." })).toBe("I cannot.")
+    expect(textOf({ content: "Yes.", refusal: null })).toBe("Yes.")
+    for (const refused of [said({ content: null, refusal: "" }), said({ content: null, refusal: null })]) {
+      expect(Result.isFailure(refused) && refused.failure.param).toBe(`messages.${messages.length}.content`)
+    }
+  })
+
   it("takes a schema beside json_object for what it is", () => {
     const schema = { type: "object", properties: { city: { type: "string" } } }
     const formatOf = (format: object) =>

@@ -72,11 +72,11 @@ const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "
 describe("Inference", () => {
   it.effect.prop(
     "streamed = buffered = abandoned for the same text, at any cut",
-    [pieces, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))],
-    ([words, at]) =>
+    [pieces, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })), Schema.Literals(["Text", "Refusal"])],
+    ([words, at, _tag]) =>
       Effect.gen(function* () {
         const cut = Math.min(at, words.length)
-        const events = words.map((text): ChatEvent => ({ _tag: "Text", index: 0, text }))
+        const events = words.map((text): ChatEvent => ({ _tag, index: 0, text }))
         const end: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
         const prefix = events.slice(0, cut)
         const buffered = yield* charge(Stream.fromArray([...prefix, end]), "buffered")
@@ -87,7 +87,7 @@ describe("Inference", () => {
         )
         expect(streamed).toEqual(buffered)
         expect(abandoned).toEqual(buffered)
-        const length = prefix.reduce((sum, event) => sum + (event._tag === "Text" ? event.text.length : 0), 0)
+        const length = prefix.reduce((sum, event) => sum + ("text" in event ? event.text.length : 0), 0)
         expect(buffered).toEqual({ tokens: { prompt: 12, completion: length }, cost: BigInt(12 + 3 * length) })
       })
   )

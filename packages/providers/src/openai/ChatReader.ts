@@ -91,6 +91,8 @@ export class ChatReader {
       const tokens = this.likelihoods === 0 ? undefined : tokensOf(choice["logprobs"], this.likelihoods - 1)
       if (tokens !== undefined) events.push({ _tag: "Text", index, text: words, tokens })
       else if (words !== "") events.push({ _tag: "Text", index, text: words })
+      const refusal = said["refusal"]
+      if (typeof refusal === "string" && refusal !== "") events.push({ _tag: "Refusal", index, text: refusal })
       const calls = said["tool_calls"]
       for (const call of isRecord(calls) ? [calls] : list(calls)) {
         if (!state.calls.read(call, whole, events)) return this.fail("broken")
@@ -118,9 +120,9 @@ export class ChatReader {
 
 const wordsOf = (said: Readonly<Record<string, unknown>>): string => {
   const content = said["content"]
-  if (typeof content === "string") return content + (text(said["refusal"]) ?? "")
+  if (typeof content === "string") return content
   const parts = list(content).map((part) => text(field(part, "text")) ?? "")
-  return parts.join("") + (text(said["refusal"]) ?? "")
+  return parts.join("")
 }
 
 /** Undefined: it tells none. */

@@ -71,6 +71,7 @@ describe("calls of tools", () => {
           {
             reason: undefined,
             words: "",
+            refused: "",
             ends: ["tool_calls"],
             usage: [],
             calls: [["a", "weather", '{"city":"Rome"}']]

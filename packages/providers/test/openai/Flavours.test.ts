@@ -10,7 +10,7 @@ const streamed = (text: string, more: object = {}, end = true) =>
 const whole = (body: unknown, more: object = {}) =>
   asked((_, response) => says(response, 200, body), { stream: false, ...more })
 
-const sound = { reason: undefined, words: "Hello there", ends: ["stop"], usage: [[5, 2]], calls: [] }
+const sound = { reason: undefined, words: "Hello there", ends: ["stop"], usage: [[5, 2]], calls: [], refused: "" }
 const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
 
 describe("streams", () => {
@@ -124,15 +124,29 @@ describe("streams", () => {
   )
 })
 
+it.live("a refusal comes in pieces of its own", () =>
+  Effect.gen(function* () {
+    const text = events(
+      delta({ role: "assistant", content: "", refusal: null }),
+      delta({ refusal: "I " }),
+      delta({ refusal: "won't." }),
+      delta({}, "stop", { usage }),
+      "[DONE]"
+    )
+    expect(yield* streamed(text)).toEqual({ ...sound, words: "", refused: "I won't." })
+  })
+)
+
 describe("whole answers", () => {
   it.live("are read, repaired or broken", () =>
     Effect.gen(function* () {
       expect(yield* asked(greets, { stream: false })).toEqual(sound)
       const one = (message: unknown, more: object = {}) => ({ choices: [{ index: 0, message, ...more }], usage })
       expect(yield* whole(one({ content: "Hello there" }))).toEqual(sound)
-      expect((yield* whole(one({ content: null, refusal: "I won't" }, { finish_reason: "stop" }))).words).toBe(
-        "I won't"
-      )
+      // What a model says instead of an answer is no content, or helpers for structured output read it as JSON.
+      const refused = yield* whole(one({ content: null, refusal: "I won't" }, { finish_reason: "stop" }))
+      expect(refused).toEqual({ ...sound, words: "", refused: "I won't" })
+      expect((yield* whole(one({ content: "Hello there", refusal: null }))).refused).toBe("")
       for (const [name, body] of [
         ["a page with status 200", "<!doctype html><title>nginx</title>"],
         ["nothing", ""],

@@ -1,5 +1,12 @@
 /** A streamed chat answer as text: chunks, how it ended, `[DONE]`. One of these writes one answer. */
-import { argumentsChunk, callChunk, chunkStart, streamEnd, textChunk } from "@sluice/api/inference/ChatWire"
+import {
+  argumentsChunk,
+  callChunk,
+  chunkStart,
+  refusalChunk,
+  streamEnd,
+  textChunk
+} from "@sluice/api/inference/ChatWire"
 import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
@@ -37,6 +44,8 @@ export class ChatEvents implements AnswerWire {
     switch (event._tag) {
       case "Text":
         return textChunk(this.start, event.index, event.text, this.isFirst(event.index), event.tokens)
+      case "Refusal":
+        return refusalChunk(this.start, event.index, event.text, this.isFirst(event.index))
       case "ToolCall":
         return callChunk(this.start, event, this.isFirst(event.index))
       case "ToolArguments":

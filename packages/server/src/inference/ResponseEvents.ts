@@ -1,7 +1,7 @@
 /**
  * A streamed response as text. One of these writes one answer; its events add up to the very output that a buffered answer
- * has. A message is done when a call comes after it; calls may grow side by side, so they are done at the end, when what was
- * charged is durable.
+ * has. A message is done when a call or a refusal comes after it; these may grow side by side, so they are done at the end, when
+ * what was charged is durable.
  */
 import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import {
@@ -19,6 +19,7 @@ import {
   messageItem,
   type OutputItem,
   outputText,
+  refusalPart,
   type ResponseState,
   responseText
 } from "@sluice/api/inference/ResponseWire"
@@ -40,6 +41,8 @@ export class ResponseEvents implements AnswerWire {
   private message = -1
   private said = ""
   private deltaFields = ""
+  /** The place of the refusal; below zero: none. */
+  private refusal = -1
   /** The place of each call. */
   private readonly calls: Array<number> = []
 
@@ -65,6 +68,7 @@ export class ResponseEvents implements AnswerWire {
       if (index === this.begun) text += this.beginMessage()
       if (item.type === "function_call") text += this.callDone(index, item)
       else if (index === this.message) text += this.messageDone(item)
+      else if (index === this.refusal) text += this.refusalDone(item, answer.choices[0]?.refusal?.text ?? "")
     }
     return text + this.lifecycle(state.status === "completed" ? "response.completed" : "response.incomplete", state)
   }
@@ -95,6 +99,11 @@ export class ResponseEvents implements AnswerWire {
     switch (event._tag) {
       case "Text":
         return event.text === "" ? "" : this.words(event.text)
+      case "Refusal": {
+        const begun = this.refusal < 0 ? this.beginRefusal() : ""
+        const fields = partFields(itemId("message", this.key, this.refusal), this.refusal)
+        return begun + this.event("response.refusal.delta", `${fields},"delta":${JSON.stringify(event.text)}`)
+      }
       case "ToolCall":
         return this.beginCall(event)
       case "ToolArguments": {
@@ -118,16 +127,32 @@ export class ResponseEvents implements AnswerWire {
     const index = this.begun++
     this.message = index
     this.said = ""
-    const fields = partFields(itemId("message", this.key, index), index)
-    this.deltaFields = `${fields},"logprobs":[],"delta":`
+    this.deltaFields = `${partFields(itemId("message", this.key, index), index)},"logprobs":[],"delta":`
+    return this.messageAdded(index, outputText(""))
+  }
+
+  private beginRefusal(): string {
+    const done = this.wordsDone()
+    this.refusal = this.begun++
+    return done + this.messageAdded(this.refusal, refusalPart(""))
+  }
+
+  private messageAdded(index: number, part: object): string {
+    const item = messageItem(this.key, index, null, "in_progress")
     return (
-      this.item("response.output_item.added", index, messageItem(this.key, index, null, "in_progress")) +
-      this.event("response.content_part.added", `${fields},"part":${JSON.stringify(outputText(""))}`)
+      this.item("response.output_item.added", index, item) +
+      this.event("response.content_part.added", `${partFields(item.id, index)},"part":${JSON.stringify(part)}`)
     )
   }
 
+  /** What comes after words ends their message. */
+  private wordsDone(): string {
+    if (this.message < 0) return ""
+    return this.messageDone(messageItem(this.key, this.message, outputText(this.said), "completed"))
+  }
+
   private beginCall({ id, name }: Extract<ChatEvent, { readonly _tag: "ToolCall" }>): string {
-    const done = this.message < 0 ? "" : this.messageDone(messageItem(this.key, this.message, this.said, "completed"))
+    const done = this.wordsDone()
     const index = this.begun++
     this.calls.push(index)
     const item = callItem(this.request, this.key, index, { id, name, arguments: "" }, "in_progress")
@@ -143,6 +168,16 @@ export class ResponseEvents implements AnswerWire {
     return (
       this.event("response.output_text.done", `${fields},"logprobs":[],"text":${text}`) +
       this.event("response.content_part.done", `${fields},"part":${part}`) +
+      this.item("response.output_item.done", index, item)
+    )
+  }
+
+  private refusalDone(item: OutputItem, refusal: string): string {
+    const index = this.refusal
+    const fields = partFields(item.id, index)
+    return (
+      this.event("response.refusal.done", `${fields},"refusal":${JSON.stringify(refusal)}`) +
+      this.event("response.content_part.done", `${fields},"part":${JSON.stringify(refusalPart(refusal))}`) +
       this.item("response.output_item.done", index, item)
     )
   }

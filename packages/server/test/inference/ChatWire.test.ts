@@ -5,6 +5,7 @@ import {
   ChatCompletionWire,
   chunkStart,
   completionText,
+  refusalChunk,
   streamEnd,
   textChunk
 } from "@sluice/api/inference/ChatWire"
@@ -19,7 +20,8 @@ const answer: Answer = {
   head: { id: '"1"', created: 5, model: "m\n" },
   choices: [
     { text: 'say "hi"\u2028\n', calls: [], reason: "stop" },
-    { text: "", calls: [], reason: "length" }
+    { text: "", calls: [], reason: "length" },
+    { text: "", refusal: { text: "No.", at: 0, calls: 0 }, calls: [], reason: "stop" }
   ],
   usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
 }
@@ -29,7 +31,8 @@ describe("the wire", () => {
   it("has buffered answers as in the schema", () => {
     const body = Schema.decodeUnknownSync(ChatCompletionWire, strict)(JSON.parse(completionText(answer)))
     expect(body.usage).toEqual({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost: 0.0000015 })
-    expect(body.choices.map((choice) => choice.message.content)).toEqual(['say "hi"\u2028\n', ""])
+    expect(body.choices.map((choice) => choice.message.content)).toEqual(['say "hi"\u2028\n', "", null])
+    expect(body.choices.map((choice) => choice.message.refusal)).toEqual([undefined, undefined, "No."])
   })
 
   it("has chunks as in the schema, one a line", () => {
@@ -37,6 +40,8 @@ describe("the wire", () => {
     const stream =
       textChunk(start, 0, answer.choices[0]!.text, true) +
       textChunk(start, 1, "b", false) +
+      refusalChunk(start, 2, "No", true) +
+      refusalChunk(start, 2, ".", false) +
       streamEnd(start, answer, true)
     const events = stream.split("\n\n")
     expect(events.splice(-2)).toEqual(["data: [DONE]", ""])
@@ -45,6 +50,8 @@ describe("the wire", () => {
       return Schema.decodeUnknownSync(ChatChunkWire, strict)(JSON.parse(event.slice(6)))
     })
     expect(chunks[0]!.choices[0]!.delta).toEqual({ role: "assistant", content: 'say "hi"\u2028\n' })
+    expect(chunks[2]!.choices[0]!.delta).toEqual({ role: "assistant", content: null, refusal: "No" })
+    expect(chunks[3]!.choices[0]!.delta).toEqual({ refusal: "." })
     expect(chunks.at(-1)).toMatchObject({ id: 'chatcmpl-"1"', choices: [], usage: { total_tokens: 7 } })
   })
 

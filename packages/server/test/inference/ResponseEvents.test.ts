@@ -1,7 +1,7 @@
 /** Streamed responses, event by event: as the contract shows them, and adding up to the buffered answer, whatever a model does. */
 import { describe, expect, it } from "@effect/vitest"
 import { ResponseEventWire } from "@sluice/api/inference/ResponseEventWire"
-import { ResponseWire, wholeResponse } from "@sluice/api/inference/ResponseWire"
+import { type OutputTextWire, type RefusalWire, ResponseWire, wholeResponse } from "@sluice/api/inference/ResponseWire"
 import type { Answer } from "@sluice/domain/inference/Inference"
 import { type ChatEvent, type FinishReason, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Production } from "@sluice/domain/inference/Production"
@@ -53,6 +53,7 @@ const pieced = (events: ReadonlyArray<Event>) => {
       expect([event.item_id, item.done]).toEqual([item.id, undefined])
       if ("delta" in event) item.text += event.delta
       if (event.type === "response.output_text.done") expect(event.text).toBe(item.text)
+      if (event.type === "response.refusal.done") expect(event.refusal).toBe(item.text)
       if (event.type === "response.function_call_arguments.done") expect(event.arguments).toBe(item.text)
     } else if (event.type === "response.output_item.done") {
       const item = items[event.output_index]!
@@ -63,9 +64,13 @@ const pieced = (events: ReadonlyArray<Event>) => {
   return items
 }
 
+const saidIn = (part: typeof OutputTextWire.Type | typeof RefusalWire.Type): string =>
+  part.type === "refusal" ? part.refusal : part.text
+
 const piece = fc.string({ maxLength: 4, unit: "binary" })
 const event: fc.Arbitrary<ChatEvent> = fc.oneof(
   piece.map((text): ChatEvent => ({ _tag: "Text", index: 0, text })),
+  piece.map((text): ChatEvent => ({ _tag: "Refusal", index: 0, text })),
   fc
     .tuple(fc.nat(4), fc.constantFrom("plain", "space__inner", "made_up"))
     .map(([call, name]): ChatEvent => ({ _tag: "ToolCall", index: 0, call, id: `call_${call}`, name })),
@@ -75,7 +80,7 @@ const reason = fc.constantFrom<FinishReason>("stop", "length", "tool_calls", "co
 const parts = fc.array(fc.array(event, { maxLength: 4 }), { maxLength: 8 })
 
 describe("a streamed response", () => {
-  it("adds up to the buffered one, in any order of words and calls", () => {
+  it("adds up to the buffered one, in any order of words, refusals and calls", () => {
     const property = fc.property(parts, reason, (parts, reason) => {
       const production = new Production(1, 1_000)
       const wire = new ResponseEvents(request, 1)
@@ -85,7 +90,7 @@ describe("a streamed response", () => {
       const [choice] = production.choices
       const answer: Answer = {
         head,
-        choices: [{ text: choice!.text, calls: choice!.calls, reason }],
+        choices: production.said(false),
         usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
       }
       const events = eventsIn(text + wire.end(answer))
@@ -101,10 +106,12 @@ describe("a streamed response", () => {
       const items = pieced(events)
       expect(items.map(({ done }) => done)).toEqual(whole.output)
       for (const [index, item] of whole.output.entries()) {
-        expect(items[index]!.text).toBe(item.type === "message" ? item.content[0]!.text : item.arguments)
+        expect(items[index]!.text).toBe(item.type === "message" ? saidIn(item.content[0]!) : item.arguments)
       }
-      const texts = whole.output.flatMap((item) => (item.type === "message" ? [item.content[0]!.text] : []))
-      expect(texts.join("")).toBe(choice!.text)
+      const said = whole.output.flatMap((item) => (item.type === "message" ? item.content : []))
+      const joined = (type: string) => said.map((one) => (one.type === type ? saidIn(one) : "")).join("")
+      expect(joined("output_text")).toBe(choice!.text)
+      expect(joined("refusal")).toBe(choice!.refusal?.text ?? "")
       expect(whole.output.filter(({ type }) => type === "function_call")).toHaveLength(choice!.calls.length)
       expect(whole.output.map(({ status }) => status)).toEqual(
         whole.output.map((_, index) => (complete || index < whole.output.length - 1 ? "completed" : "incomplete"))

@@ -1,7 +1,7 @@
 /** One question to one server that answers as a test says, and what was understood of the answer. */
 import { Effect } from "effect"
 import { recordedServer, type Script } from "./RecordedServer.ts"
-import { ask, callsOf, chatEntry, endsOf, question, usageOf, wordsOf, world } from "./World.ts"
+import { ask, callsOf, chatEntry, endsOf, question, refusedOf, usageOf, wordsOf, world } from "./World.ts"
 
 export const asked = (script: Script, more: object = {}) =>
   Effect.gen(function* () {
@@ -11,6 +11,7 @@ export const asked = (script: Script, more: object = {}) =>
     return {
       reason: answer.reason,
       words: wordsOf(answer.events),
+      refused: refusedOf(answer.events),
       ends: endsOf(answer.events),
       usage: usageOf(answer.events),
       calls: callsOf(answer.events)

@@ -68,6 +68,8 @@ export const ask = (world: World, request: ChatRequest = question()): Effect.Eff
 
 export const wordsOf = (events: ReadonlyArray<ChatEvent>): string =>
   events.map((event) => (event._tag === "Text" ? event.text : "")).join("")
+export const refusedOf = (events: ReadonlyArray<ChatEvent>): string =>
+  events.map((event) => (event._tag === "Refusal" ? event.text : "")).join("")
 export const endsOf = (events: ReadonlyArray<ChatEvent>) =>
   events.flatMap((event) => (event._tag === "Finish" ? [event.reason] : []))
 export const usageOf = (events: ReadonlyArray<ChatEvent>) =>
