@@ -30,7 +30,12 @@ export interface TranscriptionRequest {
 
 const Text = (most: number) => Schema.String.check(Schema.isMaxLength(most, { expected: `at most ${most} characters` }))
 const Temperature = Schema.String.check(
-  Schema.makeFilter((text: string) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text), { expected: "a number from 0 to 1" })
+  Schema.makeFilter(
+    (text: string) => text.trim() !== "" && text.length <= 32 && Number(text) >= 0 && Number(text) <= 1,
+    {
+      expected: "a number from 0 to 1"
+    }
+  )
 )
 const GRANULARITY = "timestamp_granularities[]"
 
