@@ -18,6 +18,8 @@ export type EmbeddingInput = string | ReadonlyArray<number>
 export interface EmbeddingRequest {
   readonly model: string
   readonly inputs: ReadonlyArray<EmbeddingInput>
+  /** It came by itself, not in a list of texts. */
+  readonly alone: boolean
   /** Undefined: as many as the model has. */
   readonly dimensions: number | undefined
   readonly base64: boolean
@@ -50,6 +52,7 @@ export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, 
     Result.map(inputsOf(input), (inputs) => ({
       model,
       inputs,
+      alone: inputs[0] === input,
       dimensions: dimensions ?? undefined,
       base64: encoding_format === "base64"
     }))

@@ -63,9 +63,10 @@ export class Embeddings extends Context.Service<
           total += counted
           const most = counted > model.contextLength ? model.contextLength : MAX_TOKENS
           if (counted <= model.contextLength && total <= MAX_TOKENS) continue
-          const what = most === MAX_TOKENS ? "all texts of a request" : `text ${index}`
+          const [param, text] = request.alone ? ["input", "the text"] : [`input.${index}`, `text ${index}`]
+          const what = most === MAX_TOKENS ? "all texts of a request" : text
           const message = `${model.id} takes ${most} tokens, but ${what} has more; shorten it or send less at once`
-          return yield* new QuestionInvalid({ message, param: `input.${index}`, code: "context_length_exceeded" })
+          return yield* new QuestionInvalid({ message, param, code: "context_length_exceeded" })
         }
         return total
       })

@@ -1,4 +1,4 @@
-/** What embeddings cost: the provider's own count, within ours; ours where it gives none. */
+/** What embeddings cost: the provider's own count, within ours; ours where it gives none. And which text is too long. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { decodeEmbedding } from "@sluice/domain/inference/EmbeddingRequest"
@@ -58,6 +58,26 @@ const embed = (input: unknown, told: number | undefined) =>
     expect(settled.map((one) => [one.cost, one.tokens])).toEqual([[cost, { prompt: tokens, completion: 0 }]])
     return { reserved, tokens, cost }
   })
+
+it.effect("a text that is too long is told by where it stands", () =>
+  Effect.gen(function* () {
+    const ids = Array.from({ length: 101 }, (_, at) => at)
+    const long = "x".repeat(101)
+    for (const [input, param, said] of [
+      [long, "input", "the text has more"],
+      [ids, "input", "the text has more"],
+      [[long], "input.0", "text 0 has more"],
+      [["a", long], "input.1", "text 1 has more"],
+      [[[1], ids], "input.1", "text 1 has more"]
+    ] as const) {
+      expect(yield* Effect.flip(embed(input, undefined))).toMatchObject({
+        param,
+        code: "context_length_exceeded",
+        message: expect.stringContaining(said)
+      })
+    }
+  })
+)
 
 it.effect("the provider's count is billed, zero too, and never more than ours", () =>
   Effect.gen(function* () {
