@@ -36,6 +36,8 @@ export type ResponseFormat =
       readonly type: "json_schema"
       readonly schema: Readonly<Record<string, unknown>>
       readonly name: string | undefined
+      /** What the answer is for, in words for the model. */
+      readonly description?: string | undefined
       readonly strict: boolean | undefined
     }
 
@@ -197,9 +199,15 @@ const formatOf = (body: ChatBody): Result.Result<ResponseFormat, QuestionInvalid
     if (schema === null) return Result.succeed({ type: "json_object" })
     return Result.succeed({ type: "json_schema", schema, name: undefined, strict: format.strict ?? false })
   }
-  const { name, schema, strict } = format.json_schema ?? {}
+  const { description, name, schema, strict } = format.json_schema ?? {}
   if (schema !== undefined && schema !== null) {
-    return Result.succeed({ type: "json_schema", schema, name: name ?? undefined, strict: strict ?? undefined })
+    return Result.succeed({
+      type: "json_schema",
+      schema,
+      name: name ?? undefined,
+      description: description ?? undefined,
+      strict: strict ?? undefined
+    })
   }
   const param = "response_format.json_schema.schema"
   return invalid(param, `Invalid value for '${param}': type json_schema needs a JSON schema`)

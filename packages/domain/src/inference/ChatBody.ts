@@ -102,7 +102,14 @@ export const ChatBody = Schema.Struct({
       schema: opt(AnyObject),
       value: opt(AnyObject),
       strict: opt(Schema.Boolean),
-      json_schema: opt(Schema.Struct({ name: opt(Schema.String), schema: opt(AnyObject), strict: opt(Schema.Boolean) }))
+      json_schema: opt(
+        Schema.Struct({
+          name: opt(Schema.String),
+          description: opt(Schema.String),
+          schema: opt(AnyObject),
+          strict: opt(Schema.Boolean)
+        })
+      )
     })
   ),
   logprobs: opt(Schema.Boolean),

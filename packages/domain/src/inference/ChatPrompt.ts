@@ -1,6 +1,6 @@
 /**
- * What of a question is counted as its prompt: texts, names, earlier tool calls, tool definitions and the asked-for schema,
- * as one text, plus a fixed number of tokens for each message and image.
+ * What of a question is counted as its prompt: texts, names, earlier tool calls, tool definitions, the asked-for schema and its
+ * description, as one text, plus a fixed number of tokens for each message and image.
  */
 import type { ChatRequest } from "./Chat.ts"
 
@@ -19,7 +19,11 @@ export const promptText = (request: ChatRequest): string => {
     if (message.toolCalls !== undefined) parts.push(message.toolCalls)
   }
   if (request.tools.length > 0) parts.push(JSON.stringify(request.tools))
-  if (request.responseFormat.type === "json_schema") parts.push(JSON.stringify(request.responseFormat.schema))
+  const { responseFormat: format } = request
+  if (format.type === "json_schema") {
+    if (format.description !== undefined) parts.push(format.description)
+    parts.push(JSON.stringify(format.schema))
+  }
   return parts.join("\n")
 }
 

@@ -1,6 +1,7 @@
 /** A response's body becomes the chat that it means, and what is wrong is refused with the path that the caller wrote. */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
+import { promptText } from "@sluice/domain/inference/ChatPrompt"
 import { OpenResponseBody } from "@sluice/domain/inference/ResponseBody"
 import { decodeResponse, inBody } from "@sluice/domain/inference/ResponseRequest"
 import { QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
@@ -23,6 +24,13 @@ const part = (one: unknown) => items({ role: "user", content: [{ type: "input_te
 const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" }
 
 describe("decodeResponse", () => {
+  it("has the description of its schema in its prompt", () => {
+    const format = { type: "json_schema", name: "x", description: "Of a city", schema: { type: "object" } }
+    const { chat } = accepted({ ...good, text: { format } })
+    expect(chat.responseFormat).toMatchObject({ type: "json_schema", description: "Of a city" })
+    expect(promptText(chat)).toBe('hi\nOf a city\n{"type":"object"}')
+  })
+
   it("names the path of what is wrong", () => {
     for (const [body, param] of [
       [null, null],

@@ -77,6 +77,6 @@ const unlessAuto = (choice: "none" | "auto" | "required") => (choice === "auto" 
 const formatBody = (format: ResponseFormat): Json | undefined => {
   if (format.type === "text") return undefined
   if (format.type === "json_object") return { type: "json_object" }
-  const { name, schema, strict } = format
-  return { type: "json_schema", json_schema: { name: name ?? "answer", schema, strict } }
+  const { description, name, schema, strict } = format
+  return { type: "json_schema", json_schema: { name: name ?? "answer", description, schema, strict } }
 }

@@ -38,7 +38,10 @@ describe("chatBody", () => {
         tools: [{ type: "function", function: tool }],
         tool_choice: { type: "function", function: { name: "weather" } },
         parallel_tool_calls: false,
-        response_format: { type: "json_schema", json_schema: { name: "a", schema, strict: true } },
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "a", description: "Of a city", schema, strict: true }
+        },
         reasoning_effort: "low",
         logprobs: true,
         top_logprobs: 2
@@ -59,7 +62,10 @@ describe("chatBody", () => {
       tools: [{ type: "function", function: tool }],
       tool_choice: { type: "function", function: { name: "weather" } },
       parallel_tool_calls: false,
-      response_format: { type: "json_schema", json_schema: { name: "a", schema, strict: true } },
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "a", description: "Of a city", schema, strict: true }
+      },
       reasoning_effort: "low",
       logprobs: true,
       top_logprobs: 2
