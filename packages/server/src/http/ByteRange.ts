@@ -5,7 +5,7 @@ import type { ByteRange } from "@sluice/domain/inference/MediaProvider"
 const SAFE = 15
 
 export const rangeOf = (header: string | undefined): ByteRange | undefined => {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "")
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "")
   if (match === null) return undefined
   const [, first = "", last = ""] = match
   const number = (digits: string) => (digits.length > SAFE ? Number.MAX_SAFE_INTEGER : Number(digits))

@@ -1,0 +1,19 @@
+/** `Range` as callers write it. */
+import { expect, it } from "@effect/vitest"
+import { rangeOf } from "@sluice/server/http/ByteRange"
+
+it("one range of bytes is read, whatever the case of its unit; anything else is no range", () => {
+  for (const [header, range] of [
+    ["bytes=0-1", { start: 0, end: 1 }],
+    ["BYTES=0-1", { start: 0, end: 1 }],
+    ["Bytes=5-", { start: 5, end: undefined }],
+    ["bytes=-5", { suffix: 5 }],
+    ["bytes=5-4", undefined],
+    ["bytes=-", undefined],
+    ["bytes=0-1,3-4", undefined],
+    ["lines=0-1", undefined],
+    [undefined, undefined]
+  ] as const) {
+    expect([header, rangeOf(header)]).toEqual([header, range])
+  }
+})
