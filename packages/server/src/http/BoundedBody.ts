@@ -89,7 +89,7 @@ export const boundedBody = (
       if (guest !== undefined) room.settle(guest)
       const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
       parts.length = 0
-      end(isUtf8(bytes) ? Exit.succeed(bytes.toString("utf8")) : Exit.fail(new BodyNotText()))
+      end(isUtf8(bytes) ? Exit.succeed(textOf(bytes)) : Exit.fail(new BodyNotText()))
     })
     source.on("error", () => gone?.())
   }
@@ -97,4 +97,10 @@ export const boundedBody = (
     read(resume, () => resume(Effect.interrupt))
   })
   return { read, text, overflowed: () => overflowed }
+}
+
+/** Some begin with a mark of byte order, which is no part of what they say (RFC 8259, 8.1). */
+const textOf = (bytes: Buffer): string => {
+  const text = bytes.toString("utf8")
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }

@@ -21,6 +21,29 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body"
     })
   )
 
+  it.effect("may begin with a mark of byte order, on both surfaces", () =>
+    Effect.gen(function* () {
+      const { alice, port } = yield* TestServer
+      const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      for (const [path, body] of [
+        ["/api/v1/jobs/quote", job],
+        ["/v1/embeddings", { model: "sluice-embed-small", input: "a" }],
+        ["/v1/chat/completions", { model: "sluice-small", messages: [{ role: "user", content: "hi" }], max_tokens: 1 }]
+      ] as const) {
+        const sent = (text: string) =>
+          Effect.promise(() =>
+            fetch(`http://127.0.0.1:${port}${path}`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${alice.key}`, "content-type": "application/json" },
+              body: Buffer.from(text)
+            }).then(({ status }) => status)
+          )
+        expect([path, yield* sent(`\ufeff${JSON.stringify(body)}`)]).toEqual([path, 200])
+        expect([400, 422]).toContain(yield* sent(`\ufeff\ufeff${JSON.stringify(body)}`))
+      }
+    })
+  )
+
   it.effect("names one field where the rest would be endless, at every route that takes a body", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
