@@ -1,7 +1,7 @@
 /** Workspaces for store suites: a workspace with money, an environment, and who asks for it. */
 import { PgClient } from "@effect/sql-pg"
 import { allScopes, type Principal } from "@sluice/domain/access/Principal"
-import { monthOf } from "@sluice/domain/billing/Ledger"
+import { monthOf } from "@sluice/domain/billing/Month"
 import type { NanoUsd } from "@sluice/domain/billing/Money"
 import { Clock, Crypto, Effect } from "effect"
 

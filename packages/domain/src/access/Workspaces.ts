@@ -3,7 +3,7 @@
  * two processes that start at once make one, and one key (decisions: Running it, Tenancy).
  */
 import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
-import { monthOf } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Month.ts"
 import { WorkspaceNameTaken, WorkspaceNotFound } from "./AccessErrors.ts"
 import { AccessStore } from "./AccessStore.ts"
 import { DEFAULT_RATE_LIMIT_RPM, prefixOf } from "./ApiKey.ts"

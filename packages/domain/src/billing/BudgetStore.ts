@@ -5,7 +5,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { ENDED, GONE, renewal, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
-import { monthOf } from "./Ledger.ts"
+import { monthOf } from "./Month.ts"
 import type { NanoUsd } from "./Money.ts"
 
 /** An environment with a budget, claimed, with all that counts against the budget of its month. */

@@ -9,7 +9,7 @@ import * as Reconciler from "../database/Reconciler.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { BudgetStore, type ClaimedBudget } from "./BudgetStore.ts"
-import { nextMonth } from "./Ledger.ts"
+import { nextMonth } from "./Month.ts"
 import type { NanoUsd } from "./Money.ts"
 import { costOf, paysForMs } from "./Money.ts"
 

@@ -22,15 +22,3 @@ export const SETUP_ALLOWANCE_MINUTES = 15
 /** How a final cost is paid: what the hold covers by the customer, the rest by the operator. No part is lost. */
 export const split = (cost: NanoUsd, hold: NanoUsd): { readonly charged: NanoUsd; readonly writtenOff: NanoUsd } =>
   cost <= hold ? { charged: cost, writtenOff: 0n } : { charged: hold, writtenOff: cost - hold }
-
-/** First day of a UTC month as `YYYY-MM-01`: the key under which an environment counts what it spent. */
-export const monthOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 7)}-01`
-
-/** When the UTC month of `ms` began. */
-export const monthStart = (ms: number): number => Date.parse(`${monthOf(ms)}T00:00:00.000Z`)
-
-/** When the next UTC month begins. */
-export const nextMonth = (ms: number): number => {
-  const date = new Date(ms)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-}

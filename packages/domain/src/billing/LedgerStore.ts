@@ -5,7 +5,8 @@ import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "./Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Balance, Funds, Transaction, UsageSummary } from "./Billing.ts"
-import { FUNDING_ACCOUNT, monthOf } from "./Ledger.ts"
+import { FUNDING_ACCOUNT } from "./Ledger.ts"
+import { monthOf } from "./Month.ts"
 import { paysForMs } from "./Money.ts"
 
 interface TransactionRow {

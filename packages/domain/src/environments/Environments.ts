@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { monthOf } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Month.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import type { Environment } from "./Environment.ts"
 import { EnvironmentNotFound } from "./Environment.ts"

@@ -8,7 +8,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { monthOf, REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
+import { REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 

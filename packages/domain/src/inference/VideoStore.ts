@@ -5,7 +5,8 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { monthOf, REVENUE_ACCOUNT } from "../billing/Ledger.ts"
+import { REVENUE_ACCOUNT } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { renewal } from "../database/ReconciledStore.ts"

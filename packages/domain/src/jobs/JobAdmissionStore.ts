@@ -8,7 +8,7 @@
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { CreditInsufficient } from "../billing/BillingErrors.ts"
-import { monthOf } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"

@@ -4,7 +4,8 @@
  * Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
-import { monthOf, REVENUE_ACCOUNT, split, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
+import { REVENUE_ACCOUNT, split, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
+import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"

@@ -3,7 +3,8 @@
  * It reads only. Sums over the books are made once and joined, so that a look costs one pass over each table.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { FUNDING_ACCOUNT, monthStart, REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledger"
+import { FUNDING_ACCOUNT, REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledger"
+import { monthStart } from "@sluice/domain/billing/Month"
 import { Effect } from "effect"
 
 export const GONE = `('stopped', 'failed')`

@@ -1,6 +1,7 @@
 /** A workspace with money for tests of metering, and what its books say. */
 import { allScopes, type Principal } from "@sluice/domain/access/Principal"
-import { FUNDING_ACCOUNT, monthOf } from "@sluice/domain/billing/Ledger"
+import { FUNDING_ACCOUNT } from "@sluice/domain/billing/Ledger"
+import { monthOf } from "@sluice/domain/billing/Month"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
