@@ -6,7 +6,7 @@ import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { issuesOf } from "../requests/BodyIssues.ts"
 import { QuestionInvalid } from "./InferenceErrors.ts"
-import { MAX_DEPTH, MAX_VALUES, tooLarge } from "./JsonText.ts"
+import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
 
 /** Message texts of issues are cut here: they may repeat what the caller sent. */
 const MAX_MESSAGE = 300
@@ -17,11 +17,14 @@ const decoderOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   return Schema.decodeUnknownExit(schema)
 }
 
-/** A check of parsed JSON bodies; unknown fields are ignored. */
-export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, values = MAX_VALUES) => {
+/** A check of parsed JSON bodies; unknown fields are ignored. `numbers`: those in lists are no values, their text was bounded. */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  numbers: "values" | "free" = "values"
+) => {
   const decode = decoderOf(schema)
   return (body: unknown): Result.Result<S["Type"], QuestionInvalid> => {
-    if (valuesLeft(body, MAX_DEPTH, values) < 0) return invalid(null, tooLarge(values))
+    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES, numbers === "free") < 0) return invalid(null, TOO_LARGE)
     const exit = decode(body)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, body))
   }
@@ -57,12 +60,14 @@ const invalidFrom = (
 }
 
 /** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */
-const valuesLeft = (value: unknown, depth: number, budget: number): number => {
+const valuesLeft = (value: unknown, depth: number, budget: number, free: boolean): number => {
   if (typeof value !== "object" || value === null) return budget - 1
   if (depth === 0) return -1
   let left = budget - 1
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    left = valuesLeft(inner, depth - 1, left)
+  const isList = Array.isArray(value)
+  for (const inner of isList ? value : Object.values(value)) {
+    if (free && isList && typeof inner === "number") continue
+    left = valuesLeft(inner, depth - 1, left, free)
     if (left < 0) return left
   }
   return left

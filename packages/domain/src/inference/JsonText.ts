@@ -9,16 +9,15 @@ import { QuestionInvalid } from "./InferenceErrors.ts"
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
 export const MAX_DEPTH = 64
 export const MAX_VALUES = 100_000
-export const tooLarge = (values: number): string =>
-  `The body nests deeper than ${MAX_DEPTH} levels or has more than ${values} values`
+export const TOO_LARGE = `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`
 
 /** Texts below are parsed in no time, whatever they are. */
 const SMALL_TEXT = 131_072
 
-/** `values`: how many it may have; numbers alone may be more. */
-export const parsedJson = (text: string, values = MAX_VALUES): Result.Result<unknown, QuestionInvalid> => {
-  if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values }) !== undefined) {
-    return Result.fail(new QuestionInvalid({ message: tooLarge(values), param: null, code: null }))
+/** `numbers`: how many numbers in lists it may have beside its values; 0: none. */
+export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, QuestionInvalid> => {
+  if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values: MAX_VALUES, numbers }) !== undefined) {
+    return Result.fail(new QuestionInvalid({ message: TOO_LARGE, param: null, code: null }))
   }
   try {
     return Result.succeed(JSON.parse(text))

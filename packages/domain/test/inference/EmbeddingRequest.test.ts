@@ -1,13 +1,13 @@
 /** The body of POST /embeddings: one text or many, as words or as ids, up to what a request may have; or the field that is wrong. */
 import { describe, expect, it } from "@effect/vitest"
-import { decodeEmbedding, MAX_EMBEDDING_VALUES } from "@sluice/domain/inference/EmbeddingRequest"
+import { decodeEmbedding, MAX_IDS } from "@sluice/domain/inference/EmbeddingRequest"
 import { MAX_TOKENS } from "@sluice/domain/inference/Embeddings"
 import { parsedJson } from "@sluice/domain/inference/JsonText"
 import { Result } from "effect"
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => at % 50_000)
 const decoded = (input: unknown, more: object = {}) =>
-  decodeEmbedding(Result.getOrThrow(parsedJson(JSON.stringify({ model: "m", input, ...more }), MAX_EMBEDDING_VALUES)))
+  decodeEmbedding(Result.getOrThrow(parsedJson(JSON.stringify({ model: "m", input, ...more }), MAX_IDS)))
 
 describe("the input of embeddings", () => {
   it("is one text or many", () => {
@@ -32,8 +32,18 @@ describe("the input of embeddings", () => {
     const parts = Array.from({ length: 2_048 }, (_, at) => (at === 0 ? ids(MAX_TOKENS - 2_047) : [at]))
     expect(Result.getOrThrow(decoded(all)).inputs).toEqual([all])
     expect(Result.getOrThrow(decoded(parts)).inputs).toEqual(parts)
-    const many = decodeEmbedding({ model: "m", input: ids(MAX_EMBEDDING_VALUES) })
-    expect(Result.isFailure(many) && many.failure.message).toContain(`more than ${MAX_EMBEDDING_VALUES} values`)
+    // It is ids that may be many: names, texts and levels stop the server for seconds.
+    const keys = Object.fromEntries(Array.from({ length: 309_000 }, (_, at) => [`k${at}`, 1]))
+    for (const body of [
+      { input: "a", ...keys },
+      { input: "a", other: Object.keys(keys) },
+      { input: ids(2 * MAX_IDS) }
+    ]) {
+      const read = Result.flatMap(parsedJson(JSON.stringify({ model: "m", ...body }), MAX_IDS), decodeEmbedding)
+      expect(Result.isFailure(read) && read.failure.message).toContain("values")
+    }
+    const spread = decodeEmbedding({ model: "m", input: "a", other: Object.keys(keys) })
+    expect(Result.isFailure(spread) && spread.failure.message).toContain("values")
   })
 
   it("is refused by the path of what is wrong", () => {

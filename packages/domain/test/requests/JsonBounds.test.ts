@@ -36,6 +36,19 @@ describe("JsonBounds", () => {
     )
   })
 
+  it("lets numbers in lists be beside the values where it is told so", () => {
+    const bounds = { depth: 4, values: 10, numbers: 100 }
+    const list = (length: number) => Array.from({ length }, (_, at) => at)
+    for (const indent of [undefined, 1]) {
+      const beyond = (value: unknown) => fieldBeyond(JSON.stringify(value, null, indent), bounds)
+      assert.isUndefined(beyond({ a: list(100) }))
+      assert.isUndefined(beyond({ a: [list(50), list(50)] }))
+      assert.strictEqual(beyond({ a: list(140) }), "a")
+      assert.strictEqual(beyond({ a: list(100).map(String) }), "a")
+      assert.strictEqual(beyond(Object.fromEntries(list(100).map((at) => [`k${at}`, at]))), "")
+    }
+  })
+
   it("names the field that holds too much", () => {
     const bounds = { depth: 4, values: 10 }
     const many = Array.from({ length: 40 }, (_, i) => i)

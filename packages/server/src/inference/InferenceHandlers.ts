@@ -14,7 +14,7 @@ import {
   videoModelToWire
 } from "@sluice/api/inference/ModelWire"
 import type { Scope } from "@sluice/domain/access/Principal"
-import { MAX_EMBEDDING_VALUES } from "@sluice/domain/inference/EmbeddingRequest"
+import { MAX_IDS } from "@sluice/domain/inference/EmbeddingRequest"
 import { Embeddings } from "@sluice/domain/inference/Embeddings"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
@@ -174,7 +174,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     return handlers
       .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
       .handleRaw("createResponse", ({ request }) => routed(respond, request))
-      .handleRaw("createEmbeddings", ({ request }) => asking(request, embed, MAX_EMBEDDING_VALUES))
+      .handleRaw("createEmbeddings", ({ request }) => asking(request, embed, MAX_IDS))
       .handleRaw("createImages", ({ request }) =>
         asking(request, (caller, body) =>
           draw(caller, body, originOf(NodeHttpServerRequest.toIncomingMessage(request)))
