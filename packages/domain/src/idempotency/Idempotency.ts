@@ -81,8 +81,8 @@ export class Idempotency extends Context.Service<
       const scope = yield* Effect.scope
       yield* Effect.forkScoped(sweeping(store))
 
-      const handBack = (claim: Claim) =>
-        Effect.exit(store.handBack(claim)).pipe(
+      const persist = (handBack: Effect.Effect<void>) =>
+        Effect.exit(handBack).pipe(
           Effect.repeat({ ...HAND_BACK, while: Exit.isFailure }),
           Effect.forkIn(scope),
           Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.await(fiber), HANDED_BACK_WITHIN))
@@ -98,7 +98,7 @@ export class Idempotency extends Context.Service<
         run.pipe(
           Effect.provideService(CurrentAttempt, attempt),
           Effect.tap((answer) => settle(claim, answer)),
-          Effect.tapCause(() => handBack(claim)),
+          Effect.tapCause(() => persist(store.handBack(claim))),
           Effect.map((answer) => ({ text: answer.text, replayed: false }))
         )
       const replay = Effect.fnUntraced(function* (request: KeyedRequest) {
@@ -120,7 +120,7 @@ export class Idempotency extends Context.Service<
             expiredBefore: new Date(now - LIFE_MS)
           }
           // Whose claim is cut off, or its answer lost, may have it all the same: a key is never held by nobody.
-          const id = yield* Effect.tapCause(store.claim(claim), () => handBack(claim))
+          const id = yield* Effect.tapCause(store.claim(claim), () => persist(store.handBackUnsure(claim)))
           if (id === undefined) return yield* replay(request)
           return yield* first(claim, { id, again: id !== claim.attemptId }, run)
         }, Effect.uninterruptible)

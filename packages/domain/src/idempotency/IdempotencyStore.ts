@@ -32,6 +32,8 @@ export class IdempotencyStore extends Context.Service<
     readonly release: (claim: Claim) => Effect.Effect<void>
     /** Lets the same request run again at once, as the same attempt: what it made may be there. */
     readonly handBack: (claim: Claim) => Effect.Effect<void>
+    /** The same for a claim of which nobody knows whether it is there: a key that another run has stays with that. */
+    readonly handBackUnsure: (claim: Claim) => Effect.Effect<void>
     /** Deletes up to `limit` expired rows and says how many there were. */
     readonly sweep: (expiredBefore: Date, limit: number) => Effect.Effect<number>
   }
@@ -76,6 +78,9 @@ export class IdempotencyStore extends Context.Service<
             Effect.orDie,
             Effect.asVoid
           ),
+        handBackUnsure: (claim) =>
+          sql`update idempotency_keys set locked_until = '1970-01-01Z'
+            where ${mine(claim)} and attempt_id = ${claim.attemptId}`.pipe(Effect.orDie, Effect.asVoid),
         sweep: (expiredBefore, limit) =>
           sql`delete from idempotency_keys where ctid in (select ctid from idempotency_keys
             where created_at < ${expiredBefore}::timestamptz limit ${limit}) returning 1 as one`.pipe(

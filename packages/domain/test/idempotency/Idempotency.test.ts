@@ -173,6 +173,26 @@ onEveryDatabase("Idempotency", (it) => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("stays with the run that has it where another's claim of the same moment is lost", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START)
+        const { once } = yield* Idempotency
+        const begun = yield* Deferred.make<void>()
+        const may = yield* Deferred.make<void>()
+        const held = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(may))
+        const running = yield* Effect.forkChild(once(request("both"), Effect.andThen(held, answering("first"))))
+        yield* Deferred.await(begun)
+        const lost = yield* Effect.provide(
+          Idempotency,
+          yield* Layer.build(claiming(Effect.die("the connection broke")))
+        )
+        expect(Exit.isFailure(yield* Effect.exit(lost.once(request("both"), answering("second"))))).toBe(true)
+        expect((yield* Effect.flip(once(request("both"), answering("third"))))._tag).toBe("IdempotencyInProgress")
+        yield* Deferred.succeed(may, undefined)
+        expect((yield* Fiber.join(running)).text).toMatch(/^first /)
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("goes on when the caller has gone", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
