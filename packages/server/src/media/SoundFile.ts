@@ -1,6 +1,6 @@
 /** What a file of sound says of itself: how long it is, and the comment that somebody left in it. */
-import { ALL_FORMATS, BlobSource, Input } from "mediabunny"
-import { openAsBlob } from "node:fs"
+import { ALL_FORMATS, CustomSource, Input } from "mediabunny"
+import { open } from "node:fs/promises"
 
 export interface SoundFacts {
   /** Undefined: it is no sound in a known format. */
@@ -8,9 +8,26 @@ export interface SoundFacts {
   readonly comment: string | undefined
 }
 
+/**
+ * The file is closed before the answer: its place on disk is free as soon as it is deleted. The source has no path, so
+ * that a playlist can't name other files of this host.
+ */
 export const readSound = async (path: string): Promise<SoundFacts> => {
-  const file = await openAsBlob(path)
-  const input = new Input({ source: new BlobSource(file), formats: ALL_FORMATS })
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const read = async (start: number, end: number) => {
+      const { buffer, bytesRead } = await file.read(new Uint8Array(end - start), 0, end - start, start)
+      return buffer.subarray(0, bytesRead)
+    }
+    return await factsOf(new CustomSource({ getSize: () => size, read, prefetchProfile: "fileSystem" }))
+  } finally {
+    await file.close()
+  }
+}
+
+const factsOf = async (source: CustomSource): Promise<SoundFacts> => {
+  const input = new Input({ source, formats: ALL_FORMATS })
   try {
     if (!(await input.canRead()) || (await input.getPrimaryAudioTrack()) === null) return NOTHING
     const seconds = await input.computeDuration()
