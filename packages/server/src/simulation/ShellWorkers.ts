@@ -35,11 +35,9 @@ export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
       return {
         run: (run) =>
           Effect.callback<Timeline>((resume) => {
-            const task: Task = { run, gone: false, finish: (exit) => resume(exit) }
+            const task: Task = { run, finish: resume }
             lanes.add(task)
-            return Effect.sync(() => {
-              task.gone = true
-            })
+            return Effect.sync(() => lanes.leave(task))
           })
       }
     })
@@ -50,8 +48,6 @@ export const layer = layerWith(defaultLimits)
 interface Task {
   readonly run: ShellRun
   readonly finish: (timeline: Effect.Effect<Timeline>) => void
-  /** Nobody waits for it any more. */
-  gone: boolean
 }
 
 class Lanes {
@@ -73,6 +69,16 @@ class Lanes {
     this.#next()
   }
 
+  /** Nobody waits for it any more. */
+  leave(task: Task): void {
+    for (const queue of [this.#fresh, this.#long, this.#longest]) {
+      const at = queue.indexOf(task)
+      if (at >= 0) queue.splice(at, 1)
+    }
+    this.#quick.leave(task)
+    this.#slow.leave(task)
+  }
+
   async end(): Promise<void> {
     await Promise.all([this.#quick.end(), this.#slow.end()])
   }
@@ -89,7 +95,7 @@ class Lanes {
     while (thread.isIdle) {
       const task = queue.shift()
       if (task === undefined) return
-      if (!task.gone) thread.start(task, limitMs, late)
+      thread.start(task, limitMs, late)
     }
   }
 }
@@ -129,6 +135,14 @@ class Thread {
       this.#worker = this.#spawn()
       this.#done(this.#late)
     })
+  }
+
+  /** A run that nobody waits for is broken off; the next one gets a new thread. */
+  leave(task: Task): void {
+    if (this.#task !== task) return
+    void this.#worker?.terminate()
+    this.#worker = undefined
+    this.#done(() => {})
   }
 
   async end(): Promise<void> {

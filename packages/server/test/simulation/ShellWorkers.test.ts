@@ -74,3 +74,15 @@ it.live("a command of some work waits for no more than one of those that would t
     expect(ended.indexOf("honest")).toBeLessThanOrEqual(1)
   }).pipe(Effect.provide(layerWith({ sliceMs: 20, longSliceMs: 1_000, limitMs: 2_000 })))
 )
+
+it.live("runs that nobody waits for any more are broken off, and leave both threads to others", () =>
+  Effect.gen(function* () {
+    const endless = run("while true; do sleep 0; echo x; done", { untilMs: Infinity })
+    const left = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(endless, { startImmediately: true }))
+    const next = yield* Effect.forkChild(run("echo next"), { startImmediately: true })
+    yield* Effect.forEach(left, Fiber.interrupt)
+    expect((yield* Fiber.join(next)).exit?.code).toBe(0)
+    const both = yield* Effect.forEach([1, 2], () => run("echo both"), { concurrency: 2 })
+    expect(both.map(({ exit }) => exit?.code)).toEqual([0, 0])
+  }).pipe(Effect.provide(layerWith({ sliceMs: 600_000, longSliceMs: 600_000, limitMs: 600_000 })))
+)

@@ -4,7 +4,7 @@
  */
 import { Seal } from "@sluice/domain/database/Seal"
 import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
-import { Context, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { hash32 } from "../Chance.ts"
 import { killed, Shell } from "../shell/Shell.ts"
 import type { Timeline } from "../shell/Shell.ts"
@@ -15,6 +15,8 @@ import { WorldStore } from "./WorldStore.ts"
 
 const MAX_ENTRIES = 20_000
 const MAX_BYTES = 256 * 1024 * 1024
+/** What a chunk or a file takes beside its bytes: a line of two bytes takes this much more. */
+const PART_BYTES = 256
 /** Commands run ahead of anyone's look while fewer than this wait for a shell. */
 const MAX_AHEAD = 256
 const OVERRAN = "the host ran out of time or memory for this command"
@@ -72,16 +74,15 @@ const make = Effect.gen(function* () {
     }
   }
 
-  const finish = (key: string, timeline: Timeline | undefined) => {
+  const finish = (key: string, entry: Entry, timeline: Timeline | undefined) => {
     running--
-    const entry = entries.get(key)
-    if (entry === undefined) return
+    if (entries.get(key) !== entry) return
     if (timeline === undefined) {
       entries.delete(key)
       return
     }
     entry.timeline = timeline
-    entry.bytes = timeline.chunks.reduce((size, chunk) => size + chunk.bytes.length, 0) + sizeOf(timeline.files)
+    entry.bytes = bytesOf(timeline)
     bytes += entry.bytes
     evict()
   }
@@ -94,11 +95,11 @@ const make = Effect.gen(function* () {
       return known
     }
     running++
-    const work = Effect.onExit(Effect.andThen(Effect.yieldNow, execute(record, Infinity)), (exit) =>
-      Effect.sync(() => finish(record.key, exit._tag === "Success" ? exit.value : undefined))
-    )
-    const entry: Entry = { fiber: yield* Effect.forkIn(work, scope), timeline: undefined, bytes: 0 }
+    const fiber = yield* Effect.forkIn(execute(record, Infinity), scope)
+    const entry: Entry = { fiber, timeline: undefined, bytes: 0 }
     entries.set(record.key, entry)
+    // An observer hears of a fiber that was interrupted before it began, too.
+    fiber.addObserver((exit) => finish(record.key, entry, exit._tag === "Success" ? exit.value : undefined))
     return entry
   })
 
@@ -106,7 +107,10 @@ const make = Effect.gen(function* () {
     /** The whole run, up to its own end or its machine's limit. Only for records with a command and a launch. */
     of: Effect.fnUntraced(function* (record: LaunchRecord) {
       const entry = yield* started(record)
-      return entry.timeline ?? (yield* Fiber.join(entry.fiber))
+      if (entry.timeline !== undefined) return entry.timeline
+      const exit = yield* Fiber.await(entry.fiber)
+      // Forgotten meanwhile: who asks again finds the machine released.
+      return yield* Exit.hasInterrupts(exit) ? new ProviderUnavailable({ cause: exit.cause }) : exit
     }),
 
     /** Begins the run unless many wait already; does not wait for it. */
@@ -118,12 +122,14 @@ const make = Effect.gen(function* () {
     /** The run as it was at one moment, everything of that millisecond included. */
     until: (record: LaunchRecord, at: number) => execute(record, at + 1),
 
+    /** Drops the run of a machine that is gone, and breaks it off where it is not made yet. */
     forget: (key: string) =>
       Effect.sync(() => {
         const entry = entries.get(key)
-        if (entry?.timeline === undefined) return
+        if (entry === undefined) return
         entries.delete(key)
         bytes -= entry.bytes
+        entry.fiber.interruptUnsafe()
       })
   }
 })
@@ -133,6 +139,9 @@ export class Timelines extends Context.Service<Timelines, Effect.Success<typeof 
 ) {
   static readonly layer = Layer.effect(Timelines, make)
 }
+
+const bytesOf = ({ chunks, files }: Timeline): number =>
+  chunks.reduce((size, chunk) => size + chunk.bytes.length, sizeOf(files)) + PART_BYTES * (chunks.length + files.length)
 
 /** Binds the sealed variables of a machine to their row. */
 export const sealedFor = (key: string): string => `sim_machines/${key}/sealed`
