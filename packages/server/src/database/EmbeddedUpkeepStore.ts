@@ -22,13 +22,19 @@ export const tidy: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.su
   Effect.andThen(tidyTables, tidyLog)
 )
 
-/** PostgreSQL's own thresholds: 50 rows and a tenth of the table for statistics, a fifth for dead rows. */
+/**
+ * PostgreSQL's own thresholds: 50 rows and a tenth of the table for statistics, a fifth for dead rows. Large values lie in
+ * a table beside (TOAST), which can be full of dead pieces while few rows of its owner are.
+ */
 const tidyTables: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string; readonly dead: boolean }>`
-    select quote_ident(relname) as name, n_dead_tup > 50 + 0.2 * n_live_tup as dead from pg_stat_user_tables
-    where n_mod_since_analyze > 50 + 0.1 * n_live_tup or n_dead_tup > 50 + 0.2 * n_live_tup
-    order by relname limit 100`
+    select name, dead from (
+      select quote_ident(t.relname) as name, t.n_mod_since_analyze > 50 + 0.1 * t.n_live_tup as changed,
+        t.n_dead_tup > 50 + 0.2 * t.n_live_tup or coalesce(toast.n_dead_tup > 50 + 0.2 * toast.n_live_tup, false) as dead
+      from pg_stat_user_tables t join pg_class c on c.oid = t.relid
+      left join pg_stat_all_tables toast on toast.relid = c.reltoastrelid) as found
+    where changed or dead order by name limit 100`
   for (const { name, dead } of tables) yield* sql.unsafe(`${dead ? "vacuum (analyze)" : "analyze"} ${name}`)
 })
 

@@ -126,6 +126,30 @@ onPglite(
       })
     )
 
+    it.effect("frees what large values left, however few rows had them", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`create table pictures (id int, bytes bytea)`
+        yield* sql`alter table pictures alter bytes set storage external`
+        yield* sql`insert into pictures select g, null from generate_series(1, 2000) g`
+        const [picture, none] = [new Uint8Array(1_000_000), null]
+        const size = Effect.map(
+          sql<{ readonly bytes: bigint }>`select pg_table_size('pictures')::int8 as bytes`,
+          ([table]) => Number(table?.bytes)
+        )
+        for (let id = 1; id <= 5; id++) {
+          yield* sql`update pictures set bytes = ${picture} where id = ${id}`
+          yield* sql`update pictures set bytes = ${none} where id = ${id}`
+          // What was counted is told once a second at most.
+          yield* Effect.sleep("1100 millis")
+          yield* sql`select count(*) from pictures`
+          yield* tidy
+        }
+        expect(yield* size).toBeLessThan(3_500_000)
+        yield* sql`drop table pictures`
+      })
+    )
+
     it.effect("lets the log grow no further than it must", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
