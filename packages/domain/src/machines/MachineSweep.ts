@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Schedule } from "effect"
 import { Replica } from "../database/Replica.ts"
 import { MachineListStore } from "./MachineListStore.ts"
 import { MachineProvider, type MachineState } from "./MachineProvider.ts"
+import { OutputStore } from "./OutputStore.ts"
 
 /** One sweep in so many polls: a minute. */
 const EVERY_POLLS = 60
@@ -27,6 +28,7 @@ export class MachineSweep extends Context.Service<
     Effect.gen(function* () {
       const provider = yield* MachineProvider
       const store = yield* MachineListStore
+      const outputs = yield* OutputStore
       const replica = yield* Replica
 
       const end = (key: string, why: string) =>
@@ -47,6 +49,7 @@ export class MachineSweep extends Context.Service<
       })
 
       const sweep = Effect.gen(function* () {
+        yield* outputs.dropStale
         const listed = yield* Effect.orElseSucceed(provider.list, () => [])
         const machines = listed.filter(({ key }) => UUID.test(key))
         let stopped = 0

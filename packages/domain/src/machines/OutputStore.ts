@@ -66,6 +66,8 @@ export class OutputStore extends Context.Service<
     readonly slowest: (machineId: string) => Effect.Effect<number | undefined>
     readonly reading: (machineId: string, readerId: string, position: number) => Effect.Effect<void>
     readonly left: (machineId: string, readerId: string) => Effect.Effect<void>
+    /** Takes away readers that do not count any more: their process died before they could leave. */
+    readonly dropStale: Effect.Effect<void>
   }
 >()("@sluice/domain/machines/OutputStore") {
   static readonly layer = Layer.effect(
@@ -125,10 +127,12 @@ export class OutputStore extends Context.Service<
       const prune = (machineId: string, from: number, to: number) =>
         Effect.asVoid(Effect.orDie(sql.unsafe(PRUNE, [machineId, from, to])))
 
+      const staleBefore = () => new Date(now() - READER_STALE_POLLS * replica.pollMs)
+
       const slowest = Effect.fnUntraced(function* (machineId: string) {
         const rows = yield* sql.unsafe<{ readonly position: bigint | null }>(
           `select min(position) as position from output_followers where machine_id = $1 and seen_at > $2`,
-          [machineId, new Date(now() - READER_STALE_POLLS * replica.pollMs)]
+          [machineId, staleBefore()]
         )
         const position = rows[0]?.position
         return position == null ? undefined : Number(position)
@@ -152,6 +156,10 @@ export class OutputStore extends Context.Service<
           )
         )
 
+      const dropStale = Effect.suspend(() =>
+        Effect.asVoid(Effect.orDie(sql.unsafe(`delete from output_followers where seen_at <= $1`, [staleBefore()])))
+      )
+
       return OutputStore.of({
         source,
         append: (machineId, start, bytes) => appends.submit({ machineId, start, bytes }),
@@ -160,7 +168,8 @@ export class OutputStore extends Context.Service<
         prune,
         slowest,
         reading,
-        left
+        left,
+        dropStale
       })
     })
   )

@@ -7,6 +7,7 @@ import {
   type MachineState
 } from "@sluice/domain/machines/MachineProvider"
 import { MachineSweep } from "@sluice/domain/machines/MachineSweep"
+import { OutputStore } from "@sluice/domain/machines/OutputStore"
 import { Effect, Layer } from "effect"
 import fc from "fast-check"
 import { replica } from "../inference/support/Workspace.ts"
@@ -26,7 +27,7 @@ interface Machine {
 }
 
 const swept = (machines: ReadonlyArray<Machine>) => {
-  const done = { stopped: new Set<string>(), released: new Set<string>() }
+  const done = { stopped: new Set<string>(), released: new Set<string>(), readersDropped: 0 }
   const provider = {
     list: Effect.succeed(machines.map(({ state }, n) => ({ key: keyOf(n), state }))),
     stop: (key: string) => Effect.sync(() => void done.stopped.add(key)),
@@ -42,9 +43,15 @@ const swept = (machines: ReadonlyArray<Machine>) => {
         )
       )
   } as unknown as MachineListStore["Service"]
+  const outputs = { dropStale: Effect.sync(() => done.readersDropped++) } as unknown as OutputStore["Service"]
   const layer = MachineSweep.layer.pipe(
     Layer.provide(
-      Layer.mergeAll(Layer.succeed(MachineProvider, provider), Layer.succeed(MachineListStore, store), replica)
+      Layer.mergeAll(
+        Layer.succeed(MachineProvider, provider),
+        Layer.succeed(MachineListStore, store),
+        Layer.succeed(OutputStore, outputs),
+        replica
+      )
     )
   )
   return Effect.runPromise(
@@ -73,6 +80,7 @@ describe("MachineSweep", () => {
             // Released, it would be listed no more: one whose stop needs another try would run for ever.
             expect(done.released.has(keyOf(n))).toBe(row !== "alive" && !runs)
           }
+          expect(done.readersDropped).toBe(1)
           expect(stopped).toBe(done.stopped.size)
           expect(released).toBe(done.released.size)
         }

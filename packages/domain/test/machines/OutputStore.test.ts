@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
 import { Replica } from "../../src/database/Replica.ts"
 import { OutputStore } from "../../src/machines/OutputStore.ts"
@@ -43,6 +44,21 @@ onEveryDatabase("OutputStore", (it) => {
       assert.deepStrictEqual(yield* Effect.all(again, { concurrency: "unbounded" }), [false, false])
       assert.isTrue(yield* store.append(idOf(1), texts[0]!.length, bytes("more")))
       assert.strictEqual(yield* stored(idOf(1)), `${texts[0]}more`)
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("drops readers whose process died, and no reader that still moves", () =>
+    Effect.gen(function* () {
+      const store = yield* OutputStore
+      const sql = yield* PgClient.PgClient
+      const [dead, alive, id] = [idOf(201), idOf(202), idOf(203)]
+      for (const reader of [dead, alive]) yield* store.reading(id, reader, 5)
+      yield* TestClock.adjust("16 seconds")
+      yield* store.reading(id, alive, 9)
+      yield* store.dropStale
+      const left = yield* sql<{ readonly id: string }>`select follower_id as id from output_followers`
+      assert.deepStrictEqual(left, [{ id: alive }])
+      assert.strictEqual(yield* store.slowest(id), 9)
     }).pipe(Effect.provide(TestLayer))
   )
 })
