@@ -42,7 +42,7 @@ export const makeVideos = Effect.map(Videos, (videos) => {
 
     fromForm: (caller: Caller, { fields: sent, files }: UploadedForm, idempotencyKey: string | undefined): Answer => {
       const fields = withReference(sent)
-      const file = files.get(IMAGE)?.content
+      const file = imageIn(files)
       if (file === undefined) return order(caller, decodeVideo(fields, { idempotencyKey }))
       return Effect.flatMap(
         Effect.promise(() => file.arrayBuffer()),
@@ -110,7 +110,11 @@ const withReference = (fields: UploadedForm["fields"]): Readonly<Record<string, 
   return inner.length === 0 ? fields : { [IMAGE]: Object.fromEntries(inner), ...fields }
 }
 
-const REFERENCE_FIELD = /^input_reference\[(\w+)\]$/
+/** Some put the file itself under such a name. */
+const imageIn = (files: UploadedForm["files"]): Blob | undefined =>
+  [...files].find(([name]) => name === IMAGE || REFERENCE_FIELD.test(name))?.[1].content
+
+const REFERENCE_FIELD = /^input_reference\[(\w*)\]$/
 
 const known = (id: string): Effect.Effect<string, VideoNotFound> => {
   const uuid = videoIdOf(id)

@@ -48,6 +48,28 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the image 
     })
   )
 
+  it.effect("reaches the model as a file of any name that means it", () =>
+    Effect.gen(function* () {
+      const { apiKey, url } = yield* customer(4n * NANO)
+      const sent = (name: string, value: Blob | string) =>
+        Effect.promise(async () => {
+          const form = new FormData()
+          for (const [field, text] of Object.entries(ORDER)) form.append(field, text)
+          form.append(name, value)
+          const headers = { authorization: `Bearer ${apiKey}` }
+          return (await fetch(`${url}/v1/videos`, { method: "POST", headers, body: form })).status
+        })
+      const file = new Blob([PNG], { type: "image/png" })
+      for (const name of ["input_reference", "input_reference[image_url]", "input_reference[]"]) {
+        const before = tasks.length
+        expect([name, yield* sent(name, file)]).toEqual([name, 200])
+        while (tasks.length === before) yield* Effect.sleep("20 millis")
+        expect([name, tasks.at(-1)!.image?.contentType]).toEqual([name, "image/png"])
+      }
+      expect(yield* sent("input_reference[]", urlOf(PNG))).toBe(400)
+    })
+  )
+
   it.effect("that is none, or can't be here, is a 400 and no video", () =>
     Effect.gen(function* () {
       const { apiKey, client, principal, url } = yield* customer(NANO)
