@@ -10,6 +10,7 @@ import * as IncomingMessageLimits from "effect/http/HttpIncomingMessage"
 import * as Multipart from "effect/http/Multipart"
 import { openAsBlob } from "node:fs"
 import type { IncomingMessage } from "node:http"
+import { type Readable, Transform } from "node:stream"
 import { bearerOf } from "./Bearer.ts"
 import { BodyRoom, FileRoom, type Guest, type Rooms } from "./BodyRoom.ts"
 import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
@@ -56,21 +57,21 @@ export const uploadedForm = (
   const said = Number(source.headers["content-length"] ?? most)
   if (!isForm(source)) return Effect.fail(new FormInvalid({ reason: "no_form" }))
   if (said > most) return Effect.andThen(drained(source), Effect.fail(tooLarge))
-  const spooled = NodeMultipart.persisted(source, source.headers).pipe(
-    Effect.provideService(Multipart.MaxParts, MAX_PARTS),
-    Effect.provideService(Multipart.MaxFieldSize, BigInt(longField === undefined ? MAX_FIELD_BYTES : mostOfPart)),
-    Effect.provideService(Multipart.MaxFileSize, BigInt(mostOfPart)),
-    Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(most)),
-    Effect.mapError((error): FormFailure => {
-      const reason = error.reason._tag
-      if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge
-      if (isDiskFull(error.reason)) return new FormCrowdedOut()
-      return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
-    })
-  )
-  const owner = bearerOf(source) ?? ""
-  const held = Effect.flatMap(FileRoom, (room) => withRoom(room, owner, said, spooled))
-  return (longField === undefined ? held : Effect.flatMap(BodyRoom, (room) => withRoom(room, owner, said, held))).pipe(
+  const spooled = (bytes: Readable) =>
+    NodeMultipart.persisted(bytes, source.headers).pipe(
+      Effect.provideService(Multipart.MaxParts, MAX_PARTS),
+      Effect.provideService(Multipart.MaxFieldSize, BigInt(longField === undefined ? MAX_FIELD_BYTES : mostOfPart)),
+      Effect.provideService(Multipart.MaxFileSize, BigInt(mostOfPart)),
+      Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(most)),
+      Effect.mapError((error): FormFailure => {
+        const reason = error.reason._tag
+        if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge
+        if (isDiskFull(error.reason)) return new FormCrowdedOut()
+        return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
+      })
+    )
+  const rooms = Effect.all(longField === undefined ? [FileRoom] : [FileRoom, BodyRoom])
+  return Effect.flatMap(rooms, (rooms) => withRooms(rooms, source, spooled)).pipe(
     Effect.tapError(() => drained(source)),
     Effect.flatMap((parts) => Effect.promise(() => formOf(parts))),
     Effect.filterOrFail(
@@ -84,21 +85,30 @@ export const uploadedForm = (
   )
 }
 
-/** Has room for all that a form may bring before the first of it comes, until the scope closes. */
-const withRoom = <A, E, R>(room: Rooms, owner: string, bytes: number, spooled: Effect.Effect<A, E, R>) =>
+/** What comes takes room in each until the scope closes; where one of them has none for it, the form gives way. */
+const withRooms = <A, E, R>(
+  rooms: ReadonlyArray<Rooms>,
+  source: IncomingMessage,
+  spooled: (bytes: Readable) => Effect.Effect<A, E, R>
+) =>
   Effect.suspend(() => {
     const gone = Deferred.makeUnsafe<never, FormCrowdedOut>()
-    const guest: Guest = {
-      owner,
-      bytes: 0,
-      crowdedOut: () => Deferred.doneUnsafe(gone, Exit.fail(new FormCrowdedOut()))
-    }
-    return Effect.acquireRelease(
-      Effect.sync(() => room.grow(guest, bytes)),
-      () => Effect.sync(() => room.leave(guest))
-    ).pipe(
-      Effect.andThen(Effect.raceFirst(spooled, Deferred.await(gone))),
-      Effect.tap(() => Effect.sync(() => room.settle(guest)))
+    const crowdedOut = () => Deferred.doneUnsafe(gone, Exit.fail(new FormCrowdedOut()))
+    const owner = bearerOf(source) ?? ""
+    const guests = rooms.map((room): readonly [Rooms, Guest] => [room, { owner, bytes: 0, crowdedOut }])
+    const counted = new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        for (const [room, guest] of guests) room.grow(guest, chunk.length)
+        done(null, chunk)
+      }
+    })
+    const leave = Effect.sync(() => {
+      counted.destroy()
+      for (const [room, guest] of guests) room.leave(guest)
+    })
+    return Effect.addFinalizer(() => leave).pipe(
+      Effect.andThen(Effect.raceFirst(spooled(source.pipe(counted)), Deferred.await(gone))),
+      Effect.tap(() => Effect.sync(() => guests.forEach(([room, guest]) => room.settle(guest))))
     )
   })
 
