@@ -29,6 +29,7 @@ import { Outputs } from "./machines/Outputs.ts"
 import * as TimedMachines from "./machines/TimedMachines.ts"
 import { OutputStore } from "./machines/OutputStore.ts"
 import { VolumeStore } from "./storage/VolumeStore.ts"
+import { VolumeSweep } from "./storage/VolumeSweep.ts"
 
 const stores = Layer.mergeAll(
   BudgetStore.layer,
@@ -47,7 +48,7 @@ const stores = Layer.mergeAll(
 
 const jobs = JobReconciler.layerOwner.pipe(Layer.provideMerge(JobReconciler.layer))
 
-const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, MachineSweep.layer).pipe(
+const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, MachineSweep.layer, VolumeSweep.layer).pipe(
   Layer.provideMerge(MachineSteps.layer),
   Layer.provideMerge(Layer.mergeAll(Outputs.layer, jobs))
 )

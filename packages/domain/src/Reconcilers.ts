@@ -6,6 +6,7 @@ import { VideoReconciler } from "./inference/VideoReconciler.ts"
 import { JobReconciler } from "./jobs/JobReconciler.ts"
 import { MachineReconciler } from "./machines/MachineReconciler.ts"
 import { MachineSweep } from "./machines/MachineSweep.ts"
+import { VolumeSweep } from "./storage/VolumeSweep.ts"
 
 const controlPlane = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -13,7 +14,8 @@ const controlPlane = Layer.effectDiscard(
     const jobs = yield* JobReconciler
     const budgets = yield* Budgets
     const sweep = yield* MachineSweep
-    for (const loop of [machines.run, jobs.run, budgets.run, sweep.run]) yield* Effect.forkScoped(loop)
+    const volumes = yield* VolumeSweep
+    for (const loop of [machines.run, jobs.run, budgets.run, sweep.run, volumes.run]) yield* Effect.forkScoped(loop)
   })
 )
 

@@ -57,7 +57,7 @@ const placeOf = ({ stack = "" }: Error): string | undefined =>
   /packages\/domain\/src\/[^:]*?(\w+\.ts:\d+)/.exec(stack)?.[1]
 
 /** What acts on the world; looks do not. */
-const CALLS = ["launch", "stop", "release"] as const
+const CALLS = ["launch", "stop", "release", "deleteVolume"] as const
 
 const watchedMachines = (provider: MachineProviderService, watcher: Watcher): MachineProviderService => {
   const calls = CALLS.map((name) => {

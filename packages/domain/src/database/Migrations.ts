@@ -12,6 +12,7 @@ import m0006 from "./migrations/0006_room_in_place.ts"
 import m0007 from "./migrations/0007_budget_reserved.ts"
 import m0008 from "./migrations/0008_month_forward.ts"
 import m0009 from "./migrations/0009_volume_once.ts"
+import m0010 from "./migrations/0010_volume_deletions.ts"
 
 export const loader = Migrator.fromRecord({
   "0001_init": m0001,
@@ -22,7 +23,8 @@ export const loader = Migrator.fromRecord({
   "0006_room_in_place": m0006,
   "0007_budget_reserved": m0007,
   "0008_month_forward": m0008,
-  "0009_volume_once": m0009
+  "0009_volume_once": m0009,
+  "0010_volume_deletions": m0010
 })
 
 /** Brings the database to the newest schema. */

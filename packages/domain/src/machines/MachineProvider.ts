@@ -1,7 +1,7 @@
 /**
  * The port to the world that runs machines: the simulator, and later bubblewrap, Docker, Slurm.
  *
- * Every call is keyed by the machine's id, so that saying it twice does it once. A call that fails with
+ * Every call is keyed by the machine's or the volume's id, so that saying it twice does it once. A call that fails with
  * `ProviderUnavailable` may or may not have acted: the caller observes and asks again with the same key.
  */
 import type { Effect, Redacted, Stream } from "effect"
@@ -112,6 +112,8 @@ export interface MachineProviderService {
   >
   /** Forgets an ended machine; only after its exit, output and volume are durable with us. */
   readonly release: (key: string) => Effect.Effect<void, ProviderUnavailable>
+  /** Deletes all that a volume holds, for good; one that is not known holds nothing. While a machine has it mounted: `ProviderUnavailable`. */
+  readonly deleteVolume: (volumeId: string) => Effect.Effect<void, ProviderUnavailable>
 }
 
 export class MachineProvider extends Context.Service<MachineProvider, MachineProviderService>()(

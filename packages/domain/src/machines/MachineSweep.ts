@@ -11,7 +11,7 @@ import { MachineProvider, type MachineState } from "./MachineProvider.ts"
 import { OutputStore } from "./OutputStore.ts"
 
 /** One sweep in so many polls: a minute. */
-const EVERY_POLLS = 60
+export const EVERY_POLLS = 60
 const BATCH = 500
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

@@ -21,7 +21,8 @@ export const timed = (inner: MachineProviderService, withinMs: number): MachineP
     read: (key, from, maxBytes) => within(inner.read(key, from, maxBytes)),
     stop: (key) => within(inner.stop(key)),
     list: within(inner.list),
-    release: (key) => within(inner.release(key))
+    release: (key) => within(inner.release(key)),
+    deleteVolume: (volumeId) => within(inner.deleteVolume(volumeId))
   }
 }
 

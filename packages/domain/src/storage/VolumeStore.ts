@@ -1,6 +1,9 @@
-/** The SQL of volumes. Every statement names workspace and environment: another's volume is as good as none. */
+/**
+ * The SQL of volumes. Every statement about a caller's volume names workspace and environment: another's is as good as none.
+ * A volume goes and the wish that its provider deletes it comes in one statement.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Volume } from "./Volume.ts"
 import { VolumeNameTaken } from "./Volume.ts"
@@ -18,17 +21,31 @@ export interface NewVolume {
   readonly sizeGb: number
 }
 
+const REMOVE = `with gone as (delete from volumes where workspace_id = $1 and environment_id = $2 and id = $3 and attached_to is null returning id)
+  insert into volume_deletions (id, deleted_at, wake_at) select id, $4, $4 from gone
+  on conflict (id) do update set deleted_at = excluded.deleted_at, wake_at = excluded.wake_at returning id`
+
+/** Their turn is put off before they are asked for: whoever fails or dies over one leaves it to a later turn. */
+const CLAIM = `update volume_deletions set wake_at = $2 where id = any(array(select d.id from volume_deletions d
+    where d.wake_at <= $1 and not exists (select from volumes v where v.id = d.id)
+    order by d.wake_at, d.id limit $3 for update of d skip locked))
+  returning id`
+
 export class VolumeStore extends Context.Service<
   VolumeStore,
   {
-    /** The same id again gives the same volume. */
+    /** The same id again gives the same volume; one that is being deleted is not made anew before that is done. */
     readonly insert: (owner: VolumeOwner, volume: NewVolume, now: Date) => Effect.Effect<Volume, VolumeNameTaken>
     /** How many a workspace has, beside this one. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly get: (owner: VolumeOwner, id: string) => Effect.Effect<Volume | undefined>
     readonly list: (owner: VolumeOwner, page: PageRequest) => Effect.Effect<Page<Volume>>
-    /** Deletes it unless a machine has it; says whether it did. */
-    readonly removeDetached: (owner: VolumeOwner, id: string) => Effect.Effect<boolean>
+    /** Deletes it unless a machine has it, and records that its provider is to do the same; says whether it did. */
+    readonly removeDetached: (owner: VolumeOwner, id: string, now: Date) => Effect.Effect<boolean>
+    /** Up to `limit` of the deleted volumes that the provider has not deleted yet; whoever asks again before `again` misses them. */
+    readonly claimDeleted: (now: Date, again: Date, limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /** The provider has deleted it. */
+    readonly forget: (id: string) => Effect.Effect<void>
     /** Makes it larger; undefined when there is none, it is larger already, or a machine has it. */
     readonly grow: (owner: VolumeOwner, id: string, sizeGb: number) => Effect.Effect<Volume | undefined>
   }
@@ -36,7 +53,7 @@ export class VolumeStore extends Context.Service<
   static readonly layer = Layer.effect(
     VolumeStore,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
       const columns = sql`id, name, region, size_gb as "sizeGb", used_bytes as "usedBytes", attached_to as "attachedTo",
         created_at as "createdAt"`
       const of = (owner: VolumeOwner) =>
@@ -47,15 +64,19 @@ export class VolumeStore extends Context.Service<
       return VolumeStore.of({
         insert: Effect.fnUntraced(function* (owner, volume, now) {
           yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
-            values (${volume.id}, ${owner.workspaceId}, ${owner.environmentId}, ${volume.name}, ${volume.region},
-              ${volume.sizeGb}, ${now}::timestamptz) on conflict (id) do nothing`.pipe(
+            select ${volume.id}::uuid, ${owner.workspaceId}::uuid, ${owner.environmentId}::uuid, ${volume.name}, ${volume.region},
+              ${volume.sizeGb}::int4, ${now}::timestamptz where not exists (select from volume_deletions where id = ${volume.id})
+            on conflict (id) do nothing`.pipe(
             Effect.catchIf(
               (error) => error.reason._tag === "UniqueViolation",
               () => Effect.fail(new VolumeNameTaken({ name: volume.name }))
             ),
             Effect.catchTag("SqlError", Effect.die)
           )
-          return (yield* get(owner, volume.id)) ?? (yield* Effect.die("a volume's id belongs to another environment"))
+          return (
+            (yield* get(owner, volume.id)) ??
+            (yield* Effect.die("a volume's id belongs to another environment, or is being deleted"))
+          )
         }),
         count: (workspaceId, besides) =>
           sql<{
@@ -72,11 +93,17 @@ export class VolumeStore extends Context.Service<
           const [count] = yield* sql<{ total: bigint }>`select count(*) as total from volumes where ${of(owner)}`
           return pageOf(rows.map(toVolume), page, Number(count?.total ?? 0n))
         }, Effect.orDie),
-        removeDetached: (owner, id) =>
-          sql`delete from volumes where ${of(owner)} and id = ${id} and attached_to is null returning id`.pipe(
+        removeDetached: (owner, id, now) =>
+          sql.unsafe(REMOVE, [owner.workspaceId, owner.environmentId, id, now]).pipe(
             Effect.map((rows) => rows.length > 0),
             Effect.orDie
           ),
+        claimDeleted: (now, again, limit) =>
+          sql.unsafe<{ readonly id: string }>(CLAIM, [now, again, limit]).pipe(
+            Effect.map((rows) => rows.map(({ id }) => id)),
+            Effect.orDie
+          ),
+        forget: (id) => sql`delete from volume_deletions where id = ${id}`.pipe(Effect.asVoid, Effect.orDie),
         grow: (owner, id, sizeGb) =>
           sql<Row>`update volumes set size_gb = ${sizeGb} where ${of(owner)} and id = ${id} and size_gb <= ${sizeGb}
             and attached_to is null

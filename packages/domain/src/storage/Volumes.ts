@@ -79,7 +79,7 @@ export class Volumes extends Context.Service<
           return yield* new VolumeShrinks({ sizeGb: volume.sizeGb })
         }),
         remove: Effect.fn("Volumes.remove")(function* (principal, id) {
-          if (yield* store.removeDetached(principal, id)) return
+          if (yield* store.removeDetached(principal, id, new Date(yield* Clock.currentTimeMillis))) return
           yield* get(principal, id)
           return yield* new VolumeAttached({ id })
         })

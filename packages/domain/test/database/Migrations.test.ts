@@ -21,7 +21,8 @@ const SHIPPED: Readonly<Record<string, string>> = {
   "0006_room_in_place.ts": "b2882b1b2f58aa5b",
   "0007_budget_reserved.ts": "bb7378884e72de71",
   "0008_month_forward.ts": "3ddb1955cae88a9b",
-  "0009_volume_once.ts": "9c41f4c5fcd34321"
+  "0009_volume_once.ts": "9c41f4c5fcd34321",
+  "0010_volume_deletions.ts": "d7c38f270ccf89e0"
 }
 
 plain("are those that shipped, and new ones", () => {

@@ -12,7 +12,8 @@ const silent = {
   read: () => Effect.never,
   stop: () => Effect.never,
   list: Effect.never,
-  release: () => Effect.never
+  release: () => Effect.never,
+  deleteVolume: () => Effect.never
 } as unknown as MachineProviderService
 
 const calls: Readonly<Record<string, (provider: MachineProviderService) => Effect.Effect<unknown, unknown>>> = {
@@ -22,7 +23,8 @@ const calls: Readonly<Record<string, (provider: MachineProviderService) => Effec
   read: ({ read }) => read("m", 0, 1),
   stop: ({ stop }) => stop("m"),
   list: ({ list }) => list,
-  release: ({ release }) => release("m")
+  release: ({ release }) => release("m"),
+  deleteVolume: ({ deleteVolume }) => deleteVolume("v")
 }
 
 describe("A provider that hangs", () => {

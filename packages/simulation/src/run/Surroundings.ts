@@ -156,7 +156,12 @@ const seen = (
       ),
     list: onTrueTime(inner.list),
     gpuTypes: onTrueTime(inner.gpuTypes),
-    release: (key) => onTrueTime(inner.release(key))
+    release: (key) => onTrueTime(inner.release(key)),
+    deleteVolume: (volumeId) =>
+      onTrueTime(inner.deleteVolume(volumeId)).pipe(
+        Effect.tap(() => Effect.sync(() => said(`delete volume ${volumeId}`))),
+        Effect.tapError(() => Effect.sync(() => said(`delete volume ${volumeId}: no answer`)))
+      )
   }
 }
 

@@ -1,4 +1,4 @@
-/** Calls of machines that never answer, having acted or not; each machine's hang once at most, so that asking again helps. */
+/** Calls that never answer, having acted or not; those of a machine or a volume hang once at most, so that asking again helps. */
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { Effect } from "effect"
 import type { Strikes } from "./Strikes.ts"
@@ -14,6 +14,7 @@ export const hangingMachines = (inner: MachineProviderService, strikes: Strikes)
     launch: (spec) => perhaps(spec.key, inner.launch(spec)),
     observe: (key) => perhaps(key, inner.observe(key)),
     stop: (key) => perhaps(key, inner.stop(key)),
-    read: (key, from, maxBytes) => perhaps(key, inner.read(key, from, maxBytes))
+    read: (key, from, maxBytes) => perhaps(key, inner.read(key, from, maxBytes)),
+    deleteVolume: (volumeId) => perhaps(volumeId, inner.deleteVolume(volumeId))
   }
 }

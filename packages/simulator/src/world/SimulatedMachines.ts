@@ -6,7 +6,12 @@
 import { fromUsd } from "@sluice/domain/billing/Money"
 import { Seal } from "@sluice/domain/database/Seal"
 import type { LaunchSpec, Observation } from "@sluice/domain/machines/MachineProvider"
-import { LaunchRefused, MachineProvider, NoCapacity } from "@sluice/domain/machines/MachineProvider"
+import {
+  LaunchRefused,
+  MachineProvider,
+  NoCapacity,
+  ProviderUnavailable
+} from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { launchOf, recordOf, refusalOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
@@ -102,7 +107,11 @@ const make = (world: World) =>
       list: Effect.map(store.listed, (records) =>
         records.map((record) => ({ key: record.key, state: view(record, timelines.peek(record.key), now()).state }))
       ),
-      release: (key) => Effect.andThen(batches.release(key), timelines.forget(key))
+      release: (key) => Effect.andThen(batches.release(key), timelines.forget(key)),
+      deleteVolume: Effect.fn("SimulatedMachines.deleteVolume")(function* (volumeId) {
+        if (yield* volumes.remove(volumeId, now())) return
+        return yield* new ProviderUnavailable({ cause: `volume ${volumeId} is mounted` })
+      })
     })
   })
 

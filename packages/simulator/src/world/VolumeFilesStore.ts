@@ -56,7 +56,19 @@ const make = Effect.gen(function* () {
         for (const batch of batchesOf(entries)) yield* insert(volumeId, key, batch)
         yield* sql`insert into sim_volumes (volume_id, version) values (${volumeId}, ${key})
           on conflict (volume_id) do update set version = excluded.version`
-      }).pipe(sql.withTransaction, Effect.orDie)
+      }).pipe(sql.withTransaction, Effect.orDie),
+
+    /** Deletes every version of a volume, unless a machine that is not gone by now has it mounted; says whether it did. */
+    remove: (volumeId: string, now: number) =>
+      sql<{ readonly removed: boolean }>`
+        with mounted as materialized (select from sim_machines where volume_id = ${volumeId} and not released
+            and not (saved and stopped_at <= ${new Date(now)}::timestamptz)
+          ), files as (delete from sim_files where volume_id = ${volumeId} and not exists (select from mounted)
+          ), volume as (delete from sim_volumes where volume_id = ${volumeId} and not exists (select from mounted))
+        select not exists (select from mounted) as removed`.pipe(
+        Effect.map((rows) => rows[0]!.removed),
+        Effect.orDie
+      )
   }
 })
 

@@ -184,6 +184,25 @@ export const machineProviderConformance = <R>(name: string, { it, layer, gpuType
       expect((yield* m.until("b", stopped)).state).toMatchObject({ volumeBytes: 4 })
     }))
 
+  test("a volume is deleted once no machine has it, and then holds nothing", (m) =>
+    Effect.gen(function* () {
+      for (const volumeId of ["v", "w"]) {
+        yield* m.provider.launch(m.spec(`a-${volumeId}`, "echo kept > file", { volumeId }))
+        yield* m.until(`a-${volumeId}`, exited)
+      }
+      expect((yield* Effect.flip(m.provider.deleteVolume("v")))._tag).toBe("ProviderUnavailable")
+      for (const key of ["a-v", "a-w"]) {
+        yield* m.provider.stop(key)
+        yield* m.until(key, stopped)
+      }
+      for (const volumeId of ["v", "v", "never-seen"]) yield* m.provider.deleteVolume(volumeId)
+      for (const volumeId of ["v", "w"]) {
+        yield* m.provider.launch(m.spec(`b-${volumeId}`, "ls -A", { volumeId }))
+        yield* m.until(`b-${volumeId}`, exited)
+      }
+      expect([yield* m.text("b-v"), yield* m.text("b-w")]).toEqual(["", "file\n"])
+    }))
+
   test("a machine stopped in the middle saves what was there", (m) =>
     Effect.gen(function* () {
       yield* m.provider.launch(

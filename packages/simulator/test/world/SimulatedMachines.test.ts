@@ -194,6 +194,26 @@ onEveryDatabase("simulated machines", (it) => {
     )
   )
 
+  it.effect("of a deleted volume no version is left, those of machines that are not released neither", () =>
+    inWorld(
+      instantWorld,
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        const sql = yield* SqlClient.SqlClient
+        for (const key of ["a", "b"]) {
+          yield* provider.launch(specOf(key, "echo x >> f", { volumeId: "v" }))
+          yield* lookUntil(provider, pass, key, exited)
+          yield* provider.stop(key)
+          yield* lookUntil(provider, pass, key, stopped)
+        }
+        const left = Effect.map(sql`select from sim_files union all select from sim_volumes`, (rows) => rows.length)
+        expect(yield* left).toBe(3)
+        yield* provider.deleteVolume("v")
+        expect(yield* left).toBe(0)
+      })
+    )
+  )
+
   it.effect("a follower is woken by a stop", () =>
     inWorld(
       defaultWorld,

@@ -57,7 +57,8 @@ const machines = Layer.sync(MachineProvider, () => {
         known.set(key, { ...machine, stoppedAt: machine.stoppedAt ?? now })
       }),
     list: Effect.sync(() => [...known.keys()].map((key) => ({ key, state: stateOf(key) }))),
-    release: (key) => Effect.sync(() => void known.delete(key))
+    release: (key) => Effect.sync(() => void known.delete(key)),
+    deleteVolume: () => Effect.void
   }
   return provider
 })

@@ -1,0 +1,53 @@
+/**
+ * Has the provider delete what deleted volumes held. The wish is recorded with the deletion itself, and is dropped once the
+ * provider has said that it is done: asked again after any failure, by any replica, it does it once.
+ */
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Replica } from "../database/Replica.ts"
+import { MachineProvider } from "../machines/MachineProvider.ts"
+import { EVERY_POLLS } from "../machines/MachineSweep.ts"
+import { VolumeStore } from "./VolumeStore.ts"
+
+const BATCH = 32
+
+export class VolumeSweep extends Context.Service<
+  VolumeSweep,
+  {
+    /** One sweep; answers how many volumes the provider deleted. */
+    readonly sweep: Effect.Effect<number>
+    readonly run: Effect.Effect<void>
+  }
+>()("@sluice/domain/storage/VolumeSweep") {
+  static readonly layer = Layer.effect(
+    VolumeSweep,
+    Effect.gen(function* () {
+      const provider = yield* MachineProvider
+      const store = yield* VolumeStore
+      const everyMs = EVERY_POLLS * (yield* Replica).pollMs
+
+      const remove = (id: string) =>
+        provider.deleteVolume(id).pipe(
+          Effect.andThen(store.forget(id)),
+          Effect.as(true),
+          Effect.catchTag("ProviderUnavailable", ({ cause }) =>
+            Effect.as(Effect.logWarning(`volume ${id}: its provider has not deleted it yet`, cause), false)
+          )
+        )
+
+      const sweep = Effect.gen(function* () {
+        for (let deleted = 0; ;) {
+          const now = yield* Clock.currentTimeMillis
+          const ids = yield* store.claimDeleted(new Date(now), new Date(now + everyMs), BATCH)
+          const done = yield* Effect.forEach(ids, remove, { concurrency: "unbounded" })
+          const count = done.filter(Boolean).length
+          deleted += count
+          // A provider that fails is left alone until the next sweep.
+          if (count < BATCH) return deleted
+        }
+      })
+
+      const run = sweep.pipe(Effect.ignoreCause, Effect.repeat(Schedule.spaced(everyMs)), Effect.asVoid)
+      return VolumeSweep.of({ sweep, run })
+    })
+  )
+}
