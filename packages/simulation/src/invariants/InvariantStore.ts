@@ -110,6 +110,11 @@ const PASSES = {
       sum(amount) as total from holds where state = 'open' and environment_id is not null group by environment_id) aside on aside.environment_id = e.id`
   ],
   volume: [`volumes v left join machines m on m.id = v.attached_to`, `v.attached_to is not null`],
+  held: [
+    `(select volume_id from sim_volumes union select volume_id from sim_files) w
+      left join volumes v on v.id = w.volume_id::uuid left join volume_deletions d on d.id = w.volume_id::uuid`
+  ],
+  deletion: [`volume_deletions d`],
   capacity: [
     `sim_capacity c left join (select gpu_type, region, sum(gpu_count) as n from sim_machines where not freed
       group by gpu_type, region) taken on taken.gpu_type = c.gpu_type and taken.region = c.region`

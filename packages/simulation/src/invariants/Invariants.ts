@@ -12,6 +12,7 @@ import { type Guard, guards } from "./GuardStore.ts"
 import type { StepCheck } from "./InvariantStore.ts"
 import { requestEnds, requestSteps } from "./RequestChecksStore.ts"
 import { steps } from "./StepChecksStore.ts"
+import { volumeSteps } from "./VolumeChecksStore.ts"
 
 export interface Invariant {
   readonly number: number
@@ -151,7 +152,7 @@ const LIST: ReadonlyArray<Listed> = [
   [
     "A volume has one machine",
     "A volume is attached to at most one machine, which is not gone; it is never taken over, and two machines that run never mount it.",
-    { guards: guards.volumeIsNotStolen, step: steps.volumeIsHeldByOne }
+    { guards: guards.volumeIsNotStolen, step: volumeSteps.volumeIsHeldByOne }
   ],
   [
     "Stored output is whole",
@@ -224,6 +225,11 @@ const LIST: ReadonlyArray<Listed> = [
     "Every request is answered",
     "Every request is answered in the end, if need be after a retry, and the run comes to its end.",
     { end: ends.requestsAreAnswered }
+  ],
+  [
+    "A deleted volume leaves nothing",
+    "The world holds nothing of a volume that has no row, unless its deletion is recorded; what is recorded is done within three sweeps.",
+    { step: volumeSteps.deletedIsGone }
   ]
 ]
 

@@ -8,7 +8,7 @@ import { START_LIMIT_MS } from "@sluice/domain/jobs/JobLifecycle"
 import type { StepCheck } from "./InvariantStore.ts"
 import { costBetween, ENDED, GONE, LATE, NOW, SWEPT } from "./InvariantStore.ts"
 
-const check = (over: StepCheck["over"], broken: string, found: string): StepCheck => ({ over, broken, found })
+export const check = (over: StepCheck["over"], broken: string, found: string): StepCheck => ({ over, broken, found })
 
 /** `paysForMs` of Money.ts, from the moment at which the machine runs. */
 const paidUntil = (amount: string) =>
@@ -195,14 +195,6 @@ export const steps = {
       `e.reserved <> coalesce(aside.total, 0)`,
       `'environment ' || e.id || ' reserved ' || e.reserved`
     )
-  ],
-  volumeIsHeldByOne: [
-    check(
-      "volume",
-      `m.id is null or m.status in ${GONE} or m.volume_id is distinct from v.id`,
-      `'volume ' || v.id || ' is attached to machine ' || v.attached_to || ', which is ' || coalesce(m.status, 'unknown')`
-    ),
-    check("mounted", `x.n > 1`, `'volume ' || x.volume_id || ' is mounted by ' || x.n || ' machines that run'`)
   ],
   capacityAddsUp: [
     check(

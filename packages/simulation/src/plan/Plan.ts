@@ -32,6 +32,10 @@ export const Submit = Schema.TaggedStruct("Submit", {
 })
 export type Submit = typeof Submit.Type
 
+/** Deletes the volume of this name, unless a machine has it; who wants it next makes another. */
+export const DeleteVolume = Schema.TaggedStruct("DeleteVolume", { ...item, workspace: id, volume: id })
+export type DeleteVolume = typeof DeleteVolume.Type
+
 export const Chat = Schema.TaggedStruct("Chat", {
   ...item,
   workspace: id,
@@ -83,6 +87,7 @@ export const PlanItem = Schema.Union([
   Film,
   Schema.TaggedStruct("Credit", { ...item, workspace: id, usd }),
   Schema.TaggedStruct("Budget", { ...item, workspace: id, usd: Schema.NullOr(usd) }),
+  DeleteVolume,
   Schema.TaggedStruct("RotateKey", { ...item, workspace: id }),
   /** The process is gone between two of its steps (the `afterSteps`-th from `at`) and comes back `downMs` later. */
   Schema.TaggedStruct("Kill", { ...item, afterSteps: Schema.Int, downMs: ms }),

@@ -24,6 +24,13 @@ export const planOf = (scenario: Scenario): Plan => {
   const items: Array<PlanItem> = [
     ...named("job", scenario.jobsPerHour).map((id) => submitOf(id, at(id), scenario, draws, tenants)),
     ...requestsOf(scenario, draws, named, at, tenants),
+    ...named("deletion", (scenario.jobsPerHour * scenario.shares.withVolume) / 4).map((id): PlanItem => ({
+      _tag: "DeleteVolume",
+      id,
+      at: at(id),
+      workspace: oneOf(draws.draw(`${id}/workspace`), tenants).name,
+      volume: volumeOf(draws.draw(`${id}/which`))
+    })),
     ...named("key", scenario.workspaces / 24).map((id): PlanItem => ({
       _tag: "RotateKey",
       id,
@@ -92,13 +99,15 @@ const submitOf = (
     maxRuntimeMinutes: Math.max(1, Math.min(1_440, Math.ceil(allowed))),
     maxCostUsd:
       d("ceiling") < scenario.shares.withCeiling ? round(Math.max(0.01, (price * minutes * d("cost")) / 60)) : null,
-    volume: withVolume ? `volume-${between(d("which"), 1, 3)}` : null,
+    volume: withVolume ? volumeOf(d("which")) : null,
     secret: d("secret") < scenario.shares.withSecret,
     // At once, in the launch, in the middle, too late: evenly on a logarithmic scale.
     cancelAfterMs: cancelled ? Math.round(10 * ((minutes * MINUTE * 1.5) / 10) ** d("cancel-after")) : null,
     cancelBy: d("cancel-by") < 0.7 ? "job" : "instance"
   }
 }
+
+const volumeOf = (drawn: number): string => `volume-${between(drawn, 1, 3)}`
 
 const mishaps = (
   { faults }: Scenario,

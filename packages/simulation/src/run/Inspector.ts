@@ -88,7 +88,7 @@ export class Inspector {
         texts: [{ name: "the history", text: history.last.join("\n") }]
       })
     )
-    // What was never answered, the last of the list, tells more than what follows from it.
+    // What was never answered, the last of these, tells more than what follows from it.
     return users.unanswered.length > 0 ? broken.at(-1) : broken[0]
   }
 

@@ -76,6 +76,7 @@ export const alive = async (database: SharedDatabase): Promise<number> => {
     `select (select count(*) from jobs where status not in ${ENDED})
        + (select count(*) from machines where status not in ${GONE})
        + (select count(*) from videos where ended_at is null or deleted_at is not null)
+       + (select count(*) from volume_deletions)
        + (select count(*) from holds where state = 'open') as n`
   )
   return Number(row?.n ?? 0)

@@ -1,13 +1,13 @@
 /** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
 import { type Answer, CurrentAttempt, Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
-import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { hash32 } from "@sluice/simulator/Chance"
 import type { Submit } from "../plan/Plan.ts"
 import { commandOf, workOf } from "../world/Work.ts"
 import type { Users } from "./Users.ts"
+import { volumeOf } from "./Volumes.ts"
 
 export type Submitted =
   | { readonly _tag: "Accepted"; readonly jobId: string }
@@ -24,8 +24,6 @@ const Answered = Schema.fromJsonString(
 /** What a secret variable holds: it must be found nowhere. */
 export const secretOf = (item: Submit): string =>
   `canary-${hash32(7, item.id).toString(16)}${hash32(11, item.id).toString(16)}`
-
-const VOLUME_REGION = "us-east"
 
 export const submission = (users: Users, item: Submit): Effect.Effect<Submitted, unknown> =>
   Effect.gen(function* () {
@@ -80,26 +78,4 @@ const bodyOf = (item: Submit, volumeId: string | undefined) => ({
   ...(item.maxCostUsd === null ? {} : { max_cost_usd: item.maxCostUsd }),
   ...(volumeId === undefined ? {} : { storage_id: volumeId }),
   ...(item.secret ? { env: { TOKEN: secretOf(item) } } : {})
-})
-
-/** The volume of this name, made when it is first wanted. */
-const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: string, name: string) {
-  const known = users.volumes.get(`${workspace}/${name}`)
-  if (known !== undefined) return known
-  const id = yield* users.persist(
-    `${workspace}/${name}/create`,
-    Effect.gen(function* () {
-      const principal = yield* users.principal(workspace)
-      const volumes = yield* Volumes
-      const made = yield* volumes.create(principal, { name, region: VOLUME_REGION, sizeGb: 10 }, undefined).pipe(
-        Effect.map((volume) => volume.id),
-        Effect.catchTags({ VolumeNameTaken: () => Effect.void, LimitReached: Effect.die })
-      )
-      if (made !== undefined) return made
-      const page = yield* volumes.list(principal, { limit: 100, after: undefined })
-      return page.items.find((volume) => volume.name === name)?.id
-    })
-  )
-  if (id !== undefined) users.volumes.set(`${workspace}/${name}`, id)
-  return id
 })

@@ -19,6 +19,7 @@ import { ask } from "./Asks.ts"
 import { chat } from "./Chats.ts"
 import { film } from "./Films.ts"
 import { Tally } from "./Tally.ts"
+import { deletion } from "./Volumes.ts"
 import { type Asking, causeText, isLost, type Tenancy } from "./Asking.ts"
 import { submission, type Submitted } from "./Submissions.ts"
 
@@ -136,6 +137,8 @@ export class Users {
         return ask(this, item)
       case "Film":
         return film(this, item)
+      case "DeleteVolume":
+        return deletion(this, item)
       case "Credit":
         return this.credit(item.id, this.tenancies.get(item.workspace)!.workspaceId, item.usd)
       case "Budget":

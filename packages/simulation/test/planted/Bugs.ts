@@ -123,5 +123,20 @@ export const BUGS: ReadonlyArray<Bug> = [
     name: "a volume that was saved once is never saved again",
     statements: [["do update set version = excluded.version", "do nothing"]],
     within: 30
+  },
+  {
+    name: "a volume is deleted and its provider is never told",
+    statements: [
+      [
+        "insert into volume_deletions (id, deleted_at, wake_at) select id, $4, $4 from gone",
+        "insert into volume_deletions (id, deleted_at, wake_at) select id, $4, $4 from gone where false"
+      ]
+    ],
+    within: 30
+  },
+  {
+    name: "a volume's deletion is forgotten before the provider has done it",
+    machines: (inner) => ({ ...inner, deleteVolume: () => Effect.void }),
+    within: 30
   }
 ]

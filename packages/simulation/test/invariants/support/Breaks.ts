@@ -232,5 +232,8 @@ export const BREAKS: ReadonlyArray<Break> = [
   ),
   ended(44, {}, `update sim_files set bytes = ''`),
   ended(44, {}, `update sim_files set bytes = 'job-9\\012job-10\\012'`),
-  ended(45, { unanswered: ["job-1: connection lost"] })
+  ended(45, { unanswered: ["job-1: connection lost"] }),
+  breaks(46, `insert into sim_volumes (volume_id, version) values ('${id(300)}', 'x')`),
+  breaks(46, `update sim_files set volume_id = '${id(300)}'`),
+  breaks(46, `insert into volume_deletions (id, deleted_at, wake_at) values (${q(300)}, ${at(-4)}, ${at(1)})`)
 ]
