@@ -114,7 +114,7 @@ const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problem
   const spared = PLACES.filter((place) => ![...died].some(place.has)).map(({ name }) => name)
   assert.deepStrictEqual(spared, [], "the server never died there")
 }
-/** Where money, machines, jobs and videos are written. */
+/** Where money, machines, jobs, videos and the end of volumes are written. */
 const STORES = [
   "JobAdmissionStore",
   "JobStore",
@@ -124,6 +124,7 @@ const STORES = [
   "BudgetStore",
   "HoldStore",
   "VideoStore",
+  "VolumeStore",
   "machines.",
   "videos."
 ]

@@ -1,4 +1,4 @@
-/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, chats and videos; and what must be true of them afterwards. */
+/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, volumes, chats and videos; and what must be true of them afterwards. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -42,7 +42,7 @@ export const submitter = async (server: ServerProcess, name: string, going: () =
   }
 }
 
-/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, budgets that change, chats and videos. */
+/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, volumes that go, budgets that change, chats and videos. */
 export const others = async (server: ServerProcess, going: () => boolean): Promise<ReadonlyArray<string>> => {
   const ids: Array<string> = []
   const jobs = async (name: string, extra: Record<string, unknown>) => {
@@ -80,10 +80,32 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
     jobs("dear", { command: "sleep 3000", max_runtime_minutes: 1, max_cost_usd: 0.01 }),
     jobs("precious", { command: "sleep 3000", max_runtime_minutes: 1 }),
     jobs("kept", { command: "date >> dates; sleep 3", storage_id: made.json.data.id, region: "us-west" }),
+    volumes(server, going),
     chats(),
     films(server, going)
   ])
   return ids
+}
+
+/** Volumes are made, written to by a job and deleted, one after the other. */
+const volumes = async (server: ServerProcess, going: () => boolean): Promise<void> => {
+  for (let i = 0; going(); i++) {
+    const volume = { name: `short-${i}`, size_gb: 1, region: "us-west" }
+    const made = await server.persist("POST", "/api/v1/storage", volume, { "idempotency-key": volume.name })
+    assert.strictEqual(made.status, 201, made.text)
+    const { id } = made.json.data
+    const job = { command: "echo kept > file", gpu_type: "A100", max_runtime_minutes: 1, storage_id: id }
+    const more = { name: volume.name, region: volume.region, capacity_wait_minutes: 1440 }
+    const key = { "idempotency-key": `${volume.name}-job` }
+    const answer = await server.persist("POST", "/api/v1/jobs", { ...job, ...more }, key)
+    // 402: the money is held for others.
+    assert.include([201, 402], answer.status, answer.text)
+    if (answer.status === 201) await settled(server, answer.json.data.id, going)
+    const removed = await server.persist("DELETE", `/api/v1/storage/${id}`)
+    // 404: it was heard before, and the answer was lost.
+    assert.include([204, 404], removed.status, removed.text)
+    await sleep(FILM_PAUSE_MS)
+  }
 }
 
 /** Between two videos: they are made in no time, and must not eat up the money of the jobs. */
