@@ -6,7 +6,7 @@
  * flush. Both are safe to repeat: the hold of the request's id is the guard. Where many requests come at once they reserve
  * from a block of credit (CreditBlocks.ts), and their usage rows are the guard.
  */
-import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -24,8 +24,8 @@ export const HOLD_EXPIRES_POLLS = 1_800
 /** Rows of one statement: on the embedded database it runs on the main thread. */
 const MAX_ROWS = 64
 
-/** A flush that broke may have committed; repeating it changes nothing more. */
-const RETRY = { times: 1, schedule: Schedule.exponential("50 millis") }
+/** A flush that broke may have committed; repeating it, once, changes nothing more. */
+const AGAIN_AFTER = Duration.millis(50)
 
 /** One request's money. `id` is its hold, usage row and transaction. */
 export interface Charge {
@@ -66,11 +66,13 @@ export class Metering extends Context.Service<
     Effect.gen(function* () {
       const store = yield* MeteringStore
       const meters = yield* makeModelMeters
+      const clock = yield* Clock.Clock
       const holdExpiresMs = (yield* Replica).pollMs * HOLD_EXPIRES_POLLS
       const flush = (rows: ReadonlyArray<MeterRow>) =>
-        Clock.clockWith((clock) => {
+        Effect.suspend(() => {
           const now = clock.currentTimeMillisUnsafe()
-          return Effect.retry(store.flush(rows, now, now + holdExpiresMs), RETRY)
+          const flushed = store.flush(rows, now, now + holdExpiresMs)
+          return Effect.catchTag(flushed, "SqlError", () => Effect.andThen(clock.sleep(AGAIN_AFTER), flushed))
         }).pipe(
           Effect.orDie,
           Effect.map((outcomes) => outcomes.map((outcome) => Exit.succeed(outcome)))
@@ -101,23 +103,32 @@ export class Metering extends Context.Service<
           })
         })
 
-      const resolve = (settlement: Settlement) =>
-        Effect.suspend(() => {
-          const purse = blocks.purseOf(settlement.principal)
-          const { cost, share, tokens } = settlement
-          if (share === undefined) return Effect.asVoid(blocks.submit(settleRow(settlement), purse))
-          if (tokens === null) return Effect.sync(() => blocks.settled(purse, share, 0n))
-          return Effect.matchCauseEffect(blocks.submit(settleRow(settlement), purse), {
-            onSuccess: () => Effect.sync(() => blocks.settled(purse, share, cost < share.amount ? cost : share.amount)),
-            onFailure: (cause) => {
-              blocks.lost(purse, share.block)
-              return Effect.failCause(cause)
-            }
-          })
-        })
+      const charged = ({ cost, model, tokens }: Settlement) => meters(model).charged(tokens, cost)
 
-      const settle = (settlement: Settlement) =>
-        Effect.map(resolve(settlement), () => meters(settlement.model).charged(settlement.tokens, settlement.cost))
+      const settle = (settlement: Settlement): Effect.Effect<void> => {
+        const purse = blocks.purseOf(settlement.principal)
+        const { cost, share, tokens } = settlement
+        if (share === undefined) {
+          return Effect.map(blocks.submit(settleRow(settlement), purse), () => charged(settlement))
+        }
+        if (tokens === null) {
+          return Effect.sync(() => {
+            blocks.settled(purse, share, 0n)
+            charged(settlement)
+          })
+        }
+        return Effect.matchCauseEffect(blocks.submit(settleRow(settlement), purse), {
+          onSuccess: () => {
+            blocks.settled(purse, share, cost < share.amount ? cost : share.amount)
+            charged(settlement)
+            return Effect.void
+          },
+          onFailure: (cause) => {
+            blocks.lost(purse, share.block)
+            return Effect.failCause(cause)
+          }
+        })
+      }
 
       return { reserve, settle }
     })

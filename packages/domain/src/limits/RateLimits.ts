@@ -9,7 +9,7 @@ export type Sharing = "own" | "shared" | "lost"
 export class RateLimits extends Context.Service<
   RateLimits,
   {
-    /** Counts one request of `key` against `limit` a minute. */
+    /** Counts one request of `key` against `limit` a minute, perhaps before its effect runs: each is to be run, once. */
     readonly consume: (key: string, limit: number) => Effect.Effect<Admission>
     /** For whom the requests are counted just now. */
     readonly sharing: Effect.Effect<Sharing>
@@ -21,7 +21,7 @@ export class RateLimits extends Context.Service<
       const windows = new Windows()
       return Effect.succeed({
         consume: (key: string, limit: number) =>
-          Effect.sync(() => windows.consume(key, limit, clock.currentTimeMillisUnsafe())),
+          Effect.succeed(windows.consume(key, limit, clock.currentTimeMillisUnsafe())),
         sharing: Effect.succeed("own" as const)
       })
     })

@@ -9,7 +9,7 @@ import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { isStoreAway } from "@sluice/domain/database/StoreAway"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
-import { ready } from "@sluice/domain/inference/Onward"
+import { onward, ready } from "@sluice/domain/inference/Onward"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Meters } from "@sluice/domain/observation/Meters"
 import { Cause, Effect, Exit, Option } from "effect"
@@ -49,14 +49,17 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   const refusals = (yield* Meters).rateRefusals.of()
 
   const admit = (principal: Principal, headers: Record<string, string>) =>
-    Effect.flatMap(limits.consume(principal.keyId, principal.rateLimitRpm), (admission) => {
-      writeHeaders(headers, admission)
-      if (admission.admitted) return Effect.succeed(principal)
-      refusals.add()
-      // Windows end on the service's clock, callers wait on their own.
-      const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterSeconds / speed))
-      return Effect.fail({ _tag: "RateExceeded" as const, limit: admission.limit, retryAfterSeconds })
-    })
+    onward(
+      limits.consume(principal.keyId, principal.rateLimitRpm),
+      (admission): Effect.Effect<Principal, InferenceFailure> => {
+        writeHeaders(headers, admission)
+        if (admission.admitted) return Effect.succeed(principal)
+        refusals.add()
+        // Windows end on the service's clock, callers wait on their own.
+        const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterSeconds / speed))
+        return Effect.fail({ _tag: "RateExceeded" as const, limit: admission.limit, retryAfterSeconds })
+      }
+    )
 
   const identify = (source: IncomingMessage, headers: Record<string, string>) => {
     const bearer = bearerOf(source)
@@ -77,19 +80,16 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   }
 
   return (source, { headers, requestId, scope }, answer) =>
-    Effect.matchCauseEffect(
+    Effect.catchCause(
       Effect.flatMap(identify(source, headers), (principal) =>
         principal.scopes.includes(scope)
           ? answer({ principal, requestId, headers })
           : Effect.fail(new ScopeMissing({ scope }))
       ),
-      {
-        onSuccess: Effect.succeed,
-        onFailure: (cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause as Cause.Cause<never>)
-            : Effect.map(failureOf(cause, requestId), (failure) => failed(failure, requestId, headers))
-      }
+      (cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause as Cause.Cause<never>)
+          : Effect.map(failureOf(cause, requestId), (failure) => failed(failure, requestId, headers))
     )
 })
 
