@@ -3,7 +3,8 @@
  * answered. When it is full, the body that has been coming for longest gives way: one that is sent at the pace of a network
  * is never that one, and who sends halves and waits keeps nobody else out. Nor does who sends much: one key has half of it.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
+import type { StatsFs } from "node:fs"
 import { statfs } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { getHeapStatistics } from "node:v8"
@@ -78,13 +79,16 @@ export class BodyRoom extends Context.Service<BodyRoom, Rooms>()("@sluice/server
 /** Files lie on disk until they are answered, and what is free there is not ours alone. */
 const PART_OF_DISK = 4
 
+const freeBytes = ({ bavail, bsize }: StatsFs): number => bavail * bsize
+
 /** Of files that come in forms: bytes of the disk that they are spooled to. */
 export class FileRoom extends Context.Service<FileRoom, Rooms>()("@sluice/server/http/FileRoom") {
   static readonly layer = Layer.effect(
     FileRoom,
     Effect.map(
-      Effect.promise(() => statfs(tmpdir())),
-      ({ bavail, bsize }) => new Rooms(Math.max(LEAST_BYTES, (bavail * bsize) / PART_OF_DISK))
+      // A disk that says nothing of itself keeps nobody from serving: what does not fit it is refused when it comes.
+      Effect.option(Effect.tryPromise(() => statfs(tmpdir()))),
+      (disk) => new Rooms(Math.max(LEAST_BYTES, Option.isSome(disk) ? freeBytes(disk.value) / PART_OF_DISK : 0))
     )
   )
 }

@@ -66,7 +66,7 @@ export const uploadedForm = (
       Effect.mapError((error): FormFailure => {
         const reason = error.reason._tag
         if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge
-        if (isDiskFull(error.reason)) return new FormCrowdedOut()
+        if (isOfDisk(error.reason)) return new FormCrowdedOut()
         return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
       })
     )
@@ -115,10 +115,11 @@ const withRooms = <A, E, R>(
 const isShort = (value: string | ReadonlyArray<string>): boolean =>
   typeof value === "string" ? Buffer.byteLength(value) <= MAX_FIELD_BYTES : value.every(isShort)
 
-/** Somewhere below what the parser says, the disk takes no more. */
-const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  (("code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) || isDiskFull(error.cause))
+/** Somewhere below what the parser says, the disk takes nothing. */
+const isOfDisk = (error: unknown): boolean =>
+  error instanceof Error && (("code" in error && UNUSABLE.has(String(error.code))) || isOfDisk(error.cause))
+
+const UNUSABLE = new Set(["ENOSPC", "EDQUOT", "EROFS", "EACCES", "ENOENT"])
 
 /** The line between the parts is named, as short as RFC 2046 wants it. */
 export const isForm = (source: IncomingMessage): boolean =>

@@ -3,10 +3,10 @@ import { expect, it } from "@effect/vitest"
 import { PassThrough } from "node:stream"
 import { EventEmitter } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Cause, Exit } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import fc from "fast-check"
-import { describe } from "vitest"
-import { type Guest, Rooms } from "../../src/http/BodyRoom.ts"
+import { afterEach, describe, vi } from "vitest"
+import { FileRoom, type Guest, Rooms } from "../../src/http/BodyRoom.ts"
 import { type BodyOutcome, boundedBody } from "../../src/http/BoundedBody.ts"
 
 const MOST = 1_000
@@ -128,5 +128,17 @@ describe("A bounded body", () => {
     late.stream.write("z".repeat(2 * SMALL))
     await turn()
     expect(late.told.map(failureOf)).toEqual(["BodyCrowdedOut"])
+  })
+})
+
+describe("The room for files", () => {
+  afterEach(() => void vi.unstubAllEnvs())
+
+  it("is there where the disk says nothing of itself, so that the server serves", async () => {
+    vi.stubEnv("TMPDIR", "/there/is/none")
+    const room = await Effect.runPromise(Effect.provide(FileRoom, FileRoom.layer))
+    const gone: Array<string> = []
+    room.grow({ owner: "a", bytes: 0, crowdedOut: () => gone.push("a") }, 25_000_000)
+    expect(gone).toEqual([])
   })
 })
