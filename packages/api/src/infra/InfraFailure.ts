@@ -8,7 +8,7 @@ import type { LimitReached } from "@sluice/domain/limits/LimitReached"
 import type { MachineNotFound } from "@sluice/domain/machines/Machine"
 import type { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import type { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
-import type { VolumeAttached, VolumeNameTaken, VolumeNotFound } from "@sluice/domain/storage/Volume"
+import type { VolumeAttached, VolumeBeingDeleted, VolumeNameTaken, VolumeNotFound } from "@sluice/domain/storage/Volume"
 import type { RegionUnknown, VolumeShrinks } from "@sluice/domain/storage/Volumes"
 
 export type InfraFailure =
@@ -31,6 +31,7 @@ export type InfraFailure =
   | RegionUnknown
   | RequestInvalid
   | VolumeAttached
+  | VolumeBeingDeleted
   | VolumeNameTaken
   | VolumeNotFound
   | VolumeShrinks

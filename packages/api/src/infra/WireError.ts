@@ -89,6 +89,13 @@ const table: {
   }),
   VolumeAttached: () =>
     conflict("The volume is attached to another machine. Wait until that machine has stopped, or stop it."),
+  VolumeBeingDeleted: () => ({
+    code: "service_unavailable",
+    message:
+      "The volume that this request made is being deleted, and another can't take its place before that is done. " +
+      "Send the request again in a minute, or with a new Idempotency-Key at once.",
+    headers: { "x-should-retry": "true", "retry-after": "60" }
+  }),
   VolumeNameTaken: ({ name }) => conflict(`There is a volume called ${name} in this environment. Choose another name.`),
   LimitReached: ({ kind, most }) =>
     conflict(`The workspace has ${most} ${kind}, as many as it may have. Delete one that is not used any more.`),

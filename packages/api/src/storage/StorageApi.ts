@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
 import { about, created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
-import { Conflict, NotFound, Unprocessable } from "../infra/InfraErrors.ts"
+import { Conflict, NotFound, ServiceUnavailable, Unprocessable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts"
 
@@ -11,7 +11,7 @@ const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: NewVolume,
   success: created(VolumeWire),
-  error: [Conflict, Unprocessable]
+  error: [Conflict, Unprocessable, ServiceUnavailable]
 })
   .annotate(NeedsScope, "storage:write")
   .annotateMerge(about("createVolume", "Create a volume"))

@@ -19,6 +19,11 @@ export class VolumeNotFound extends Schema.TaggedError<VolumeNotFound>()("Volume
 /** Mounted by another machine. */
 export class VolumeAttached extends Schema.TaggedError<VolumeAttached>()("VolumeAttached", { id: Schema.String }) {}
 
+/** A retry of the request that made it, whose deletion came first and is still under way. */
+export class VolumeBeingDeleted extends Schema.TaggedError<VolumeBeingDeleted>()("VolumeBeingDeleted", {
+  id: Schema.String
+}) {}
+
 export class VolumeNameTaken extends Schema.TaggedError<VolumeNameTaken>()("VolumeNameTaken", {
   name: Schema.String
 }) {}

@@ -6,7 +6,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer } from "effect"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Volume } from "./Volume.ts"
-import { VolumeNameTaken } from "./Volume.ts"
+import { VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
 
 /** Where a volume lives. */
 export interface VolumeOwner {
@@ -35,7 +35,11 @@ export class VolumeStore extends Context.Service<
   VolumeStore,
   {
     /** The same id again gives the same volume; one that is being deleted is not made anew before that is done. */
-    readonly insert: (owner: VolumeOwner, volume: NewVolume, now: Date) => Effect.Effect<Volume, VolumeNameTaken>
+    readonly insert: (
+      owner: VolumeOwner,
+      volume: NewVolume,
+      now: Date
+    ) => Effect.Effect<Volume, VolumeNameTaken | VolumeBeingDeleted>
     /** How many a workspace has, beside this one. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly get: (owner: VolumeOwner, id: string) => Effect.Effect<Volume | undefined>
@@ -73,10 +77,8 @@ export class VolumeStore extends Context.Service<
             ),
             Effect.catchTag("SqlError", Effect.die)
           )
-          return (
-            (yield* get(owner, volume.id)) ??
-            (yield* Effect.die("a volume's id belongs to another environment, or is being deleted"))
-          )
+          // Ids are a request's own, and a request names its environment: no other can have this one.
+          return (yield* get(owner, volume.id)) ?? (yield* new VolumeBeingDeleted({ id: volume.id }))
         }),
         count: (workspaceId, besides) =>
           sql<{

@@ -8,7 +8,7 @@ import type { Page, PageRequest } from "../database/Page.ts"
 import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import type { Region } from "./Region.ts"
-import type { Volume, VolumeNameTaken } from "./Volume.ts"
+import type { Volume, VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
 import { VolumeAttached, VolumeNotFound } from "./Volume.ts"
 import { VolumeStore } from "./VolumeStore.ts"
 
@@ -36,7 +36,7 @@ export class Volumes extends Context.Service<
       principal: Principal,
       request: VolumeRequest,
       attemptId: string | undefined
-    ) => Effect.Effect<Volume, LimitReached | RegionUnknown | VolumeNameTaken>
+    ) => Effect.Effect<Volume, LimitReached | RegionUnknown | VolumeBeingDeleted | VolumeNameTaken>
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Volume>>
     readonly get: (principal: Principal, id: string) => Effect.Effect<Volume, VolumeNotFound>
     readonly grow: (

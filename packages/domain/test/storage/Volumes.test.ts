@@ -68,6 +68,9 @@ onEveryDatabase("Volumes", (it) => {
         yield* sql`update volumes set attached_to = null`
         yield* volumes.remove(principal, made.id)
         expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeNotFound")
+        // A retry of the POST that made it: its files are still there, so nothing of that id may be made yet.
+        expect((yield* Effect.flip(volumes.create(principal, request, made.id)))._tag).toBe("VolumeBeingDeleted")
+        expect((yield* volumes.create(principal, request, id(5))).name).toBe("v")
       })
     )
   })

@@ -17,7 +17,11 @@ export const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: st
       const volumes = yield* Volumes
       const made = yield* volumes.create(principal, { name, region: VOLUME_REGION, sizeGb: 10 }, undefined).pipe(
         Effect.map((volume) => volume.id),
-        Effect.catchTags({ VolumeNameTaken: () => Effect.void, LimitReached: Effect.die })
+        Effect.catchTags({
+          VolumeNameTaken: () => Effect.void,
+          LimitReached: Effect.die,
+          VolumeBeingDeleted: Effect.die
+        })
       )
       if (made !== undefined) return made
       const page = yield* volumes.list(principal, { limit: 100, after: undefined })
