@@ -66,7 +66,8 @@ export const uploadedForm = (
       Effect.mapError((error): FormFailure => {
         const reason = error.reason._tag
         if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge
-        if (isOfDisk(error.reason)) return new FormCrowdedOut()
+        // What is not the caller's doing is the disk's: it has no room, no file may be opened, it can't be written to.
+        if (reason === "InternalError") return new FormCrowdedOut()
         return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
       })
     )
@@ -114,12 +115,6 @@ const withRooms = <A, E, R>(
 
 const isShort = (value: string | ReadonlyArray<string>): boolean =>
   typeof value === "string" ? Buffer.byteLength(value) <= MAX_FIELD_BYTES : value.every(isShort)
-
-/** Somewhere below what the parser says, the disk takes nothing. */
-const isOfDisk = (error: unknown): boolean =>
-  error instanceof Error && (("code" in error && UNUSABLE.has(String(error.code))) || isOfDisk(error.cause))
-
-const UNUSABLE = new Set(["ENOSPC", "EDQUOT", "EROFS", "EACCES", "ENOENT"])
 
 /** The line between the parts is named, as short as RFC 2046 wants it. */
 export const isForm = (source: IncomingMessage): boolean =>

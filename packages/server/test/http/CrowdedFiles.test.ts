@@ -1,6 +1,7 @@
-/** Files of forms that are begun and left there give way to what the same key sends, and leave nothing on the disk's account. */
+/** Files that the disk has no room for: what was begun and left gives way, and nothing is left on the account; nor does a disk that fails. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { afterEach, vi } from "vitest"
 import { FileRoom } from "../../src/http/BodyRoom.ts"
 import { rawRequest } from "./support/RawHttp.ts"
 import { TestServer, testServerOf } from "./support/TestServer.ts"
@@ -47,6 +48,32 @@ layer(testServerOf({ fileRoomBytes: 2 * 2.5 * HALF }), { excludeTestServices: tr
         yield* Effect.forEach([his, ...hers, ...empty], Fiber.interrupt)
         while (room.size.bytes > 0) yield* Effect.sleep("20 millis")
         expect(room.size).toEqual({ owners: 0, bytes: 0 })
+      })
+    )
+
+    afterEach(() => void vi.unstubAllEnvs())
+
+    it.effect("whatever keeps it from taking a file is no fault of the caller's, and a form in pieces is", () =>
+      Effect.gen(function* () {
+        const { ask } = yield* TestServer
+        const send = (body: string) =>
+          Effect.map(
+            ask("/v1/audio/transcriptions", {
+              headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
+              body
+            }),
+            ({ json, status }) => [status, json.error.code]
+          )
+        const whole = `${BEGUN}\r\n--${BOUNDARY}--\r\n`
+        // No file can be made below a file, nor where there is nothing.
+        for (const place of ["/dev/null", "/there/is/none"]) {
+          vi.stubEnv("TMPDIR", place)
+          expect(yield* send(whole)).toEqual([503, "server_busy"])
+        }
+        vi.unstubAllEnvs()
+        for (const broken of [BEGUN, BEGUN.slice(0, 60), whole.replaceAll(BOUNDARY, "another-line")]) {
+          expect(yield* send(broken)).toEqual([400, "invalid_form"])
+        }
       })
     )
   }
