@@ -6,11 +6,15 @@
  * the poll finds the rows.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Effect, Layer, Queue, Schedule } from "effect"
+import { Context, Effect, Layer, Option, Queue, Schedule, Schema } from "effect"
 import { Replica } from "./Replica.ts"
 import { Signals, type Topic } from "./Signals.ts"
 
 const CHANNEL = "sluice_wakeups"
+
+/** Topics that this version doesn't know have no listener. */
+const News = Schema.fromJsonString(Schema.Struct({ from: Schema.String, topics: Schema.Array(Schema.String) }))
+const newsOf = Schema.decodeUnknownOption(News)
 
 export class Wakeups extends Context.Service<
   Wakeups,
@@ -30,10 +34,11 @@ export class Wakeups extends Context.Service<
       const listening = Effect.scoped(
         Effect.flatMap(sql.listen(CHANNEL), (queue) =>
           Effect.forever(
-            Effect.map(Queue.take(queue), ({ payload }) => {
-              const { from, topics }: { readonly from: string; readonly topics: ReadonlyArray<Topic> } =
-                JSON.parse(payload)
-              if (from !== replica.id) emit(topics)
+            Effect.flatMap(Queue.take(queue), ({ payload }) => {
+              const news = newsOf(payload)
+              if (Option.isNone(news)) return Effect.logWarning("Another's NOTIFY on our channel is ignored")
+              if (news.value.from !== replica.id) emit(news.value.topics as ReadonlyArray<Topic>)
+              return Effect.void
             })
           )
         )

@@ -1,4 +1,5 @@
-/** What is announced on one replica wakes the others, and only what was announced. */
+/** What is announced on one replica wakes the others, and only what was announced, whatever else comes on the channel. */
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Replica } from "@sluice/domain/database/Replica"
@@ -19,7 +20,8 @@ onEveryDatabase(
     it.effect("reach every replica", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* Layer.build(Layer.fresh(replica)), yield* Layer.build(Layer.fresh(replica))]
-        const heard = yield* Deferred.make<void>()
+        const sql = yield* PgClient.PgClient
+        let heard = Deferred.makeUnsafe<void>()
         const other = { count: 0 }
         yield* Context.get(b, Signals).listen("jobs", () => Deferred.doneUnsafe(heard, Effect.void))
         yield* Context.get(b, Signals).listen("machines", () => void other.count++)
@@ -27,6 +29,14 @@ onEveryDatabase(
         const announcing = Effect.forever(
           Effect.andThen(Context.get(a, Wakeups).announce("jobs"), Effect.sleep("20 millis"))
         )
+        yield* Effect.raceFirst(announcing, Deferred.await(heard))
+        for (const payload of ["no news", "null", '{"from":1}', '{"from":"x","topics":[1]}']) {
+          yield* sql.notify("sluice_wakeups", payload)
+        }
+        // What is queued behind them is heard, and what is announced after that.
+        yield* Context.get(a, Wakeups).announce("jobs")
+        yield* Effect.sleep("50 millis")
+        heard = Deferred.makeUnsafe<void>()
         yield* Effect.raceFirst(announcing, Deferred.await(heard))
         assert.strictEqual(other.count, 0)
       }).pipe(Effect.scoped)
