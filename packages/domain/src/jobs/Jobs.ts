@@ -178,7 +178,12 @@ export class Jobs extends Context.Service<
         const admitted = yield* admissions.admit(draft).pipe(
           Effect.catchTags({
             BudgetReached: () => Effect.fail(new BudgetReached({ environmentName: principal.environmentName })),
-            VolumeAttached: () => Effect.fail(new VolumeAttached({ id: request.volumeId ?? "" })),
+            // Taken, or deleted, since it was looked at.
+            VolumeAttached: () =>
+              Effect.andThen(
+                withVolume(principal, request),
+                Effect.fail(new VolumeAttached({ id: request.volumeId ?? "" }))
+              ),
             CreditInsufficient: ({ error }) => Effect.fail(error)
           })
         )
