@@ -2,12 +2,14 @@
  * The blocks of credit of one replica: opened where requests come by many, replaced before they are used up, given back when
  * their requests pause. Nobody waits for a block: who finds no room in one reserves with a statement of its own.
  *
- * A replica that dies leaves its blocks open, and the sweep of expired holds gives back what was left of them.
+ * A replica that dies leaves its blocks open, and the sweep of expired holds gives back what was left of them. What the books
+ * did not confirm they are told again (HandBacks.ts).
  */
 import { Clock, Crypto, Duration, Effect, Fiber } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { CreditBlock, IDLE_MS, Purse, type Share } from "./CreditBlock.ts"
+import { makeHandBacks } from "./HandBacks.ts"
 import { releaseRow, reserveRow } from "./MeterRows.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
@@ -15,8 +17,14 @@ import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 const MAX_PURSES = 10_000
 const IDLE = Duration.millis(IDLE_MS)
 
-/** `send`: a row to the books. What is open is given back when the scope closes, so rows must still go then. */
-export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRow) => Effect.Effect<MeterOutcome>) {
+/**
+ * `send`: a row to the books. What is open is given back when the scope closes, so rows must still go then. `againMs`: how
+ * long books that are away are left alone.
+ */
+export const makeCreditBlocks = Effect.fnUntraced(function* (
+  send: (row: MeterRow) => Effect.Effect<MeterOutcome>,
+  againMs: number
+) {
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
@@ -27,6 +35,8 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
     Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
   }
 
+  const handBack = makeHandBacks(send, clock.sleep(Duration.millis(againMs)), background)
+
   const purseOf = ({ environmentId, workspaceId }: Principal): Purse => {
     const known = purses.get(environmentId)
     if (known !== undefined) return known
@@ -36,10 +46,14 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
     return purse
   }
 
-  /** Sends a row; what the books answer of its environment is remembered on the way. */
+  /** Sends a row; what the books answer of its environment is remembered on the way. A hold that they lose is handed back. */
   const submit = (row: MeterRow, purse: Purse): Effect.Effect<MeterOutcome> => {
     const askedMs = now()
-    return Effect.map(send(row), (outcome) => {
+    const sent = Effect.catchCause(send(row), (cause) => {
+      if (row.block === undefined) handBack(releaseRow(row.id, purse))
+      return Effect.failCause(cause)
+    })
+    return Effect.map(sent, (outcome) => {
       const { available, budgetReached, room } = outcome
       const free = room !== null && room < available ? room : available
       // A budget that was lowered below what is set aside is as good as reached for who would use a block.
@@ -105,10 +119,10 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (send: (row: MeterRo
     else background(Effect.uninterruptible(close(purse)))
   }
 
-  /** Whether its charge is in the books is not known. */
-  const lost = (purse: Purse, block: CreditBlock): void => {
-    if (block === purse.current) purse.retire()
-    purse.retired.delete(block)
+  /** Whether its charge is in the books is not known: they say what is left of the block when its requests are through. */
+  const lost = (purse: Purse, share: Share): void => {
+    if (share.block === purse.current) purse.retire()
+    settled(purse, share, share.amount)
   }
 
   yield* Effect.addFinalizer(() =>

@@ -4,7 +4,8 @@
  *
  * Reservations and settlements of all callers share one queue and one statement, so that a hot account is locked once a
  * flush. Both are safe to repeat: the hold of the request's id is the guard. Where many requests come at once they reserve
- * from a block of credit (CreditBlocks.ts), and their usage rows are the guard.
+ * from a block of credit (CreditBlocks.ts), and their usage rows are the guard. A request that the books lost fails, costs
+ * nothing unless its charge had come through, and what was set aside for it is handed back (HandBacks.ts).
  */
 import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -67,7 +68,8 @@ export class Metering extends Context.Service<
       const store = yield* MeteringStore
       const meters = yield* makeModelMeters
       const clock = yield* Clock.Clock
-      const holdExpiresMs = (yield* Replica).pollMs * HOLD_EXPIRES_POLLS
+      const { pollMs } = yield* Replica
+      const holdExpiresMs = pollMs * HOLD_EXPIRES_POLLS
       const flush = (rows: ReadonlyArray<MeterRow>) =>
         Effect.suspend(() => {
           const now = clock.currentTimeMillisUnsafe()
@@ -81,7 +83,7 @@ export class Metering extends Context.Service<
         { name: "metering", maxRows: MAX_ROWS, key: (row) => row.accountId, alone: (row) => row.id },
         flush
       )
-      const blocks = yield* makeCreditBlocks(queue.submit)
+      const blocks = yield* makeCreditBlocks(queue.submit, pollMs)
 
       const reserve = (
         charge: Charge,
@@ -124,7 +126,7 @@ export class Metering extends Context.Service<
             return Effect.void
           },
           onFailure: (cause) => {
-            blocks.lost(purse, share.block)
+            blocks.lost(purse, share)
             return Effect.failCause(cause)
           }
         })

@@ -1,0 +1,119 @@
+/** Money of requests that the books lost: nothing stays set aside once they answer, and what they had booked stands. */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect } from "@effect/vitest"
+import { BUSY_REQUESTS } from "@sluice/domain/inference/CreditBlock"
+import type { Principal } from "@sluice/domain/access/Principal"
+import { Metering, type Reservation } from "@sluice/domain/inference/Metering"
+import { MeteringStore } from "@sluice/domain/inference/MeteringStore"
+import { Effect, Exit, Fiber, Layer } from "effect"
+import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { idOf, money, openWorkspace, replica } from "./support/Workspace.ts"
+
+/** How a flush goes wrong: the statement is not run, or its answer is lost. */
+let fault: "away" | "unheard" | undefined
+
+const gone = Effect.fail(
+  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("the connection is lost") }) })
+)
+
+const faulty = Layer.effect(
+  MeteringStore,
+  Effect.map(MeteringStore, (store) =>
+    MeteringStore.of({
+      ...store,
+      flush: (...args) =>
+        Effect.suspend(() => {
+          if (fault === undefined) return store.flush(...args)
+          return fault === "away" ? gone : Effect.andThen(store.flush(...args), gone)
+        })
+    })
+  )
+).pipe(Layer.provide(MeteringStore.layer))
+
+const layer = Metering.layerNoDeps.pipe(Layer.provide([faulty, replica, NodeCrypto.layer]))
+
+const turn = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
+const play = (millis: number) => Effect.andThen(TestClock.adjust(millis), turn)
+
+/** Plays on, far from when holds expire, until nothing is set aside or it seems that something always will be. */
+const atRest = Effect.fnUntraced(function* (principal: Principal) {
+  for (let n = 0; n < 500 && (yield* money(principal)).held > 0n; n++) yield* play(500)
+  return yield* money(principal)
+})
+
+const settlement = (reservation: Reservation) => ({
+  ...reservation,
+  model: "m",
+  requestId: `req-${reservation.id}`,
+  tokens: { prompt: 3, completion: 4 },
+  cost: 70n
+})
+
+/** Runs what the fault meets; the flush tries twice, half a moment apart. */
+const meeting = <A, E>(kind: "away" | "unheard", what: Effect.Effect<A, E, Metering>) =>
+  Effect.gen(function* () {
+    fault = kind
+    const fiber = yield* Effect.forkChild(Effect.exit(what), { startImmediately: true })
+    while (fiber.pollUnsafe() === undefined) yield* play(10)
+    const exit = yield* Fiber.join(fiber)
+    return Exit.isFailure(exit)
+  })
+
+onEveryDatabase("Holds that the books lost", (it) => {
+  it.layer(layer)("are handed back", (it) => {
+    for (const kind of ["away", "unheard"] as const) {
+      const charged = kind === "unheard" ? 1n : 0n
+
+      it.effect(`of a request alone (${kind})`, () =>
+        Effect.gen(function* () {
+          const { reserve, settle } = yield* Metering
+          const principal = yield* openWorkspace(kind === "away" ? 1 : 2, 1_000n)
+          const first = yield* reserve({ id: idOf.request(1), principal }, 100n)
+          expect(yield* meeting(kind, settle(settlement(first)))).toBe(true)
+          expect(yield* meeting(kind, reserve({ id: idOf.request(2), principal }, 100n))).toBe(true)
+          if (kind === "away") expect((yield* money(principal)).held).toBe(100n)
+          fault = undefined
+          expect(yield* atRest(principal)).toEqual({
+            balance: 1_000n - 70n * charged,
+            held: 0n,
+            openHolds: 0n,
+            spent: 70n * charged,
+            usage: charged,
+            entries: 0n
+          })
+        })
+      )
+
+      it.effect(`of many that share a block (${kind})`, () =>
+        Effect.gen(function* () {
+          const { reserve, settle } = yield* Metering
+          const principal = yield* openWorkspace(kind === "away" ? 3 : 4, 1_000_000n)
+          const reservations: Array<Reservation> = []
+          for (let n = 0; n < 2 * BUSY_REQUESTS; n++) {
+            reservations.push(yield* reserve({ id: idOf.request(100 + n), principal }, 100n))
+            yield* turn
+          }
+          const shared = reservations.filter(({ share }) => share !== undefined)
+          expect(shared.length).toBeGreaterThan(1)
+          expect(yield* meeting(kind, settle(settlement(shared[0]!)))).toBe(true)
+          fault = undefined
+          const others = reservations.filter((one) => one !== shared[0])
+          // What is left of the block stays for those that still use it.
+          for (let n = 0; n < 5; n++) yield* play(1_000)
+          yield* Effect.forEach(others, (one) => settle(settlement(one)), { concurrency: "unbounded" })
+          const usage = BigInt(others.length) + charged
+          expect(yield* atRest(principal)).toEqual({
+            balance: 1_000_000n - 70n * usage,
+            held: 0n,
+            openHolds: 0n,
+            spent: 70n * usage,
+            usage,
+            entries: 0n
+          })
+        })
+      )
+    }
+  })
+})
