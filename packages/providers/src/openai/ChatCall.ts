@@ -6,7 +6,7 @@ import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, Hear } from "@sluice/domain/inference/ModelProvider"
 import { onward } from "@sluice/domain/inference/Onward"
 import { Effect } from "effect"
-import { callFailed, CallFailed } from "./CallFailed.ts"
+import { callFailed, type CallFailed, statusFailed } from "./CallFailed.ts"
 import { chatBody } from "./ChatBody.ts"
 import { ChatReader } from "./ChatReader.ts"
 import type { Exchange } from "./Exchange.ts"
@@ -60,8 +60,8 @@ const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: H
     const chunk = parsed(data)
     // What a cut left of the last event is nothing; whether the answer was complete without it the reader knows.
     if (chunk === undefined && ending) return
+    reader.read(chunk, events)
     if (event === "error") reader.fail("broken")
-    else reader.read(chunk, events)
   })
   return exchange.each((bytes): Effect.Effect<boolean, CallFailed | E> => {
     ending = bytes === undefined
@@ -93,6 +93,7 @@ const isTold = ({ _tag }: ChatEvent): boolean => _tag !== "Thought" && _tag !== 
 const failures = {
   broken: () => callFailed("malformed"),
   cut: () => callFailed("cut"),
-  busy: () => new CallFailed({ fault: "status", status: 503, retryAfterMs: undefined }),
+  busy: () => statusFailed(503, undefined, 0),
+  refused: () => statusFailed(400, undefined, 0),
   short: () => callFailed("unserved")
 }

@@ -7,10 +7,14 @@
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, FinishReason, SaidToken, TokenChance } from "@sluice/domain/inference/ModelProvider"
 import { CallReader } from "./CallReader.ts"
+import { flawOf, isError } from "./ErrorChunk.ts"
 import { field, isRecord, list, number, text } from "./Loose.ts"
 
-/** `broken`: it makes no sense, or says that it failed; `cut`: it ended before its end; `short`: fewer answers than asked for. */
-export type Flaw = "broken" | "cut" | "busy" | "short"
+/**
+ * `broken`: it makes no sense, or says that it failed; `cut`: it ended before its end; `refused`: it is said in the answer's
+ * place that the request is wrong; `short`: fewer answers than asked for.
+ */
+export type Flaw = "broken" | "cut" | "busy" | "refused" | "short"
 
 interface ChoiceState {
   /** The upstream has said something of it. */
@@ -26,6 +30,8 @@ export class ChatReader {
   /** How many others are wanted in the place of each token, and one; 0: tokens are not wanted. */
   private readonly likelihoods: number
   private usage: { readonly prompt: number; readonly completion: number } | undefined
+  /** It has said or thought something. */
+  private begun = false
   /** It has thought aloud. */
   private thinks = false
 
@@ -43,13 +49,14 @@ export class ChatReader {
   read(chunk: unknown, events: Array<ChatEvent>): void {
     if (this.flaw !== undefined) return
     if (!isRecord(chunk)) return this.fail("broken")
-    if (isRecord(chunk["error"]) || typeof chunk["error"] === "string" || chunk["object"] === "error") {
-      return this.fail(isBusy(chunk) ? "busy" : "broken")
-    }
+    if (isError(chunk)) return this.fail(flawOf(chunk, this.begun))
     const before = events.length
     for (const choice of list(chunk["choices"])) this.readChoice(choice, events)
-    // A count before the last word is not that of the answer.
-    if (events.length > before) this.usage = undefined
+    if (events.length > before) {
+      this.begun = true
+      // A count before the last word is not that of the answer.
+      this.usage = undefined
+    }
     const usage = chunk["usage"]
     if (!isRecord(usage)) return
     this.readUsage(usage)
@@ -171,10 +178,3 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   SAFETY: "content_filter"
 }
 const FAILURES = new Set(["error", "abort", "cancelled", "network_error"])
-
-const isBusy = (chunk: Readonly<Record<string, unknown>>): boolean => {
-  const error = isRecord(chunk["error"]) ? chunk["error"] : chunk
-  return [error["code"], error["status"]].some(
-    (code) => code === 429 || code === 503 || code === "429" || code === "503"
-  )
-}

@@ -1,33 +1,10 @@
 /** Several servers behind one model: who is asked, who is asked instead, and who is left alone for a while. */
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Random } from "effect"
+import { Effect, Fiber, Random } from "effect"
 import { createServer } from "node:net"
 import { delta, events, greets, hello, recordedServer, says, type Script, streams } from "./support/RecordedServer.ts"
+import { fails, inOrder, over } from "./support/Servers.ts"
 import { ask, chatEntry, question, until, wordsOf, world } from "./support/World.ts"
-
-const fails =
-  (status: number, headers: Record<string, string> = {}): Script =>
-  (_, response) =>
-    says(response, status, { error: { message: "no" } }, headers)
-
-/** A model over servers, of which the first is asked first. */
-const over = (scripts: ReadonlyArray<Script>, more: object = {}) =>
-  Effect.gen(function* () {
-    const servers = yield* Effect.forEach(scripts, recordedServer)
-    const upstreams = servers.map(({ url }) => ({ base_url: url, ...more }))
-    let now = 1_000_000
-    const clock: Clock.Clock = Object.assign(Object.create(Clock.Clock.defaultValue()), {
-      currentTimeMillisUnsafe: () => now
-    })
-    const models = yield* world([chatEntry(upstreams)], {}, { clock })
-    const asked = ask(models).pipe(Effect.provideService(Random.Random, inOrder))
-    const counts = () => servers.map(({ seen }) => seen.length)
-    const states = Effect.map(models.health!, (all) => all.map(({ state }) => state))
-    return { servers, asked, counts, states, pass: (ms: number) => void (now += ms) }
-  })
-
-/** Always the first that may be asked. */
-const inOrder = { nextDoubleUnsafe: () => 0, nextIntUnsafe: () => 0 }
 
 describe("fallback", () => {
   it.live("goes to the next server where the first can't answer", () =>

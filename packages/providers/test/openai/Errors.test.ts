@@ -1,0 +1,75 @@
+/** What a request brings about itself says nothing of its server: one caller's bad requests take the model from nobody. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { MOST_FAILURES } from "@sluice/providers/openai/Breaker"
+import { delta, events, greets, type Script, streams } from "./support/RecordedServer.ts"
+import { over } from "./support/Servers.ts"
+import { wordsOf } from "./support/World.ts"
+
+const times = Array.from({ length: MOST_FAILURES + 1 })
+const says =
+  (...chunks: ReadonlyArray<unknown>): Script =>
+  (_, response) =>
+    streams(response, events(...chunks, "[DONE]"))
+
+describe("an error in the place of a stream's first word", () => {
+  it.live("is a refusal where its number says so", () =>
+    Effect.gen(function* () {
+      const hello = delta({ role: "assistant", content: "" })
+      for (const [name, ...chunks] of [
+        ["vLLM", { error: { message: "bad schema", type: "BadRequestError", param: null, code: 400 } }],
+        ["vLLM before", { object: "error", message: "bad schema", type: "BadRequestError", code: 400 }],
+        [
+          "SGLang",
+          { error: { object: "error", message: "The input is too long", type: "BadRequestError", code: 400 } }
+        ],
+        ["TGI", { error: { message: "Input validation error: too long", http_status_code: 422 } }],
+        ["LiteLLM", { error: { message: "x", type: "None", param: "None", code: "400" } }],
+        ["a status of its own", { error: { message: "x", status: 413 } }],
+        ["a text", { error: "no such field", code: 415 }],
+        ["after a role", hello, { error: { code: 400 } }]
+      ] as const) {
+        const two = yield* over([says(...chunks), greets])
+        for (const _ of times) expect([name, (yield* two.asked).reason]).toEqual([name, "refused"])
+        // Nobody else is asked, and the same server answers the next one.
+        expect([name, two.counts(), yield* two.states]).toEqual([name, [times.length, 0], ["closed", "closed"]])
+        two.servers[0]!.script = greets
+        expect([name, wordsOf((yield* two.asked).events)]).toEqual([name, "Hello there"])
+      }
+      const named = yield* over([
+        (_, response) => streams(response, 'event: error\ndata: {"error":{"message":"x","code":400}}\n\n')
+      ])
+      expect((yield* named.asked).reason).toBe("refused")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is the server's where it says another, or says that it has too much to do", () =>
+    Effect.gen(function* () {
+      for (const [name, reason, error] of [
+        ["a failure", "broken", { message: "CUDA out of memory", code: 500 }],
+        ["no number", "broken", { message: "boom", code: { toString: 1 } }],
+        ["TGI: a failure", "broken", { message: "Request failed during generation: x", http_status_code: 422 }],
+        ["TGI: cut", "broken", { message: "Incomplete generation", http_status_code: 422 }],
+        ["TGI: busy", "overloaded", { message: "Model is overloaded", http_status_code: 422 }],
+        ["busy", "overloaded", { code: "429" }]
+      ] as const) {
+        const alone = yield* over([says({ error })])
+        expect([name, (yield* alone.asked).reason]).toEqual([name, reason])
+        const two = yield* over([says({ error }), greets])
+        for (const _ of times) expect([name, (yield* two.asked).reason]).toEqual([name, undefined])
+        expect([name, yield* two.states]).toEqual([name, ["open", "closed"]])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is a broken stream once something was said", () =>
+    Effect.gen(function* () {
+      const refused = { error: { message: "x", code: 400 } }
+      for (const said of [{ content: "Hello" }, { reasoning: "Hm" }]) {
+        const one = yield* over([says(delta(said), refused)])
+        for (const _ of times) yield* one.asked
+        expect([yield* one.states, (yield* one.asked).reason]).toEqual([["open"], "overloaded"])
+      }
+    }).pipe(Effect.scoped)
+  )
+})
