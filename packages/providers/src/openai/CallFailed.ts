@@ -31,12 +31,15 @@ const BUSY = new Set([429])
 /** Of the others below 500 these are no matter of the request: a wrong key, a wrong name, too slow. */
 const OPERATORS = new Set([401, 404, 408])
 
-/** What of it the breaker counts. */
-export const verdictOf = ({ fault, retryAfterMs, status }: CallFailed): Verdict => {
+/** What of it the breaker counts. `crashes`: whether the request is of those that make sound servers answer 500. */
+export const verdictOf = ({ fault, retryAfterMs, status }: CallFailed, crashes: boolean): Verdict => {
   if (fault === "unserved" || (fault === "status" && REFUSALS.has(status))) return { _tag: "Answered" }
   if (fault === "status" && BUSY.has(status)) return { _tag: "Busy", retryAfterMs }
   // A 403 may be moderation: who asks for what is not allowed must not take the model from the others.
-  const ofRequest = fault === "status" && status >= 400 && status < 500 && !OPERATORS.has(status)
+  const ofRequest =
+    fault === "status" &&
+    ((status >= 400 && status < 500 && !OPERATORS.has(status)) ||
+      (crashes && status === 500 && retryAfterMs === undefined))
   return ofRequest ? { _tag: "Nothing" } : { _tag: "Failed", retryAfterMs }
 }
 

@@ -24,6 +24,8 @@ export const chatCall =
   <E>(request: ChatRequest, seed: string, hear: Hear<E>): Call<void, E> =>
   (lease) =>
     Effect.suspend(() => {
+      // vLLM answers 500 to a schema that it can't compile, llama.cpp where a call of a tool does not parse.
+      lease.crashes = request.responseFormat.type !== "text" || request.tools.length > 0
       const exchange = lease.send({
         method: "POST",
         path: "/chat/completions",

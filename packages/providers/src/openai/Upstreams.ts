@@ -143,7 +143,7 @@ export class Upstreams {
       const failed = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Exit.findErrorOption(exit))
       const { exchange } = lease
       const known = failed instanceof CallFailed ? failed : Exit.isFailure(exit) ? exchange?.failure : undefined
-      lease.judge(Exit.isSuccess(exit) ? ANSWERED : known === undefined ? NOTHING : verdictOf(known))
+      lease.judge(Exit.isSuccess(exit) ? ANSWERED : known === undefined ? NOTHING : verdictOf(known, lease.crashes))
       if (exchange === undefined || exchange.over) return Effect.void
       if (Exit.isFailure(exit) && known?.fault !== "status") {
         exchange.abort()
@@ -171,6 +171,8 @@ export class Lease {
   readonly upstream: Upstream
   /** Something of the answer has left us: no other upstream can answer any more. */
   handedOn = false
+  /** A 500 may be the request's doing: it says nothing of how others would fare. */
+  crashes = false
   exchange: Exchange | undefined
   /** Which one of the model's. */
   readonly at: number

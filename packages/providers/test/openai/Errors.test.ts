@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MOST_FAILURES } from "@sluice/providers/openai/Breaker"
 import { delta, events, greets, type Script, streams } from "./support/RecordedServer.ts"
-import { over } from "./support/Servers.ts"
+import { fails, over } from "./support/Servers.ts"
 import { wordsOf } from "./support/World.ts"
 
 const times = Array.from({ length: MOST_FAILURES + 1 })
@@ -69,6 +69,48 @@ describe("an error in the place of a stream's first word", () => {
         const one = yield* over([says(delta(said), refused)])
         for (const _ of times) yield* one.asked
         expect([yield* one.states, (yield* one.asked).reason]).toEqual([["open"], "overloaded"])
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a bare 500", () => {
+  const json = { response_format: { type: "json_object" } }
+  const schema = { response_format: { type: "json_schema", json_schema: { schema: { type: "not-a-type" } } } }
+  const tools = { tools: [{ type: "function", function: { name: "f" } }] }
+
+  it.live("is no mark where the request may have brought it about, and another server is asked all the same", () =>
+    Effect.gen(function* () {
+      for (const more of [json, schema, tools]) {
+        const two = yield* over([fails(500), greets])
+        for (const _ of times) expect((yield* two.asking(more)).reason).toBe(undefined)
+        expect([two.counts(), yield* two.states]).toEqual([
+          [times.length, times.length],
+          ["closed", "closed"]
+        ])
+        // Nor does it forget the marks of others.
+        for (const _ of times.slice(2)) yield* two.asked
+        yield* two.asking(more)
+        expect(yield* two.states).toEqual(["closed", "closed"])
+        yield* two.asked
+        expect(yield* two.states).toEqual(["open", "closed"])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts otherwise, as do other failures of such a request", () =>
+    Effect.gen(function* () {
+      for (const [script, more] of [
+        [fails(500), {}],
+        [fails(500), { response_format: { type: "text" }, tools: [] }],
+        [fails(500, { "retry-after": "0" }), tools],
+        [fails(502), tools],
+        [fails(503), json],
+        [(_, response) => void response.socket?.destroy(), schema]
+      ] as ReadonlyArray<readonly [Script, object]>) {
+        const two = yield* over([script, greets])
+        for (const _ of times) yield* two.asking(more)
+        expect(yield* two.states).toEqual(["open", "closed"])
       }
     }).pipe(Effect.scoped)
   )
