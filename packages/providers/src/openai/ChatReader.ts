@@ -114,9 +114,8 @@ export class ChatReader {
   private readUsage(usage: Readonly<Record<string, unknown>>): void {
     const prompt = number(usage["prompt_tokens"])
     const completion = number(usage["completion_tokens"])
-    if (prompt === undefined || completion === undefined || prompt < 0 || completion < 0) return
-    // LocalAI sends zeros with each chunk; a zero after the end is a count.
-    if (prompt === 0 && completion === 0 && this.choices.some(({ reason }) => reason === undefined)) return
+    // No prompt has no tokens: LocalAI sends zeros with each chunk, and at the end where its backend counts nothing.
+    if (prompt === undefined || completion === undefined || prompt < 1 || completion < 0) return
     this.usage = { prompt, completion }
   }
 

@@ -37,10 +37,10 @@ export const embeddingCall =
       })
     })
 
-/** Undefined: it tells none. */
+/** Undefined: it tells none. Zero is what LocalAI tells of a backend that does not count. */
 const tokensOf = (usage: unknown): number | undefined => {
   const told = number(field(usage, "prompt_tokens")) ?? number(field(usage, "total_tokens"))
-  return told === undefined || told < 0 ? undefined : Math.trunc(told)
+  return told === undefined || told < 1 ? undefined : Math.trunc(told)
 }
 
 /** As many as were asked for, in the order of the inputs; undefined: they are not. */

@@ -34,13 +34,15 @@ describe("embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("come with the count of the server: null, absent and zero are three things", () =>
+  it.live("come with the count of the server: null, absent and zero are none", () =>
     Effect.gen(function* () {
       const { models, server } = yield* over((_, response) => says(response, 200, {}))
       const { embed, models: all } = models.embeddings!
       for (const [usage, tokens] of [
         [{ prompt_tokens: 3, total_tokens: 3 }, 3],
-        [{ prompt_tokens: 0, total_tokens: 9 }, 0],
+        [{ prompt_tokens: 0, total_tokens: 0 }, undefined],
+        [{ prompt_tokens: 0, total_tokens: 9 }, undefined],
+        [{ prompt_tokens: 0.5 }, undefined],
         [{ total_tokens: 4 }, 4],
         [{ prompt_tokens: 2.7 }, 2],
         [{ prompt_tokens: -1 }, undefined],

@@ -69,13 +69,21 @@ describe("streams", () => {
     })
   )
 
-  it.live("count as the server counts: null, absent and zero are three things", () =>
+  it.live("count as the server counts: null and absent are none, zero words after a prompt are a count", () =>
     Effect.gen(function* () {
       const told = (more: object) => streamed(events(delta({ content: "Hi" }), delta({}, "stop", more), "[DONE]"))
       expect((yield* told({})).usage).toEqual([])
       expect((yield* told({ usage: null })).usage).toEqual([])
       expect((yield* told({ usage: {} })).usage).toEqual([])
-      expect((yield* told({ usage: { prompt_tokens: 0, completion_tokens: 0 } })).usage).toEqual([[0, 0]])
+      expect((yield* told({ usage: { prompt_tokens: 5, completion_tokens: 0 } })).usage).toEqual([[5, 0]])
+      // LocalAI where its backend counts nothing: a prompt of no tokens can't be.
+      const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+      expect((yield* told({ usage: zeros })).usage).toEqual([])
+      expect(
+        yield* streamed(hello.replace(/"prompt_tokens":5,"completion_tokens":2/, JSON.stringify(zeros).slice(1, -1)))
+      ).toEqual({ ...sound, usage: [] })
+      expect((yield* whole({ ...helloWhole, usage: zeros })).usage).toEqual([])
+      expect((yield* told({ usage: { prompt_tokens: 0, completion_tokens: 2 } })).usage).toEqual([])
       // What was counted before the last word is no count of the answer.
       const early = events(delta({ content: "Hi" }, null, { usage }), delta({ content: " you" }), delta({}, "stop"))
       expect((yield* streamed(early)).usage).toEqual([])
