@@ -19,6 +19,8 @@ export type Flaw = "broken" | "cut" | "busy" | "refused" | "short"
 interface ChoiceState {
   /** The upstream has said something of it. */
   seen: boolean
+  thought: boolean
+  spoke: boolean
   reason: FinishReason | undefined
   readonly calls: CallReader
 }
@@ -40,6 +42,8 @@ export class ChatReader {
     this.likelihoods = request.logprobs ? request.topLogprobs + 1 : 0
     this.choices = Array.from({ length: request.choices }, (_, index) => ({
       seen: false,
+      thought: false,
+      spoke: false,
       reason: undefined,
       calls: new CallReader(index, `${seed}${index}`)
     }))
@@ -91,11 +95,16 @@ export class ChatReader {
     if (isRecord(said)) {
       const thought = text(said["reasoning_content"]) ?? text(said["reasoning"]) ?? ""
       if (thought !== "") {
+        state.thought = true
         events.push({ _tag: "Thought", index, text: thought, fresh: !this.thinks })
         this.thinks = true
       }
       const words = wordsOf(said)
-      const tokens = this.likelihoods === 0 ? undefined : tokensOf(choice["logprobs"], this.likelihoods - 1)
+      const told = this.likelihoods === 0 ? undefined : tokensOf(choice["logprobs"], this.likelihoods - 1)
+      // Those of thoughts are not handed on, nor that of `</think>`, which comes with no words.
+      const hidden = thought !== "" || (state.thought && !state.spoke && words === "")
+      const tokens = hidden ? (whole ? tokensOfWords(told ?? [], words) : undefined) : told
+      if (words !== "") state.spoke = true
       if (tokens !== undefined) events.push({ _tag: "Text", index, text: words, tokens })
       else if (words !== "") events.push({ _tag: "Text", index, text: words })
       const refusal = said["refusal"]
@@ -141,6 +150,18 @@ const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<SaidToken> | u
     const others = most === 0 ? [] : list(field(one, "top_logprobs")).slice(0, most)
     return [{ ...said, top: others.flatMap((other) => chanceOf(other) ?? []) }]
   })
+}
+
+/** The last of the tokens, where they make up the words: the others are of thoughts. The end may be a token too. */
+const tokensOfWords = (tokens: ReadonlyArray<SaidToken>, words: string): ReadonlyArray<SaidToken> | undefined => {
+  if (words === "") return undefined
+  for (const end of [tokens.length, tokens.length - 1]) {
+    let start = end
+    for (let length = 0; start > 0 && length < words.length;) length += tokens[--start]!.token.length
+    const last = tokens.slice(start, end)
+    if (last.map(({ token }) => token).join("") === words) return last
+  }
+  return undefined
 }
 
 const chanceOf = (value: unknown): TokenChance | undefined => {

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { asked } from "./support/Asked.ts"
-import { ask, chatEntry, question, world } from "./support/World.ts"
-import { recordedServer, delta, events, greets, hello, helloWhole, says, streams } from "./support/RecordedServer.ts"
+import { delta, events, greets, hello, helloWhole, says, streams } from "./support/RecordedServer.ts"
 
 const streamed = (text: string, more: object = {}, end = true) =>
   asked((_, response) => streams(response, text, end), more)
@@ -169,70 +168,3 @@ describe("whole answers", () => {
     })
   )
 })
-
-it.live("the bytes of a token are those that the server tells, where they are bytes", () =>
-  Effect.gen(function* () {
-    const half = "\ufffd"
-    for (const [bytes, told] of [
-      [
-        [240, 159, 152],
-        [240, 159, 152]
-      ],
-      [null, undefined],
-      [undefined, undefined],
-      [[], undefined],
-      [[256], undefined],
-      [[1.5], undefined],
-      [["1"], undefined],
-      [Array.from({ length: 1_025 }, () => 65), undefined],
-      ["bytes", undefined]
-    ] as const) {
-      const one = { token: half, logprob: -0.5, bytes }
-      const content = [{ ...one, top_logprobs: [one] }]
-      const text = events(
-        { choices: [{ delta: { content: half }, logprobs: { content } }] },
-        delta({}, "stop"),
-        "[DONE]"
-      )
-      const server = yield* recordedServer((_, response) => streams(response, text))
-      const models = yield* world([chatEntry([{ base_url: server.url }])])
-      const answer = yield* ask(models, question({ logprobs: true, top_logprobs: 1 }))
-      const [said] = answer.events.flatMap((event) => (event._tag === "Text" ? (event.tokens ?? []) : []))
-      expect([bytes, said?.bytes, said?.top[0]?.bytes]).toEqual([bytes, told, told])
-    }
-  }).pipe(Effect.scoped)
-)
-
-it.live("the tokens of an answer are told where they were asked for, and no more of them", () =>
-  Effect.gen(function* () {
-    const chance = (token: string, logprob: unknown) => ({ token, logprob, bytes: null })
-    const said = (token: string) => ({
-      ...chance(token, -0.5),
-      top_logprobs: [chance(token, -0.5), chance("other", -1), chance("third", -2)]
-    })
-    const told = (content: unknown) => [{ index: 0, delta: { content: "Hello" }, logprobs: { content } }]
-    const text = events(
-      { choices: told([said("He"), said("llo")]) },
-      { choices: told([chance("x", "high"), null, chance("y", -3)]) },
-      { choices: told(null) },
-      delta({}, "stop"),
-      "[DONE]"
-    )
-    const heard = (more: object) =>
-      Effect.gen(function* () {
-        const server = yield* recordedServer((_, response) => streams(response, text))
-        const answer = yield* ask(yield* world([chatEntry([{ base_url: server.url }])]), question(more))
-        return answer.events.flatMap((event) => (event._tag === "Text" ? [event.tokens] : []))
-      }).pipe(Effect.scoped)
-    const top = [
-      { token: "He", logprob: -0.5 },
-      { token: "other", logprob: -1 }
-    ]
-    const [first, second, third] = yield* heard({ logprobs: true, top_logprobs: 2 })
-    expect(first?.[0]).toEqual({ token: "He", logprob: -0.5, top })
-    expect(second).toEqual([{ token: "y", logprob: -3, top: [] }])
-    expect(third).toBe(undefined)
-    expect((yield* heard({ logprobs: true }))[0]?.map(({ top }) => top)).toEqual([[], []])
-    expect(yield* heard({})).toEqual([undefined, undefined, undefined])
-  })
-)

@@ -23,6 +23,7 @@ const said = some({
   role: or(fc.constant("assistant")),
   content: or(fc.constantFrom("", "word ", null)),
   refusal: or(fc.constantFrom(null, "", "no ")),
+  reasoning: or(fc.constantFrom(null, "", "hm ")),
   tool_calls: or(fc.array(call, { maxLength: 3 }))
 })
 const token = some({ token: or(fc.string()), logprob: or(fc.double()), top_logprobs: or(fc.array(anything)) })
