@@ -47,20 +47,24 @@ export const transcriptOf = (
 ): Transcript | undefined => {
   const said = text(field(value, "text"))
   if (said === undefined) return undefined
-  const segments = spokenOf(field(value, "segments"), "text", durationMs)
+  const told = list(field(value, "segments"))
+  const segments = spokenOf(told, durationMs)
+  const words = list(field(value, "words"))
   return {
     text: said,
     language: codeOf(text(field(value, "language"))) ?? language ?? "und",
     segments: segments.length > 0 || said.trim() === "" ? segments : [{ startMs: 0, endMs: durationMs, text: said }],
-    words: spokenOf(field(value, "words"), "word", durationMs)
+    // Those of LocalAI may be with their segments alone.
+    words: spokenOf(words.length > 0 ? words : told.flatMap((one) => list(field(one, "words"))), durationMs)
   }
 }
 
-/** In order and within the sound, whatever the server says. */
-const spokenOf = (value: unknown, name: string, durationMs: number): ReadonlyArray<Spoken> =>
-  list(value)
+/** In order and within the sound, whatever the server says. A word's text is its `word`, for LocalAI its `text`. */
+const spokenOf = (told: ReadonlyArray<unknown>, durationMs: number): ReadonlyArray<Spoken> =>
+  told
     .flatMap((one): ReadonlyArray<Spoken> => {
-      const [said, start, end] = [text(field(one, name)), number(field(one, "start")), number(field(one, "end"))]
+      const said = text(field(one, "word")) ?? text(field(one, "text"))
+      const [start, end] = [number(field(one, "start")), number(field(one, "end"))]
       if (said === undefined || start === undefined) return []
       const startMs = within(start, 0, durationMs)
       return [{ text: said, startMs, endMs: within(end ?? start, startMs, durationMs) }]

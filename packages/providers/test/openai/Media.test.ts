@@ -198,6 +198,19 @@ describe("transcripts", () => {
     ]) {
       expect([told, of({ text: "x", language: told }, "fr")?.language]).toEqual([told, code])
     }
+    // LocalAI has `text` for `word`, and some of its backends tell words with their segments alone.
+    const spoken = [
+      { start: 0, end: 0.4, text: "Hi" },
+      { start: 0.5, end: 0.9, text: "there" }
+    ]
+    const words = [
+      { startMs: 0, endMs: 400, text: "Hi" },
+      { startMs: 500, endMs: 900, text: "there" }
+    ]
+    const within = spoken.map((word) => ({ ...word, words: [word] }))
+    expect(of({ text: "x", words: spoken })?.words).toEqual(words)
+    expect(of({ text: "x", segments: within, words: [] })).toMatchObject({ segments: words, words })
+    expect(of({ text: "x", segments: within, words: spoken.slice(1) })?.words).toEqual(words.slice(1))
     const time = fc.oneof(fc.double({ noNaN: false }), fc.constant(undefined))
     fc.assert(
       fc.property(fc.array(fc.record({ start: time, end: time, text: fc.string() })), (segments) => {
