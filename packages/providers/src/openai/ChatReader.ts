@@ -55,7 +55,9 @@ export class ChatReader {
     if (!isRecord(chunk)) return this.fail("broken")
     if (isError(chunk)) return this.fail(flawOf(chunk, this.begun))
     const before = events.length
-    for (const choice of list(chunk["choices"])) this.readChoice(choice, events)
+    const choices = list(chunk["choices"])
+    const counted = choices.length > 1 && isMisnumbered(choices)
+    for (const [at, choice] of choices.entries()) this.readChoice(choice, counted ? at : undefined, events)
     if (events.length > before) {
       this.begun = true
       // A count before the last word is not that of the answer.
@@ -83,9 +85,10 @@ export class ChatReader {
     events.push({ _tag: "Usage", promptTokens: this.usage.prompt, completionTokens: this.usage.completion })
   }
 
-  private readChoice(choice: unknown, events: Array<ChatEvent>): void {
+  /** `place`: its number, whatever it says. */
+  private readChoice(choice: unknown, place: number | undefined, events: Array<ChatEvent>): void {
     if (!isRecord(choice)) return
-    const index = number(choice["index"]) ?? 0
+    const index = place ?? numberOf(choice)
     const state = this.choices[index]
     // Nobody asked for it.
     if (state === undefined) return
@@ -132,6 +135,12 @@ export class ChatReader {
     this.flaw ??= flaw
   }
 }
+
+const numberOf = (choice: unknown): number => number(field(choice, "index")) ?? 0
+
+/** The choices of a whole answer that have one number (LocalAI). */
+const isMisnumbered = (choices: ReadonlyArray<unknown>): boolean =>
+  new Set(choices.map(numberOf)).size < choices.length && !choices.some((choice) => isRecord(field(choice, "delta")))
 
 const wordsOf = (said: Readonly<Record<string, unknown>>): string => {
   const content = said["content"]

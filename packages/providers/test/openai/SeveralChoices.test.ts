@@ -1,14 +1,14 @@
-/** What llama.cpp sends of two answers at once, as recorded: its counts are of one of them, and both are billed. */
+/** What servers send of two answers at once. llama.cpp, as recorded: its counts are of one of them, and both are billed. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
-import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
 import { idOf, replica } from "../../../domain/test/inference/support/Workspace.ts"
 import { events, recordedServer, says, streams } from "./support/RecordedServer.ts"
-import { chatEntry, question, world } from "./support/World.ts"
+import { ask, chatEntry, question, world } from "./support/World.ts"
 
 const usage = (completion: number) => ({
   completion_tokens: completion,
@@ -48,12 +48,46 @@ const answered = (index: number, content: string) => ({
 /** The count is that of the first answer. */
 const atOnce = { ...chunk(0, {}), choices: [answered(0, "a b e"), answered(1, "c d f g")], usage: usage(3) }
 
+const toldBy = (choices: unknown, n: number) =>
+  Effect.gen(function* () {
+    const server = yield* recordedServer((_, response) => says(response, 200, { choices }))
+    return yield* ask(yield* world([chatEntry([{ base_url: server.url }])]), question({ stream: false, n }))
+  }).pipe(Effect.scoped)
+
+/** Of each choice. */
+const textsOf = (heard: ReadonlyArray<ChatEvent>): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  for (const event of heard) if (event._tag === "Text") texts[event.index] = (texts[event.index] ?? "") + event.text
+  return texts
+}
+
 /** A token is a word here. */
 const words = Layer.succeed(
   Tokens,
   Tokens.by((text) => text.split(/\s+/).filter((word) => word !== "").length)
 )
 const books = Layer.succeed(Metering, { reserve: (charge) => Effect.succeed(charge), settle: () => Effect.void })
+
+it.live("two answers of LocalAI that have one number are two, and its chunks of one number are one", () =>
+  Effect.gen(function* () {
+    for (const numbers of [[0, 0], [1, 1], [], [1, 0]]) {
+      const choices = ["a b", "c d"].map((text, at) => ({ ...answered(0, text), index: numbers[at] }))
+      const { events: heard, reason } = yield* toldBy(choices, 2)
+      expect([numbers, reason, textsOf(heard)]).toEqual([
+        numbers,
+        undefined,
+        numbers[0] === 1 && numbers[1] === 0 ? ["c d", "a b"] : ["a b", "c d"]
+      ])
+    }
+    // Nobody asked for the second.
+    const one = yield* toldBy([answered(0, "a b"), answered(0, "c d")], 1)
+    expect([one.reason, textsOf(one.events)]).toEqual([undefined, ["a b"]])
+    // Two pieces of one answer.
+    const pieces = ["a", " b"].map((content) => ({ index: 0, delta: { content }, finish_reason: "stop" }))
+    const stream = yield* toldBy(pieces, 1)
+    expect([stream.reason, textsOf(stream.events)]).toEqual([undefined, ["a b"]])
+  })
+)
 
 it.live("two answers of llama.cpp cost what both of them say, streamed and whole", () =>
   Effect.gen(function* () {
