@@ -6,14 +6,8 @@
 import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
-import type { ClientStalled, FileTooLarge, QuestionError } from "@sluice/domain/inference/InferenceErrors"
-import type {
-  RangeUnsatisfiable,
-  VideoNotEnded,
-  VideoNotFound,
-  VideoOrderDiffers,
-  VideoWithoutBytes
-} from "@sluice/domain/inference/Video"
+import type { ClientStalled, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
+import type { VideoError } from "@sluice/domain/inference/Videos"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 
 /** More requests than the key may make in this window. */
@@ -55,17 +49,12 @@ export type InferenceFailure =
   | EnvironmentNotFound
   | FileTooLarge
   | KeyInvalid
-  | QuestionError
-  | RangeUnsatisfiable
   | RateExceeded
   | ScopeMissing
   | ServerStopping
   | StoreUnavailable
   | Unexpected
-  | VideoNotEnded
-  | VideoNotFound
-  | VideoOrderDiffers
-  | VideoWithoutBytes
+  | VideoError
 
 export interface InferenceWireError {
   readonly status: number
@@ -209,6 +198,10 @@ const table: {
       "The video is still being made. Delete it when it is completed or failed."
     ),
     headers: { "x-should-retry": "false" }
+  }),
+  VideoWithheld: () => ({
+    ...upstream.refused,
+    message: "The model's server made this video, and does not give it out. Order it from another model."
   }),
   VideoWithoutBytes: ({ status }) =>
     status === "failed"

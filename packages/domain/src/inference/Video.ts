@@ -30,6 +30,9 @@ export class VideoWithoutBytes extends Schema.TaggedError<VideoWithoutBytes>()("
   status: Schema.Literals(["queued", "in_progress", "failed"])
 }) {}
 
+/** It was made, and who made it does not give it out. */
+export class VideoWithheld extends Schema.TaggedError<VideoWithheld>()("VideoWithheld", {}) {}
+
 /** It is still being made: what is ordered is paid for. */
 export class VideoNotEnded extends Schema.TaggedError<VideoNotEnded>()("VideoNotEnded", {}) {}
 

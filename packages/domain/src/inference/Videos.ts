@@ -20,6 +20,7 @@ import {
   VideoNotEnded,
   VideoNotFound,
   VideoOrderDiffers,
+  VideoWithheld,
   VideoWithoutBytes
 } from "./Video.ts"
 import { VideoListStore, type VideoPage } from "./VideoListStore.ts"
@@ -33,6 +34,7 @@ export type VideoError =
   | VideoNotEnded
   | VideoNotFound
   | VideoOrderDiffers
+  | VideoWithheld
   | VideoWithoutBytes
 
 export class Videos extends Context.Service<
@@ -133,7 +135,9 @@ export class Videos extends Context.Service<
           const broken = () => new UpstreamFailed({ reason: "broken" })
           const { model, provider } = yield* Effect.mapError(catalog.find(row.model), broken)
           if (row.reference === null) return yield* broken()
-          const read = yield* provider.read(model, row.reference, range)
+          const read = yield* Effect.mapError(provider.read(model, row.reference, range), (failed) =>
+            failed.reason === "refused" ? new VideoWithheld() : failed
+          )
           if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })
           return read
         })

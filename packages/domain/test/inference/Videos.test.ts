@@ -48,6 +48,20 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
+    it.effect("says of a film that is not given out that it is the film", () =>
+      Effect.gen(function* () {
+        const { all, principal, turn } = yield* setUp(100n)
+        const { id } = yield* all.submit(principal, REQUEST)
+        script.look = Effect.succeed({ _tag: "Completed" })
+        yield* turn
+        yield* turn
+        script.read = failed("refused")
+        expect(yield* Effect.flip(all.read(principal, id, undefined))).toMatchObject({ _tag: "VideoWithheld" })
+        script.read = failed("overloaded")
+        expect(yield* Effect.flip(all.read(principal, id, undefined))).toMatchObject({ reason: "overloaded" })
+      })
+    )
+
     it.effect("counts one that failed or was not paid for as that, and at no cost", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(50n)

@@ -31,16 +31,18 @@ const BUSY = new Set([429])
 /** Of the others below 500 these are no matter of the request: a wrong key, a wrong name, too slow. */
 const OPERATORS = new Set([401, 404, 408])
 
+/** An answer below 500 that is neither the operator's matter nor the moment's. A 403 may be moderation. */
+export const isOfRequest = ({ fault, status }: CallFailed): boolean =>
+  fault === "status" && status >= 400 && status < 500 && !BUSY.has(status) && !OPERATORS.has(status)
+
 /** What of it the breaker counts. `crashes`: whether the request is of those that make sound servers answer 500. */
-export const verdictOf = ({ fault, retryAfterMs, status }: CallFailed, crashes: boolean): Verdict => {
+export const verdictOf = (failed: CallFailed, crashes: boolean): Verdict => {
+  const { fault, retryAfterMs, status } = failed
   if (fault === "unserved" || (fault === "status" && REFUSALS.has(status))) return { _tag: "Answered" }
   if (fault === "status" && BUSY.has(status)) return { _tag: "Busy", retryAfterMs }
-  // A 403 may be moderation: who asks for what is not allowed must not take the model from the others.
-  const ofRequest =
-    fault === "status" &&
-    ((status >= 400 && status < 500 && !OPERATORS.has(status)) ||
-      (crashes && status === 500 && retryAfterMs === undefined))
-  return ofRequest ? { _tag: "Nothing" } : { _tag: "Failed", retryAfterMs }
+  const crashed = crashes && fault === "status" && status === 500 && retryAfterMs === undefined
+  // Who asks for what is not taken must not take the model from the others.
+  return isOfRequest(failed) || crashed ? { _tag: "Nothing" } : { _tag: "Failed", retryAfterMs }
 }
 
 /** Whether another upstream could do better. */

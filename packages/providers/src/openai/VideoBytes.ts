@@ -3,13 +3,14 @@
  * before a byte is there; the bytes themselves are asked for when they are read, and an upstream that ignores the range is
  * read from its start.
  */
-import type { ByteRange, VideoBytes } from "@sluice/domain/inference/MediaProvider"
+import type { ByteRange, VideoBytes, VideoProgress } from "@sluice/domain/inference/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Cause, Effect, Stream } from "effect"
-import { callFailed, type CallFailed, toldOf } from "./CallFailed.ts"
+import { callFailed, type CallFailed, isOfRequest, toldOf } from "./CallFailed.ts"
 import { type Exchange, GO_ON } from "./Exchange.ts"
 import { checked } from "./Reply.ts"
 import type { Call, Plan, Upstreams } from "./Upstreams.ts"
+import { ABSENT, isUnknown, LOST } from "./VideoCall.ts"
 
 const MOST_BYTES = 8 * 1024 * 1024 * 1024
 
@@ -40,6 +41,18 @@ const send = (lease: Parameters<Call<unknown, never>>[0], id: string, range: str
     headers: ["range", range],
     mostBytes: MOST_BYTES
   })
+
+/** Whether there is something to fetch of a film that is said to be made: some give out none of what they keep elsewhere. */
+export const thereCall =
+  (id: string): Call<VideoProgress, never> =>
+  (lease) =>
+    Effect.suspend(() => film(send(lease, id, "bytes=0-0"), lease)).pipe(
+      Effect.as<VideoProgress>({ _tag: "Completed" }),
+      Effect.catchIf(
+        (error) => isOfRequest(error) || isUnknown(error),
+        ({ status }) => Effect.succeed(status === 404 ? ABSENT : LOST)
+      )
+    )
 
 const sizeCall =
   (id: string): Call<number, never> =>

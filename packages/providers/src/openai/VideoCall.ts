@@ -75,13 +75,13 @@ export const removeCall =
       )
     })
 
-const isUnknown = (error: CallFailed): boolean =>
+export const isUnknown = (error: CallFailed): boolean =>
   error.fault === "status" && (error.status === 404 || error.status === 410)
 
 /** It has forgotten it: there will be no film. */
-const LOST: VideoProgress = { _tag: "Failed", code: "video_generation_failed" }
+export const LOST: VideoProgress = { _tag: "Failed", code: "video_generation_failed" }
 /** It does not know it: not yet, or not any more. */
-const ABSENT: VideoProgress = { _tag: "Absent" }
+export const ABSENT: VideoProgress = { _tag: "Absent" }
 
 /** Undefined: it is none. */
 export const progressOf = (value: unknown): VideoProgress | undefined => {

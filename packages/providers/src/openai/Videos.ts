@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { hasDoneNothing, worthAnother } from "./CallFailed.ts"
 import type { Call, Plan, Upstreams } from "./Upstreams.ts"
-import { videoBytes } from "./VideoBytes.ts"
+import { thereCall, videoBytes } from "./VideoBytes.ts"
 import { lookCall, orderCall, removeCall } from "./VideoCall.ts"
 
 export const videos = (models: ReadonlyArray<VideoModel>, of: (model: VideoModel) => Upstreams): VideoProvider => ({
@@ -19,7 +19,12 @@ export const videos = (models: ReadonlyArray<VideoModel>, of: (model: VideoModel
       Effect.map(orderCall(task)(lease), (id) => `${lease.upstream.mark}:${id}`)
     return of(model).run(call, plan)
   },
-  look: (model, reference) => at(of(model), reference, (upstreams, plan, id) => upstreams.run(lookCall(id), plan)),
+  look: (model, reference) =>
+    at(of(model), reference, (upstreams, plan, id) =>
+      Effect.flatMap(upstreams.run(lookCall(id), plan), (progress) =>
+        progress._tag === "Completed" ? upstreams.run(thereCall(id), plan) : Effect.succeed(progress)
+      )
+    ),
   read: (model, reference, range) =>
     at(of(model), reference, (upstreams, plan, id) => videoBytes(upstreams, plan, id, range)),
   remove: (model, reference) => at(of(model), reference, (upstreams, plan, id) => upstreams.run(removeCall(id), plan))

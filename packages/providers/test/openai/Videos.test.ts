@@ -81,6 +81,49 @@ describe("a film", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is completed when there is something to fetch", () =>
+    Effect.gen(function* () {
+      const { model, provider, servers } = yield* over([studio(true)])
+      const reference = yield* provider.submit(model, task)
+      const [server] = servers
+      const looked = (content: Script) => {
+        server!.seen.length = 0
+        server!.script = (seen, response, request) =>
+          seen.path.endsWith("/content")
+            ? content(seen, response, request)
+            : says(response, 200, { id: "video_1", status: "completed" })
+        return told(provider.look(model, reference))
+      }
+      for (const ranges of [true, false]) expect(yield* looked(studio(ranges))).toEqual({ _tag: "Completed" })
+      expect(server!.seen.map(({ headers, path }) => [path, headers.range])).toEqual([
+        ["/v1/videos/video_1%2F%3F%23", undefined],
+        ["/v1/videos/video_1%2F%3F%23/content", "bytes=0-0"]
+      ])
+      const gone = { _tag: "Failed", code: "video_generation_failed" }
+      for (const [status, progress] of [
+        // SGLang with cloud storage: "Please use the cloud URL".
+        [400, gone],
+        [403, gone],
+        [410, gone],
+        [422, gone],
+        // These may pass.
+        [404, { _tag: "Absent" }],
+        [401, "broken"],
+        [500, "broken"],
+        [503, "overloaded"],
+        [302, "broken"]
+      ] as const) {
+        // Looked at again and again, it stays what it is, and the server is asked each time.
+        for (let i = 0; i < 7; i++) {
+          const found = yield* looked((_, response) => says(response, status, { detail: "Please use the cloud URL" }))
+          expect([status, found]).toEqual([status, progress])
+        }
+      }
+      // A page in place of a film.
+      expect(yield* looked((_, response) => says(response, 200, { url: "https://s3.internal/x.mp4" }))).toBe("broken")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("goes on whatever word its server has for that", () =>
     Effect.gen(function* () {
       const { model, provider, servers } = yield* over([studio(true)])
@@ -92,7 +135,10 @@ describe("a film", () => {
         ["CANCELED", {}, "Failed"],
         ["odd", { error: { code: "x" } }, "Failed"]
       ] as const) {
-        servers[0]!.script = (_, response) => says(response, 200, { id: "video_1", status, ...more })
+        servers[0]!.script = (seen, response, request) =>
+          seen.path.endsWith("/content")
+            ? studio(true)(seen, response, request)
+            : says(response, 200, { id: "video_1", status, ...more })
         expect(yield* told(provider.look(model, reference))).toMatchObject({ _tag: tag })
       }
     }).pipe(Effect.scoped)

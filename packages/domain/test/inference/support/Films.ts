@@ -29,9 +29,17 @@ interface Script {
   submit: Effect.Effect<string, UpstreamFailed>
   look: Effect.Effect<VideoProgress, UpstreamFailed>
   remove: Effect.Effect<void, UpstreamFailed>
+  read: ReturnType<VideoProvider["read"]>
   readonly asked: Array<string>
 }
-export const script: Script = { submit: Effect.succeed("r"), look: Effect.never, remove: Effect.void, asked: [] }
+const unread = Effect.die(new Error("Nobody reads here"))
+export const script: Script = {
+  submit: Effect.succeed("r"),
+  look: Effect.never,
+  remove: Effect.void,
+  read: unread,
+  asked: []
+}
 const asking = <A>(what: string, answer: () => Effect.Effect<A, UpstreamFailed>) =>
   Effect.suspend(() => {
     script.asked.push(what)
@@ -41,7 +49,7 @@ const videos: VideoProvider = {
   models: [MODEL],
   submit: (_model, { id }) => asking(`submit ${id}`, () => script.submit),
   look: (_model, reference) => asking(`look ${reference}`, () => script.look),
-  read: () => Effect.die(new Error("Nobody reads here")),
+  read: () => script.read,
   remove: (_model, reference) => asking(`remove ${reference}`, () => script.remove)
 }
 
@@ -69,7 +77,8 @@ let workspaces = 700
 export const stranger = (balance: bigint) => openWorkspace(++workspaces, balance)
 
 export const setUp = Effect.fn(function* (balance: bigint) {
-  Object.assign(script, { submit: Effect.succeed("r"), look: Effect.succeed({ _tag: "Waiting" }), remove: Effect.void })
+  const look = Effect.succeed({ _tag: "Waiting" })
+  Object.assign(script, { submit: Effect.succeed("r"), look, remove: Effect.void, read: unread })
   script.asked.length = 0
   const principal = yield* stranger(balance)
   const { tick } = yield* VideoReconciler
