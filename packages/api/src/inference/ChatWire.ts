@@ -4,7 +4,7 @@
  */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/Inference"
-import type { SaidToken, TokenChance } from "@sluice/domain/inference/ModelProvider"
+import type { ChatEvent, SaidToken, TokenChance } from "@sluice/domain/inference/ModelProvider"
 import * as Schema from "effect/Schema"
 
 const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
@@ -16,21 +16,29 @@ export const UsageWire = Schema.Struct({
   cost: Schema.Finite.annotate({ description: "USD" })
 }).annotate({ identifier: "ChatUsage" })
 
+const extraContent = Schema.optionalKey(
+  Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description: "Of some models, as Gemini's thought signatures: they want it back with the call, as it is"
+  })
+)
+
 const ToolCallWire = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("function"),
   function: Schema.Struct({
     name: Schema.String,
     arguments: Schema.String.annotate({ description: "JSON; check it before you use it" })
-  })
+  }),
+  extra_content: extraContent
 }).annotate({ identifier: "ChatToolCall" })
 
-/** `id`, `type` and the name come with the first piece of a call. */
+/** `id`, `type`, the name and `extra_content` come with the first piece of a call. */
 const ToolCallDeltaWire = Schema.Struct({
   index: Schema.Int,
   id: Schema.optionalKey(Schema.String),
   type: Schema.optionalKey(Schema.Literal("function")),
-  function: Schema.Struct({ name: Schema.optionalKey(Schema.String), arguments: Schema.String })
+  function: Schema.Struct({ name: Schema.optionalKey(Schema.String), arguments: Schema.String }),
+  extra_content: extraContent
 }).annotate({ identifier: "ChatToolCallDelta" })
 
 const tokenFields = {
@@ -113,7 +121,8 @@ export const completionText = ({ head, choices, usage }: Answer): string =>
 const callToWire = (call: Answer["choices"][number]["calls"][number]): typeof ToolCallWire.Type => ({
   id: call.id,
   type: "function",
-  function: { name: call.name, arguments: call.arguments }
+  function: { name: call.name, arguments: call.arguments },
+  ...(call.extra === undefined ? {} : { extra_content: call.extra })
 })
 
 const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
@@ -157,10 +166,10 @@ const logprobsOf = (tokens: ReadonlyArray<SaidToken>): typeof LogprobsWire.Type 
 /** A call of a tool begins; where it is the first piece of its choice it names the role. */
 export const callChunk = (
   start: string,
-  { call, id, index, name }: { call: number; id: string; index: number; name: string },
+  { call, extra, id, index, name }: Omit<Extract<ChatEvent, { readonly _tag: "ToolCall" }>, "_tag">,
   first: boolean
 ): string =>
-  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}}]},"finish_reason":null}]}\n\n`
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}${extra === undefined ? "" : `,"extra_content":${JSON.stringify(extra)}`}}]},"finish_reason":null}]}\n\n`
 
 /** A piece of the arguments of a call. */
 export const argumentsChunk = (start: string, index: number, call: number, text: string): string =>

@@ -5,6 +5,7 @@
 import { Result } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { ChatBody, type MessageBody } from "./ChatBody.ts"
+import { type ExtraContent, extraContentOf } from "./ExtraContent.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 export type Role = MessageBody["role"]
@@ -25,6 +26,8 @@ export interface ChatMessage {
   readonly name: string | undefined
   /** Calls that an assistant made before, as JSON; they are part of the prompt. */
   readonly toolCalls: string | undefined
+  /** What belongs to each of these calls beside: no part of the prompt. Absent: nothing does. */
+  readonly callExtras?: ReadonlyArray<ExtraContent | undefined>
   /** Of a tool's answer: the id of the call. */
   readonly toolCallId: string | undefined
 }
@@ -153,7 +156,8 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
   // Without words of its own, an assistant said its refusal.
   const refusal = message.role === "assistant" ? (message.refusal ?? "") : ""
   const content = refusal !== "" && (message.content ?? "") === "" ? refusal : (message.content ?? null)
-  const toolCalls = message.tool_calls ?? []
+  const toolCalls = (message.tool_calls ?? []).map(({ function: called, id, type }) => ({ id, type, function: called }))
+  const callExtras = (message.tool_calls ?? []).map((call) => extraContentOf(call.extra_content))
   if (content === null && (message.role !== "assistant" || toolCalls.length === 0)) {
     return invalid(
       `${path}.content`,
@@ -178,6 +182,7 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
     parts: images.length === 0 ? undefined : parts,
     name: message.name ?? undefined,
     toolCalls: toolCalls.length === 0 ? undefined : JSON.stringify(toolCalls),
+    ...(callExtras.some((extra) => extra !== undefined) ? { callExtras } : {}),
     toolCallId: message.tool_call_id ?? undefined
   })
 }

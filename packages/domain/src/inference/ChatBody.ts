@@ -32,7 +32,14 @@ const ImagePart = Schema.Struct({
 const ToolCall = Schema.Struct({
   id: Schema.String,
   type: opt(Schema.String),
-  function: opt(Schema.Struct({ name: Schema.String, arguments: Schema.String }))
+  function: opt(Schema.Struct({ name: Schema.String, arguments: Schema.String })),
+  extra_content: Schema.optionalKey(
+    Schema.Unknown.annotate({
+      description:
+        "As it came with the call, for models that want it back (Gemini's thought signatures): an object of at most " +
+        "16,384 bytes, else it is left out. It counts for no tokens."
+    })
+  )
 })
 
 export const MessageBody = Schema.Struct({

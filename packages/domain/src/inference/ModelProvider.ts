@@ -9,6 +9,7 @@ import { Context, Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { ChatRequest } from "./Chat.ts"
 import type { EmbeddingInput } from "./EmbeddingRequest.ts"
+import type { ExtraContent } from "./ExtraContent.ts"
 import type { ImageFormat } from "./ImageFormat.ts"
 import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "./MediaProvider.ts"
 
@@ -85,6 +86,8 @@ export type ChatEvent =
       readonly call: number
       readonly id: string
       readonly name: string
+      /** Goes to the caller, and comes back with the call. */
+      readonly extra?: ExtraContent
     }
   /** A piece of the arguments of a call that has begun, as JSON text. */
   | { readonly _tag: "ToolArguments"; readonly index: number; readonly call: number; readonly text: string }

@@ -2,12 +2,14 @@
  * What a model has produced so far, by choice. It is kept whole, because the count that is billed is one of the whole text
  * (Tokens.ts); its size is bounded by the allowed answer.
  */
+import type { ExtraContent } from "./ExtraContent.ts"
 import type { ChatEvent, FinishReason, SaidToken } from "./ModelProvider.ts"
 import { LONGEST_TOKEN } from "./Tokens.ts"
 
 export interface ToolCall {
   readonly id: string
   readonly name: string
+  readonly extra?: ExtraContent
   /** Characters of the choice's text that came before it. */
   readonly at: number
   /** JSON text; not of a call that was cut. */
@@ -144,7 +146,13 @@ export class Production {
         return true
       case "ToolCall":
         if (event.call !== choice.calls.length || event.call >= MAX_CALLS) return false
-        choice.calls.push({ id: event.id, name: event.name, at: choice.text.length, arguments: "" })
+        choice.calls.push({
+          id: event.id,
+          name: event.name,
+          ...(event.extra === undefined ? {} : { extra: event.extra }),
+          at: choice.text.length,
+          arguments: ""
+        })
         return true
       case "ToolArguments": {
         const call = choice.calls[event.call]

@@ -23,6 +23,21 @@ const accepted = (body: unknown) => {
 }
 
 describe("decodeChat", () => {
+  it("keeps what belongs to a call beside the prompt, where it is an object that can be carried", () => {
+    const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } }
+    const asking = (extra: object) =>
+      accepted({ ...good, messages: [...messages, { role: "assistant", tool_calls: [call, { ...call, ...extra }] }] })
+    const plain = asking({})
+    expect(plain.messages[1]).toMatchObject({ toolCalls: JSON.stringify([call, call]) })
+    const signed = { google: { thought_signature: "x" } }
+    const told = asking({ extra_content: signed })
+    expect(told.messages[1]).toEqual({ ...plain.messages[1], callExtras: [undefined, signed] })
+    expect(promptText(told)).toBe(promptText(plain))
+    for (const extra of ["x", 5, null, [], { a: "x".repeat(16_384) }]) {
+      expect(asking({ extra_content: extra })).toEqual(plain)
+    }
+  })
+
   it("names the path of what is wrong", () => {
     for (const [body, param] of [
       [null, null],

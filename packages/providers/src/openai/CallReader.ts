@@ -2,6 +2,7 @@
  * The calls of tools of one choice, from the pieces in which upstreams send them: with and without index, id, type, with
  * the arguments as text or as an object, all at once or one by one.
  */
+import { type ExtraContent, extraContentOf } from "@sluice/domain/inference/ExtraContent"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
 import { MAX_CALLS } from "@sluice/domain/inference/Production"
 import { isRecord, number, text } from "./Loose.ts"
@@ -12,6 +13,8 @@ interface CallState {
   id: string | undefined
   /** Ours; undefined: its name is not known yet. */
   call: number | undefined
+  /** What came with it that its upstream wants back. */
+  extra: ExtraContent | undefined
   /** Arguments that came before the name. */
   early: string
   hasArguments: boolean
@@ -44,6 +47,7 @@ export class CallReader {
     if (found === undefined && id === undefined && name === undefined && args === "") return true
     const state = found ?? this.begin(key, id)
     if (state === undefined) return false
+    state.extra ??= extraContentOf(piece["extra_content"])
     if (state.call === undefined && name !== undefined) {
       state.id ??= id
       const given = this.isTaken(state.id) ? undefined : state.id
@@ -53,7 +57,8 @@ export class CallReader {
         index: this.index,
         call: state.call,
         id: given ?? `call_${this.seed}_${state.call}`,
-        name
+        name,
+        ...(state.extra === undefined ? {} : { extra: state.extra })
       })
       this.say(state, state.early, events)
     }
@@ -96,7 +101,7 @@ export class CallReader {
 
   private begin(key: number | undefined, id: string | undefined): CallState | undefined {
     if (this.calls.length >= MAX_CALLS) return undefined
-    const state: CallState = { key, id, call: undefined, early: "", hasArguments: false }
+    const state: CallState = { key, id, call: undefined, extra: undefined, early: "", hasArguments: false }
     this.calls.push(state)
     return state
   }

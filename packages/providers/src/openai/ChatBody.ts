@@ -45,16 +45,21 @@ export const chatBody = (request: ChatRequest, dialect: Dialect): string => {
 const unless = (value: number, usual: number): number | undefined => (value === usual ? undefined : value)
 
 const messageBody = (message: ChatMessage): Json => {
-  const { name, parts, role, text, toolCallId, toolCalls } = message
+  const { callExtras, name, parts, role, text, toolCallId, toolCalls } = message
   return {
     // Servers of open models know no other word for it, those of OpenAI take either.
     role: role === "developer" ? "system" : role,
     content: parts === undefined ? (toolCalls !== undefined && text === "" ? null : text) : parts.map(partBody),
     name,
-    tool_calls: toolCalls === undefined ? undefined : JSON.parse(toolCalls),
+    tool_calls: toolCalls === undefined ? undefined : callsBody(toolCalls, callExtras),
     tool_call_id: toolCallId
   }
 }
+
+const callsBody = (toolCalls: string, extras: ChatMessage["callExtras"]): ReadonlyArray<Json> =>
+  (JSON.parse(toolCalls) as ReadonlyArray<Json>).map((call, at) =>
+    extras?.[at] === undefined ? call : { ...call, extra_content: extras[at] }
+  )
 
 const partBody = (part: string | ChatImage): Json =>
   typeof part === "string"

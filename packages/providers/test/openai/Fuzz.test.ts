@@ -16,6 +16,7 @@ const number = or(fc.integer({ min: -1, max: 3 }))
 const call = some({
   index: number,
   id: or(fc.constantFrom("", "a", "b")),
+  extra_content: or(fc.constant({ google: {} })),
   type: or(fc.constant("function")),
   function: some({ name: or(fc.constantFrom("", "f", "g")), arguments: or(fc.constantFrom("", "{", "}")) })
 })

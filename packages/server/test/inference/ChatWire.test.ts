@@ -1,6 +1,7 @@
 /** What the server writes is what the contract shows, and the contract makes a document. */
 import { describe, expect, it } from "@effect/vitest"
 import {
+  callChunk,
   ChatChunkWire,
   ChatCompletionWire,
   chunkStart,
@@ -53,6 +54,32 @@ describe("the wire", () => {
     expect(chunks[2]!.choices[0]!.delta).toEqual({ role: "assistant", content: null, refusal: "No" })
     expect(chunks[3]!.choices[0]!.delta).toEqual({ refusal: "." })
     expect(chunks.at(-1)).toMatchObject({ id: 'chatcmpl-"1"', choices: [], usage: { total_tokens: 7 } })
+  })
+
+  it("has what belongs to a call of a tool with the call, in both forms", () => {
+    const extra = { google: { thought_signature: 'a"\n' } }
+    const calls = [
+      { id: "a", name: "f", at: 0, arguments: "{}", extra },
+      { id: "b", name: "f", at: 0, arguments: "{}" }
+    ]
+    const choices = [{ text: "", calls, reason: "tool_calls" as const }]
+    const whole = Schema.decodeUnknownSync(
+      ChatCompletionWire,
+      strict
+    )(JSON.parse(completionText({ ...answer, choices })))
+    const chunks = calls.map((one, call) =>
+      Schema.decodeUnknownSync(
+        ChatChunkWire,
+        strict
+      )(JSON.parse(callChunk(chunkStart(answer.head), { index: 0, call, ...one }, false).slice(6)))
+    )
+    for (const told of [
+      whole.choices[0]!.message.tool_calls!,
+      chunks.flatMap((chunk) => chunk.choices[0]!.delta.tool_calls!)
+    ]) {
+      expect(told.map((one) => one.extra_content)).toEqual([extra, undefined])
+      expect("extra_content" in told[1]!).toBe(false)
+    }
   })
 
   it("has the bytes of a token as they were told, else those of its text", () => {
