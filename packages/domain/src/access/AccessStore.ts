@@ -1,6 +1,7 @@
 /** The SQL of API keys. What is looked up by hash needs no workspace; everything else names it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Attempt } from "../idempotency/Idempotency.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { Scope } from "./Principal.ts"
@@ -45,8 +46,11 @@ export class AccessStore extends Context.Service<
     readonly find: (hash: string, environment: string | undefined) => Effect.Effect<AccessRow | undefined>
     /** Notes the use of a key, at most once a minute over all replicas. */
     readonly touch: (keyId: string, now: Date) => Effect.Effect<void>
-    /** A key whose id exists is given a new secret: its first one was never handed out. */
-    readonly insert: (key: NewKey, now: Date) => Effect.Effect<ApiKey>
+    /**
+     * A key whose id exists is given a new secret: its first one was never handed out. Undefined: the attempt is another
+     * run's by now, which hands out its own.
+     */
+    readonly insert: (key: NewKey, now: Date, attempt?: Attempt) => Effect.Effect<ApiKey | undefined>
     /** How many a workspace has, beside this one. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly list: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<ApiKey>>
@@ -81,19 +85,26 @@ export class AccessStore extends Context.Service<
             Effect.orDie,
             Effect.asVoid
           ),
-        insert: (key, now) =>
-          sql<ApiKey>`insert into api_keys as k
+        insert: (key, now, attempt) => {
+          // Locked: nobody takes the attempt over before this is committed.
+          const mine =
+            attempt === undefined
+              ? sql`select 1 as one`
+              : sql`select 1 as one from idempotency_keys where workspace_id = ${key.workspaceId} and key = ${attempt.key}
+                  and attempt_id = ${key.id} and locked_until = ${attempt.lockedUntil}::timestamptz and response is null for share`
+          return sql<ApiKey>`with mine as materialized (${mine})
+            insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)
-            values (${key.id}, ${key.workspaceId}, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',
-              ${key.scopes === null ? null : JSON.stringify(key.scopes)}::json, ${key.environmentId}::uuid, ${key.rateLimitRpm}, ${now}::timestamptz)
+            select ${key.id}::uuid, ${key.workspaceId}::uuid, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',
+              ${key.scopes === null ? null : JSON.stringify(key.scopes)}::json, ${key.environmentId}::uuid, ${key.rateLimitRpm}::int4,
+              ${now}::timestamptz from mine
             on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
               where k.workspace_id = excluded.workspace_id
             returning ${columns}`.pipe(
-            Effect.flatMap((rows) =>
-              rows[0] === undefined ? Effect.die("a key's id belongs to another workspace") : Effect.succeed(rows[0])
-            ),
+            Effect.map((rows) => rows[0]),
             Effect.orDie
-          ),
+          )
+        },
         count: (workspaceId, besides) =>
           sql<{
             count: bigint

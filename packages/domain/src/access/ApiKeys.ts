@@ -6,6 +6,7 @@ import type { PlatformError } from "effect"
 import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { EnvironmentNotFound } from "../environments/Environment.ts"
+import { type Attempt, IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { Access } from "./Access.ts"
 import { ApiKeyNotFound, ScopeMissing } from "./AccessErrors.ts"
@@ -34,12 +35,12 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<ApiKey>>
-    /** `attemptId`: the id of an earlier run of the same request, which then handed out no key. */
+    /** `attempt`: under an Idempotency-Key; an earlier run of the same request handed out no key. */
     readonly create: (
       principal: Principal,
       request: KeyRequest,
-      attemptId: string | undefined
-    ) => Effect.Effect<CreatedKey, ScopeMissing | EnvironmentNotFound | LimitReached>
+      attempt: Attempt | undefined
+    ) => Effect.Effect<CreatedKey, ScopeMissing | EnvironmentNotFound | LimitReached | IdempotencyInProgress>
     readonly update: (principal: Principal, id: string, change: KeyChange) => Effect.Effect<ApiKey, ApiKeyNotFound>
     readonly remove: (principal: Principal, id: string) => Effect.Effect<void, ApiKeyNotFound>
   }
@@ -54,14 +55,14 @@ export class ApiKeys extends Context.Service<
 
       return ApiKeys.of({
         list: Effect.fn("ApiKeys.list")((principal, page) => store.list(principal.workspaceId, page)),
-        create: Effect.fn("ApiKeys.create")(function* (principal, request, attemptId) {
+        create: Effect.fn("ApiKeys.create")(function* (principal, request, attempt) {
           const beyond = request.scopes?.find((scope) => !principal.scopes.includes(scope))
           if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
           const environmentId = request.environmentId
           if (environmentId !== null && !(yield* store.environmentExists(principal.workspaceId, environmentId))) {
             return yield* new EnvironmentNotFound({ environment: environmentId })
           }
-          const id = attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
+          const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
             return yield* new LimitReached({ kind: "API keys", most: MOST_OF_A_KIND })
           }
@@ -79,8 +80,10 @@ export class ApiKeys extends Context.Service<
               environmentId,
               rateLimitRpm: request.rateLimitRpm ?? DEFAULT_RATE_LIMIT_RPM
             },
-            new Date(yield* Clock.currentTimeMillis)
+            new Date(yield* Clock.currentTimeMillis),
+            attempt
           )
+          if (apiKey === undefined) return yield* new IdempotencyInProgress()
           return { apiKey, key }
         }),
         update: Effect.fn("ApiKeys.update")(function* (principal, id, change) {

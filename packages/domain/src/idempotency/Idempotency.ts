@@ -32,6 +32,9 @@ export interface Attempt {
   readonly id: string
   /** An earlier run of the same request may have made it. */
   readonly again: boolean
+  /** The key, and until when it is this run's: afterwards another run may have taken it over. */
+  readonly key: string
+  readonly lockedUntil: Date
 }
 
 /** Undefined without an Idempotency-Key. */
@@ -90,17 +93,8 @@ export class Idempotency extends Context.Service<
       const settle = (claim: Claim, { outcome, text }: Answer) =>
         outcome === "kept"
           ? store.finish(claim, seal.seal(Redacted.make(text), aad(claim.workspaceId, claim.key)))
-          : outcome === "none"
-            ? store.release(claim)
-            : store.handBack(claim)
+          : Effect.as(outcome === "none" ? store.release(claim) : store.handBack(claim), true)
 
-      const first = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<Answer, E, R>) =>
-        run.pipe(
-          Effect.provideService(CurrentAttempt, attempt),
-          Effect.tap((answer) => settle(claim, answer)),
-          Effect.tapCause(() => persist(store.handBack(claim))),
-          Effect.map((answer) => ({ text: answer.text, replayed: false }))
-        )
       const replay = Effect.fnUntraced(function* (request: KeyedRequest) {
         const held = yield* store.held(request.workspaceId, request.key)
         if (held !== undefined && held.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
@@ -108,6 +102,16 @@ export class Idempotency extends Context.Service<
         const text = yield* Effect.orDie(seal.open(held.response, aad(request.workspaceId, request.key)))
         return { text: Redacted.value(text), replayed: true }
       })
+      const first = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<Answer, E, R>) =>
+        run.pipe(
+          Effect.provideService(CurrentAttempt, attempt),
+          Effect.flatMap((answer) => Effect.map(settle(claim, answer), (stands) => ({ answer, stands }))),
+          Effect.tapCause(() => persist(store.handBack(claim))),
+          // Of two runs, the second of which took the key over, one answer is told: that of the one that has it.
+          Effect.flatMap(({ answer, stands }) =>
+            stands ? Effect.succeed({ text: answer.text, replayed: false }) : replay(claim)
+          )
+        )
 
       return Idempotency.of({
         once: Effect.fnUntraced(function* (request, run) {
@@ -122,7 +126,11 @@ export class Idempotency extends Context.Service<
           // Whose claim is cut off, or its answer lost, may have it all the same: a key is never held by nobody.
           const id = yield* Effect.tapCause(store.claim(claim), () => persist(store.handBackUnsure(claim)))
           if (id === undefined) return yield* replay(request)
-          return yield* first(claim, { id, again: id !== claim.attemptId }, run)
+          return yield* first(
+            claim,
+            { id, again: id !== claim.attemptId, key: claim.key, lockedUntil: claim.lockedUntil },
+            run
+          )
         }, Effect.uninterruptible)
       })
     })

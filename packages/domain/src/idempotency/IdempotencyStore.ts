@@ -26,8 +26,8 @@ export class IdempotencyStore extends Context.Service<
     /** The attempt's id when the caller may run the request now: new key, expired key, or an earlier run that never ended. */
     readonly claim: (claim: Claim) => Effect.Effect<string | undefined>
     readonly held: (workspaceId: string, key: string) => Effect.Effect<Held | undefined>
-    /** Stores the answer unless another run took the key over since. */
-    readonly finish: (claim: Claim, response: Uint8Array) => Effect.Effect<void>
+    /** Stores the answer unless another run took the key over since; says whether it did. */
+    readonly finish: (claim: Claim, response: Uint8Array) => Effect.Effect<boolean>
     /** Gives an unfinished key back, as if it had never been used. */
     readonly release: (claim: Claim) => Effect.Effect<void>
     /** Lets the same request run again at once, as the same attempt: what it made may be there. */
@@ -68,9 +68,9 @@ export class IdempotencyStore extends Context.Service<
             Effect.orDie
           ),
         finish: (claim, response) =>
-          sql`update idempotency_keys set response = ${response}::bytea where ${mine(claim)}`.pipe(
-            Effect.orDie,
-            Effect.asVoid
+          sql`update idempotency_keys set response = ${response}::bytea where ${mine(claim)} returning 1 as one`.pipe(
+            Effect.map((rows) => rows.length > 0),
+            Effect.orDie
           ),
         release: (claim) => sql`delete from idempotency_keys where ${mine(claim)}`.pipe(Effect.orDie, Effect.asVoid),
         handBack: (claim) =>

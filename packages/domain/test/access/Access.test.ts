@@ -5,6 +5,7 @@ import { Access } from "@sluice/domain/access/Access"
 import { AccessStore } from "@sluice/domain/access/AccessStore"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { isWellFormed } from "@sluice/domain/access/ApiKey"
+import type { Attempt } from "@sluice/domain/idempotency/Idempotency"
 import { KeyHash } from "@sluice/domain/access/KeyHash"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { allScopes } from "@sluice/domain/access/Principal"
@@ -121,18 +122,26 @@ onEveryDatabase("Access", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { workspaceId } = yield* Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined))
       const keys = yield* ApiKeys
-      const create = (attemptId?: string) =>
+      const last = "01890a5d-ac96-774b-bcce-b302099a8050"
+      const attempt = { id: last, again: false, key: "k", lockedUntil: new Date(START) }
+      yield* sql`insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
+        values (${workspaceId}, 'k', '\\x00', ${last}, ${new Date(START)}::timestamptz, ${new Date(0)}::timestamptz)`
+      const create = (attempt?: Attempt) =>
         keys.create(
           principalOf(workspaceId),
           { name: "one more", scopes: null, environmentId: null, rateLimitRpm: undefined },
-          attemptId
+          attempt
         )
       yield* sql`insert into api_keys (id, workspace_id, name, prefix, hash, status, rate_limit_rpm, created_at)
         select gen_random_uuid(), ${workspaceId}, 'k', 'p', decode(md5(n::text), 'hex'), 'active', 1, now()
         from generate_series(1, ${MOST_OF_A_KIND - 2}) as n`
-      const last = "01890a5d-ac96-774b-bcce-b302099a8050"
-      expect((yield* create(last)).apiKey.id).toBe(last)
-      expect((yield* create(last)).apiKey.id).toBe(last)
+      expect((yield* create(attempt)).apiKey.id).toBe(last)
+      const standing = yield* create({ ...attempt, again: true })
+      expect(standing.apiKey.id).toBe(last)
+      // A run that was overtaken changes no secret that another one hands out.
+      const overtaken = { ...attempt, lockedUntil: new Date(START - 1) }
+      expect((yield* Effect.flip(create(overtaken)))._tag).toBe("IdempotencyInProgress")
+      yield* (yield* Access).authenticate(Redacted.value(standing.key), undefined)
       expect(yield* Effect.flip(create())).toMatchObject({ _tag: "LimitReached", kind: "API keys" })
       yield* keys.remove(principalOf(workspaceId), last)
       expect((yield* create()).apiKey.name).toBe("one more")

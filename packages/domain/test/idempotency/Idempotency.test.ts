@@ -134,9 +134,29 @@ onEveryDatabase("Idempotency", (it) => {
           })
           expect(yield* once(answering("decided"))).toMatchObject({ value: { replayed: false } })
           const { id } = attempts[0]!
-          expect(attempts).toEqual([false, true, true, true].map((again) => ({ id, again })))
+          expect(attempts).toMatchObject([false, true, true, true].map((again) => ({ id, again })))
           expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${id}`)
         })
+    )
+
+    it.effect("gives one answer where a run that took too long was overtaken by another", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(START)
+        const { once } = yield* Idempotency
+        const may = yield* Deferred.make<void>()
+        const slow = yield* Effect.forkChild(
+          once(request("slow"), Effect.andThen(Deferred.await(may), answering("slow"))),
+          { startImmediately: true }
+        )
+        // Its claim is there before it is overtaken.
+        const sql = yield* SqlClient.SqlClient
+        while ((yield* sql`select from idempotency_keys where key = 'slow'`).length === 0) yield* Effect.yieldNow
+        yield* TestClock.setTime(START + 60_000)
+        const standing = yield* once(request("slow"), answering("quick"))
+        expect(standing.text).toMatch(/^quick /)
+        yield* Deferred.succeed(may, undefined)
+        expect(yield* Fiber.join(slow)).toEqual({ ...standing, replayed: true })
+      })
     )
 
     it.effect("is free again, for other requests too, when nothing was begun", () =>

@@ -26,7 +26,7 @@ export const apiKeysHandlers = HttpApiBuilder.group(InfraApi, "apiKeys", (handle
             rateLimitRpm: payload.rate_limit_rpm ?? undefined
           }
           return yield* answer(
-            keys.create(yield* CurrentPrincipal, request, (yield* CurrentAttempt)?.id),
+            keys.create(yield* CurrentPrincipal, request, yield* CurrentAttempt),
             ({ apiKey, key }) => ({
               data: { ...apiKeyToWire(apiKey), key: Redacted.value(key) }
             })
