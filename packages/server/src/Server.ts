@@ -5,6 +5,7 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Replica } from "@sluice/domain/database/Replica"
+import { storeWritesWatched } from "@sluice/domain/database/StoreWrites"
 import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import type { Tokens } from "@sluice/domain/inference/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -111,7 +112,7 @@ export const server = (
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(Layer.mergeAll(database, NodeTokens.loaded)),
     Layer.provideMerge(catalog),
-    Layer.provideMerge(ServerMeters.layer),
+    Layer.provideMerge(Layer.mergeAll(ServerMeters.layer, storeWritesWatched)),
     // Nothing exports traces yet: spans would be made for nobody.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )

@@ -10,6 +10,7 @@ import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
 import { Meters } from "../observation/Meters.ts"
 import { isStoreAway } from "./StoreAway.ts"
+import { StoreWrites } from "./StoreWrites.ts"
 
 export interface GroupCommit<I, O, E> {
   /** Interrupted while queued: never sent. In flight: it commits, only the answer is dropped. */
@@ -43,6 +44,7 @@ export const make = <I, O, E, R>(
   Effect.gen(function* () {
     const run = Effect.runForkWith(yield* Effect.context<R>())
     const meters = yield* Meters
+    const writes = yield* StoreWrites
     const waitingRows = meters.commitWaiting.of(options.name)
     const flushedRows = meters.commitRows.of(options.name)
     const flushes = meters.commitFlushes.of(options.name)
@@ -71,8 +73,13 @@ export const make = <I, O, E, R>(
 
     const attempt = (part: ReadonlyArray<Waiting<I, O, E>>): Effect.Effect<void, never, R> =>
       Effect.matchCauseEffect(flush(part.map((waiting) => waiting.item)), {
-        onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
+        onSuccess: (exits) =>
+          Effect.sync(() => {
+            writes.taken()
+            part.forEach((waiting, i) => waiting.resume(exits[i]!))
+          }),
         onFailure: (cause) => {
+          writes.failed(Cause.squash(cause))
           if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isStoreAway(Cause.squash(cause))) {
             return Effect.sync(() => part.forEach((waiting) => waiting.resume(Exit.failCause(cause))))
           }

@@ -1,7 +1,10 @@
 /** Many callers, one statement: right answers, fair turns, and one bad row that fails alone. */
 import { assert, describe, it } from "@effect/vitest"
 import * as GroupCommit from "@sluice/domain/database/GroupCommit"
+import { StoreWrites, storeWritesWatched } from "@sluice/domain/database/StoreWrites"
 import { Effect, Exit, Fiber } from "effect"
+import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
 
 interface Item {
   readonly key: string
@@ -34,6 +37,37 @@ describe("GroupCommit", () => {
       exits.forEach((exit, n) => assert.deepStrictEqual(exit, n === 13 ? Exit.fail("thirteen") : Exit.succeed(n * 2)))
       assert.isAtMost(flushes.length, 14)
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("says for a while that the store is full, or until it takes something", () =>
+    Effect.gen(function* () {
+      const writes = yield* StoreWrites
+      const fails = { with: "" }
+      const { submit } = yield* GroupCommit.make<Item, number, SqlError.SqlError, never>(
+        { name: "test", maxRows: 64, key: (item) => item.key },
+        (items) => {
+          if (fails.with === "") return Effect.succeed(items.map((item) => Exit.succeed(item.n)))
+          const cause = Object.assign(new Error("PostgreSQL's words"), { code: fails.with })
+          return Effect.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause }) }))
+        }
+      )
+      const write = (code: string) =>
+        Effect.andThen(
+          Effect.sync(() => void (fails.with = code)),
+          Effect.exit(submit({ key: "k", n: 1 }))
+        )
+      yield* write("40001")
+      assert.isFalse(writes.refused(), "a conflict is no lack of room")
+      yield* write("53100")
+      assert.isTrue(writes.refused())
+      yield* write("")
+      assert.isFalse(writes.refused())
+      yield* write("53100")
+      yield* TestClock.adjust("9 seconds")
+      assert.isTrue(writes.refused())
+      yield* TestClock.adjust("1 second")
+      assert.isFalse(writes.refused())
+    }).pipe(Effect.scoped, Effect.provide(storeWritesWatched))
   )
 
   it.effect("lets another workspace pass a flood", () =>

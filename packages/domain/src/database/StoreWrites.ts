@@ -1,0 +1,42 @@
+/**
+ * Whether the store takes what is written, by what became of the last writes: a full disk is read from as ever, and a write of
+ * a few bytes may still find a place. Nobody asks by default: then nothing is kept.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlError } from "effect/sql"
+
+/** No room on the disk, or none that can be written. */
+const FULL = new Set(["53100", "58030"])
+/** After so long without a write it may have room again: who tries will find out. */
+const BELIEVED_MS = 10_000
+
+export interface Writes {
+  readonly taken: () => void
+  readonly failed: (error: unknown) => void
+  /** The last write found no room. */
+  readonly refused: () => boolean
+}
+
+export const StoreWrites = Context.Reference<Writes>("@sluice/domain/database/StoreWrites", {
+  defaultValue: () => ({ taken: () => {}, failed: () => {}, refused: () => false })
+})
+
+/** Watched on the clock that this is built on. */
+export const storeWritesWatched = Layer.effect(
+  StoreWrites,
+  Effect.map(Clock.Clock, (clock): Writes => {
+    let until = 0
+    return {
+      taken: () => void (until = 0),
+      failed: (error) => {
+        if (isFull(error)) until = clock.currentTimeMillisUnsafe() + BELIEVED_MS
+      },
+      refused: () => clock.currentTimeMillisUnsafe() < until
+    }
+  })
+)
+
+const isFull = (error: unknown): boolean => {
+  const cause = SqlError.isSqlError(error) ? error.reason.cause : undefined
+  return cause instanceof Error && "code" in cause && FULL.has(String(cause.code))
+}
