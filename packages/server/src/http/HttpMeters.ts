@@ -35,14 +35,15 @@ export class HttpMeters {
     socket.on("close", () => this.connections.add(-1))
   }
 
-  /** From here until the answer has left or the caller has gone. */
-  begun(source: IncomingMessage, response: ServerResponse): void {
+  /** From here until the answer has left or the caller has gone; then `over` is called. */
+  begun(source: IncomingMessage, response: ServerResponse, over: () => void): void {
     const startedMs = performance.now()
     this.open.add()
     response.on("close", () => {
       this.open.add(-1)
       const status = response.headersSent ? Math.min(5, Math.trunc(response.statusCode / 100)) : 0
       this.metersOf(source.method ?? "", source.url ?? "").ended(status, (performance.now() - startedMs) / 1_000)
+      over()
     })
   }
 

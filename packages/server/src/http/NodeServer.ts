@@ -3,7 +3,7 @@
  * lets running requests finish for a while and then closes what is left (decisions: SIGTERM).
  */
 import { Server, STATUS_CODES } from "node:http"
-import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
+import type { ServerOptions, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { errorText } from "@sluice/api/infra/WireError"
@@ -14,6 +14,7 @@ import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
 import { withModelInOne } from "./ModelPath.ts"
+import { Pipelines } from "./Pipelines.ts"
 import type { Route } from "./RouteTable.ts"
 
 const MAX_HEADER_BYTES = 16_384
@@ -71,25 +72,23 @@ export const nodeServer = ({
 
 /** Whom a request is for is known before the router is asked. */
 class FrontServer extends Server {
-  private readonly take: HotRoutes["Service"]["take"]
-  private readonly meters: HttpMeters
+  private readonly pipelines: Pipelines
 
   constructor(take: HotRoutes["Service"]["take"], meters: HttpMeters, options: ServerOptions) {
     super(options)
-    this.take = take
-    this.meters = meters
-  }
-
-  override emit(event: string, ...args: Array<never>): boolean {
-    if (event === "request") {
-      const source: IncomingMessage = args[0]!
+    this.pipelines = new Pipelines((source, response, over) => {
       const given = source.url ?? "/"
       const url = withModelInOne(given)
       if (url !== given) source.url = url
-      this.meters.begun(args[0]!, args[1]!)
-      if (this.take(args[0]!, args[1]!)) return true
-    }
-    return super.emit(event, ...args)
+      meters.begun(source, response, over)
+      if (!take(source, response)) super.emit("request", source, response)
+    })
+  }
+
+  override emit(event: string, ...args: Array<never>): boolean {
+    if (event !== "request") return super.emit(event, ...args)
+    this.pipelines.enter(args[0]!, args[1]!)
+    return true
   }
 }
 

@@ -1,0 +1,95 @@
+/** Requests that are written before the answers to others: some at once, the others in their turn, none after their caller has gone. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { connect, type Socket } from "node:net"
+import { afterEach, describe, expect, it } from "vitest"
+import { MOST_AT_ONCE, Pipelines } from "../../src/http/Pipelines.ts"
+
+const begun: Array<{ readonly source: IncomingMessage; readonly response: ServerResponse }> = []
+const pipelines = new Pipelines((source, response, over) => {
+  response.on("close", over)
+  begun.push({ source, response })
+})
+const server = createServer((source, response) => pipelines.enter(source, response))
+const port = new Promise<number>((resolve) => {
+  server.listen(0, "127.0.0.1", () => resolve((server.address() as { readonly port: number }).port))
+})
+
+const opened = async () => {
+  const socket = connect(await port, "127.0.0.1")
+  const heard = { text: "" }
+  socket.on("data", (bytes) => (heard.text += bytes))
+  socket.on("error", () => {})
+  return { socket, heard }
+}
+const ask = (socket: Socket, count: number, body = "") => {
+  const head = (n: number) => `POST /${n} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n`
+  for (let n = 0; n < count; n++) socket.write(head(n) + body)
+}
+const still = () => new Promise((resolve) => setTimeout(resolve, 60))
+/** Waits until so many have begun, and sees that it stays so. */
+const begins = async (count: number) => {
+  for (let n = 0; n < 100 && begun.length < count; n++) await still()
+  await still()
+  expect(begun.length).toBe(count)
+}
+
+describe("The requests of one connection", () => {
+  afterEach(() => {
+    server.closeAllConnections()
+    begun.length = 0
+  })
+
+  it("begin so many at once, whatever came with them, and each other one when one is over", async () => {
+    const { heard, socket } = await opened()
+    ask(socket, 2_000)
+    await begins(MOST_AT_ONCE)
+    begun[0]!.response.end("first")
+    await begins(MOST_AT_ONCE + 1)
+    for (let n = 1; n < 2_000; n++) {
+      for (let turn = 0; turn < 200 && begun[n] === undefined; turn++) await new Promise(setImmediate)
+      begun[n]!.response.end()
+    }
+    await begins(2_000)
+    expect(begun.map(({ source }) => source.url)).toEqual(Array.from({ length: 2_000 }, (_, n) => `/${n}`))
+    for (let n = 0; n < 50 && heard.text.split("HTTP/1.1 200").length < 2_001; n++) await still()
+    expect(heard.text.split("HTTP/1.1 200").length).toBe(2_001)
+    // The connection goes on as if nothing had been.
+    ask(socket, 1)
+    await begins(2_001)
+  })
+
+  it("have their bodies read when it is their turn", async () => {
+    const { socket } = await opened()
+    const body = "x".repeat(300_000)
+    ask(socket, MOST_AT_ONCE + 4, body)
+    const read: Array<number> = []
+    for (let n = 0; n < MOST_AT_ONCE + 4; n++) {
+      for (let turn = 0; turn < 100 && begun[n] === undefined; turn++) await still()
+      const { response, source } = begun[n]!
+      let bytes = 0
+      for await (const chunk of source) bytes += (chunk as Buffer).length
+      read.push(bytes)
+      if (n >= MOST_AT_ONCE - 1)
+        for (const one of begun)
+          if (!one.response.writableEnded) one.response.end()
+          else if (n === 0) response.setHeader("x-first", "yes")
+    }
+    expect(read).toEqual(Array.from({ length: MOST_AT_ONCE + 4 }, () => body.length))
+  })
+
+  it("are forgotten where their caller has gone", async () => {
+    const { socket } = await opened()
+    ask(socket, 100)
+    await begins(MOST_AT_ONCE)
+    socket.destroy()
+    await begins(MOST_AT_ONCE)
+  })
+
+  it("of another one are not held up", async () => {
+    const [one, other] = [await opened(), await opened()]
+    ask(one.socket, 100)
+    await begins(MOST_AT_ONCE)
+    ask(other.socket, 1)
+    await begins(MOST_AT_ONCE + 1)
+  })
+})
