@@ -15,6 +15,12 @@ export const takeAnchor = (sql: SqlClient.SqlClient, speed: number, realMs: numb
     const known: Anchor | undefined =
       row === undefined ? undefined : { realMs: Number(row.real_ms), worldMs: Number(row.world_ms), speed: row.speed }
     const anchor = anchorFrom(known, speed, realMs)
+    if (known !== undefined && known.speed !== speed) {
+      yield* Effect.logWarning(
+        `The world's clock ran ${known.speed} times as fast as the wall's and runs ${speed} times as fast from now on. Replicas ` +
+          "of one database need the same --speed: one that still runs at another bills by another time."
+      )
+    }
     if (anchor !== undefined && anchor !== known) {
       yield* sql`insert into world_clock (id, real_ms, world_ms, speed)
         values (1, ${anchor.realMs}, ${anchor.worldMs}, ${anchor.speed}::float8)

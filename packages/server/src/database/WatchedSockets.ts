@@ -10,6 +10,8 @@ import { inWallTime, wallClock } from "../clock/WallTime.ts"
 
 /** Longer than any statement of ours takes, its wait for locks included. */
 const SILENT_MS = 30_000
+/** A connection that only listens is asked nothing: the system finds out that its server has gone. */
+const KEPT = { keepAlive: true, keepAliveInitialDelay: 30_000 }
 const NANOS_PER_MILLI = 1_000_000n
 const LOOK_EVERY = Duration.seconds(2)
 
@@ -66,7 +68,7 @@ const targetOf = (text: string) => {
   const tls = !["disable", null].includes(url.searchParams.get("sslmode"))
   return host.startsWith("/")
     ? { path: `${host}/.s.PGSQL.${port}`, tls }
-    : { host: host === "" ? "localhost" : host, port, noDelay: true, tls }
+    : { host: host === "" ? "localhost" : host, port, noDelay: true, ...KEPT, tls }
 }
 
 /** TLS writes past a socket; through this it does not. */
