@@ -9,6 +9,7 @@ import type { EnvironmentNotFound } from "@sluice/domain/environments/Environmen
 import type { ClientStalled, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
 import type { VideoError } from "@sluice/domain/inference/Videos"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { badGateway, forGood, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
 
 /** More requests than the key may make in this window. */
 export interface RateExceeded {
@@ -56,62 +57,34 @@ export type InferenceFailure =
   | Unexpected
   | VideoError
 
-export interface InferenceWireError {
-  readonly status: number
-  readonly type: string
-  readonly code: string | null
-  readonly message: string
-  readonly param?: string | null
-  readonly headers?: Readonly<Record<string, string>>
-}
-
 export const inferenceErrorOf = (failure: InferenceFailure): InferenceWireError =>
   (table[failure._tag] as (failure: InferenceFailure) => InferenceWireError)(failure)
 
-/** The body of an error, ready to send; also the data of an error event in a stream. */
-export const inferenceErrorText = (error: InferenceWireError, requestId: string): string =>
-  JSON.stringify({
-    error: {
-      message: error.message,
-      type: error.type,
-      code: error.code,
-      param: error.param ?? null,
-      request_id: requestId
-    }
-  })
-
-const invalidRequest = (
-  status: number,
-  code: string | null,
-  message: string,
-  param: string | null = null
-): InferenceWireError => ({ status, type: "invalid_request_error", code, message, param })
-
-const unavailable = (code: string, message: string): InferenceWireError => ({
-  status: 503,
-  type: "overloaded_error",
-  code,
-  message,
-  headers: { "retry-after": "5" }
-})
-
 const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> = {
-  refused: {
-    status: 502,
-    type: "upstream_error",
-    code: "upstream_refused",
-    message:
+  refused: forGood(
+    badGateway(
+      "upstream_refused",
       "The model's server does not take this request as it is: see whether the model knows what it asks for, such as n, " +
-      "tools, response_format or images.",
-    // The same again would be refused again.
-    headers: { "x-should-retry": "false" }
-  },
-  broken: {
-    status: 502,
-    type: "upstream_error",
-    code: "upstream_broken",
-    message: "The model could not be reached, or its answer broke off or made no sense. Try again."
-  },
+        "tools, response_format or images."
+    )
+  ),
+  denied: forGood(
+    badGateway(
+      "upstream_denied",
+      "The model's server refused this service, or does not have what this service asks it for. The operator of this " +
+        "service has to see to it; the same request fails until then."
+    )
+  ),
+  forbidden: forGood(
+    badGateway(
+      "upstream_forbidden",
+      "The model's server forbids this request: it may not allow what is asked for. The same request fails again."
+    )
+  ),
+  broken: badGateway(
+    "upstream_broken",
+    "The model could not be reached, or its answer broke off or made no sense. Try again."
+  ),
   overloaded: unavailable("model_overloaded", "The model has more requests than it can answer. Try again shortly."),
   timeout: {
     status: 504,
@@ -183,22 +156,18 @@ const table: {
     headers: { "content-range": `bytes */${size}` }
   }),
   VideoNotFound: () => invalidRequest(404, "video_not_found", "There is no such video. GET /v1/videos lists yours."),
-  VideoOrderDiffers: () => ({
-    ...invalidRequest(
-      409,
-      "idempotency_mismatch",
-      "This Idempotency-Key was used for another video. Send a new key with a new order."
+  VideoOrderDiffers: () =>
+    forGood(
+      invalidRequest(
+        409,
+        "idempotency_mismatch",
+        "This Idempotency-Key was used for another video. Send a new key with a new order."
+      )
     ),
-    headers: { "x-should-retry": "false" }
-  }),
-  VideoNotEnded: () => ({
-    ...invalidRequest(
-      409,
-      "video_not_ended",
-      "The video is still being made. Delete it when it is completed or failed."
+  VideoNotEnded: () =>
+    forGood(
+      invalidRequest(409, "video_not_ended", "The video is still being made. Delete it when it is completed or failed.")
     ),
-    headers: { "x-should-retry": "false" }
-  }),
   VideoWithheld: () => ({
     ...upstream.refused,
     message: "The model's server made this video, and does not give it out. Order it from another model."

@@ -1,12 +1,14 @@
-/** What callers are told of a model's server speaks of what they asked for. */
+/** What callers are told of a model's server that fails: whether the same again may help, and who can help where not. */
+import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { VideoWithheld } from "@sluice/domain/inference/Video"
-import { expect, it } from "@effect/vitest"
+
+const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))
 
 it("a video that its server does not give out is a refusal, and no matter of a chat's fields", () => {
   const withheld = inferenceErrorOf(new VideoWithheld())
-  const refused = inferenceErrorOf(new UpstreamFailed({ reason: "refused" }))
+  const refused = told("refused")
   expect(withheld).toEqual({ ...refused, message: withheld.message })
   expect([withheld.status, withheld.code, withheld.headers]).toEqual([
     502,
@@ -15,4 +17,24 @@ it("a video that its server does not give out is a refusal, and no matter of a c
   ])
   expect(withheld.message).toContain("video")
   expect(withheld.message).not.toContain("response_format")
+})
+
+it("asks for the same again only where that may help", () => {
+  for (const reason of ["refused", "denied", "forbidden"] as const) {
+    expect(told(reason)).toMatchObject({
+      status: 502,
+      code: `upstream_${reason}`,
+      headers: { "x-should-retry": "false" }
+    })
+    expect(told(reason).message).not.toContain("ry again")
+  }
+  for (const reason of ["broken", "overloaded", "timeout"] as const) {
+    expect(told(reason).headers ?? {}).not.toHaveProperty("x-should-retry")
+    expect(told(reason).message).toContain("ry again")
+  }
+})
+
+it("sends callers to the operator only with what is the operator's alone", () => {
+  expect(told("denied").message).toContain("operator")
+  expect(told("forbidden").message).not.toContain("operator")
 })

@@ -49,8 +49,12 @@ export interface ImageModel {
   readonly imagePrice: NanoUsd
 }
 
+/**
+ * `refused`: the model does not take this request. `denied`: it is not there for this service, whatever is asked.
+ * `forbidden`: which of the two it is, is not known.
+ */
 export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
-  reason: Schema.Literals(["refused", "overloaded", "broken", "timeout"])
+  reason: Schema.Literals(["refused", "denied", "forbidden", "overloaded", "broken", "timeout"])
 }) {}
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"

@@ -49,7 +49,8 @@ const told = (state: VideoState, news: VideoNews, past: (part: number) => boolea
       return { ...state, reference: news.reference }
     // What is refused can't be helped by asking again; what was begun may still be made while its provider is silent.
     case "Silent": {
-      const untaken = news.reason === "broken" && state.reference === null && past(ORDER_PART)
+      const waits = news.reason === "overloaded" || news.reason === "timeout"
+      const untaken = !waits && state.reference === null && past(ORDER_PART)
       return news.reason === "refused" || untaken ? failed(state, "video_generation_failed") : state
     }
     case "Progress":

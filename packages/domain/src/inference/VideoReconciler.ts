@@ -10,7 +10,7 @@ import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import type { VideoModel } from "./MediaProvider.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
-import { ModelProvider } from "./ModelProvider.ts"
+import { ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
 import { advance, isEnded, lookAgain, VIDEO_LIMIT_POLLS, type VideoNews } from "./VideoLifecycle.ts"
 import { stateOf, type VideoRow } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
@@ -42,10 +42,9 @@ export class VideoReconciler extends Context.Service<
         const model = catalog.get(row.model)
         if (provider === undefined || model === undefined) return Effect.succeed({ _tag: "Silent", reason: "broken" })
         const { reference } = row
-        const news: Effect.Effect<VideoNews, { readonly reason: "refused" | "overloaded" | "broken" | "timeout" }> =
-          reference === null
-            ? Effect.map(provider.submit(model, taskOf(row)), (given) => ({ _tag: "Begun", reference: given }))
-            : Effect.map(provider.look(model, reference), (progress) => ({ _tag: "Progress", progress }))
+        const news: Effect.Effect<VideoNews, Pick<UpstreamFailed, "reason">> = reference === null
+          ? Effect.map(provider.submit(model, taskOf(row)), (given) => ({ _tag: "Begun", reference: given }))
+          : Effect.map(provider.look(model, reference), (progress) => ({ _tag: "Progress", progress }))
         return news.pipe(
           Effect.timeoutOrElse({
             duration: QUESTION_POLLS * pollMs,

@@ -1,6 +1,7 @@
 /** The life of a film as rules: for any news at any times it goes forward, ends once, and ends in time. */
 import { describe, expect, it } from "@effect/vitest"
 import type { VideoProgress } from "@sluice/domain/inference/MediaProvider"
+import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { advance, isEnded, lookAgain, type VideoNews, type VideoState } from "@sluice/domain/inference/VideoLifecycle"
 import fc from "fast-check"
 
@@ -20,7 +21,7 @@ const news: fc.Arbitrary<VideoNews> = fc.oneof(
   fc.string().map((reference): VideoNews => ({ _tag: "Begun", reference })),
   progress.map((found): VideoNews => ({ _tag: "Progress", progress: found })),
   fc
-    .constantFrom("refused" as const, "overloaded" as const, "broken" as const, "timeout" as const)
+    .constantFrom(...(["refused", "denied", "forbidden", "overloaded", "broken", "timeout"] as const))
     .map((reason): VideoNews => ({ _tag: "Silent", reason }))
 )
 const limitMs = 60_000
@@ -51,17 +52,19 @@ describe("VideoLifecycle", () => {
   it("fails at once where it is refused, and asks again where the provider is silent", () => {
     const times = { createdAt: 0, now: 1, limitMs }
     expect(advance(ORDERED, { _tag: "Silent", reason: "refused" }, times).status).toBe("failed")
-    for (const reason of ["overloaded", "broken", "timeout"] as const) {
+    for (const reason of ["denied", "forbidden", "overloaded", "broken", "timeout"] as const) {
       expect(advance(ORDERED, { _tag: "Silent", reason }, times)).toEqual(ORDERED)
     }
   })
 
   it("gives an order up that nobody took for ten minutes of an hour, but no film that was begun, and none that has to wait", () => {
-    const at = (now: number, state: VideoState, reason: "broken" | "overloaded" | "timeout") =>
+    const at = (now: number, state: VideoState, reason: Exclude<UpstreamFailed["reason"], "refused">) =>
       advance(state, { _tag: "Silent", reason }, { createdAt: 0, now, limitMs: 3_600_000 }).status
-    expect(at(599_999, ORDERED, "broken")).toBe("queued")
-    expect(at(600_000, ORDERED, "broken")).toBe("failed")
-    expect(at(600_000, { ...ORDERED, reference: "up:1" }, "broken")).toBe("queued")
+    for (const reason of ["broken", "denied", "forbidden"] as const) {
+      expect(at(599_999, ORDERED, reason)).toBe("queued")
+      expect(at(600_000, ORDERED, reason)).toBe("failed")
+      expect(at(600_000, { ...ORDERED, reference: "up:1" }, reason)).toBe("queued")
+    }
     for (const reason of ["overloaded", "timeout"] as const) expect(at(3_599_999, ORDERED, reason)).toBe("queued")
   })
 

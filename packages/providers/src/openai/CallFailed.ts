@@ -28,8 +28,8 @@ export const statusFailed = (status: number, retryAfter: string | undefined, now
 /** The request is one that this model does not take, wherever it is sent. */
 const REFUSALS = new Set([400, 413, 415, 422])
 const BUSY = new Set([429])
-/** Of the others below 500 these are no matter of the request: a wrong key, a wrong name, too slow. */
-const OPERATORS = new Set([401, 404, 408])
+/** Of the others below 500 these are no matter of the request: a wrong key, no credit, a wrong name, too slow. */
+const OPERATORS = new Set([401, 402, 404, 408])
 
 /** An answer below 500 that is neither the operator's matter nor the moment's. A 403 may be moderation. */
 export const isOfRequest = ({ fault, status }: CallFailed): boolean =>
@@ -58,10 +58,26 @@ export const toldOf = ({ fault, status }: CallFailed): UpstreamFailed => {
   if (fault === "unserved") return REFUSED
   if (fault !== "status") return BROKEN
   if (REFUSALS.has(status)) return REFUSED
+  if (OPERATORS.has(status)) return DENIED
+  if (status === 403) return FORBIDDEN
   return status === 429 || status === 503 ? OVERLOADED : BROKEN
 }
 
+/**
+ * What the caller is told in the end: that it is of no use only where each of the `able` upstreams said so, because another
+ * one may answer the same request later.
+ */
+export const toldOfAll = (failed: ReadonlyArray<CallFailed>, able: number): UpstreamFailed => {
+  const told = failed.map(toldOf)
+  const last = told.at(-1) ?? OVERLOADED
+  return isFinal(last) && !(told.length >= able && told.every(isFinal)) ? BROKEN : last
+}
+
+const isFinal = ({ reason }: UpstreamFailed): boolean => reason === "denied" || reason === "forbidden"
+
 const REFUSED = new UpstreamFailed({ reason: "refused" })
+const DENIED = new UpstreamFailed({ reason: "denied" })
+const FORBIDDEN = new UpstreamFailed({ reason: "forbidden" })
 const BROKEN = new UpstreamFailed({ reason: "broken" })
 const TIMEOUT = new UpstreamFailed({ reason: "timeout" })
 /** Also where no upstream may be asked at present. */

@@ -8,7 +8,7 @@ import type { Meters } from "@sluice/domain/observation/Meters"
 import type { UpstreamFailed, UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
 import { stateOf, type Verdict } from "./Breaker.ts"
-import { CallFailed, OVERLOADED, toldOf, verdictOf, worthAnother } from "./CallFailed.ts"
+import { CallFailed, OVERLOADED, toldOf, toldOfAll, verdictOf, worthAnother } from "./CallFailed.ts"
 import type { Offer } from "./Catalog.ts"
 import { choose } from "./Choice.ts"
 import type { Exchange } from "./Exchange.ts"
@@ -53,7 +53,7 @@ export class Upstreams {
   }
 
   run<A, E>(call: Call<A, E>, plan: Plan = ANY): Effect.Effect<A, UpstreamFailed | E> {
-    return Effect.suspend(() => this.attempt(call, plan, [], undefined))
+    return Effect.suspend(() => this.attempt(call, plan, [], []))
   }
 
   /** As `run`, for what is read for longer than the call: until the scope ends. One upstream is asked. */
@@ -92,14 +92,18 @@ export class Upstreams {
     call: Call<A, E>,
     plan: Plan,
     tried: ReadonlyArray<number>,
-    last: CallFailed | undefined
+    failed: ReadonlyArray<CallFailed>
   ): Effect.Effect<A, UpstreamFailed | E> {
     return Effect.flatMap(plan.drawn, (drawn) => {
       let lease: Lease | undefined
       const asked = Effect.acquireUseRelease(
-        Effect.sync(() => (lease = tried.length < MOST_TRIES ? this.lease(plan, tried, last, drawn) : undefined)),
+        Effect.sync(
+          () => (lease = tried.length < MOST_TRIES ? this.lease(plan, tried, failed.at(-1), drawn) : undefined)
+        ),
         (lease): Effect.Effect<A, CallFailed | UpstreamFailed | E> =>
-          lease === undefined ? Effect.fail(last === undefined ? OVERLOADED : toldOf(last)) : call(lease),
+          lease === undefined
+            ? Effect.fail(toldOfAll(failed, plan.only === undefined ? this.all.length : 1))
+            : call(lease),
         (lease, exit) => (lease === undefined ? Effect.void : this.end(lease, exit))
       )
       return Effect.matchEffect(asked, {
@@ -109,7 +113,7 @@ export class Upstreams {
           const { at, handedOn } = lease
           const next =
             !handedOn && plan.another(error)
-              ? this.attempt(call, plan, [...tried, at], error)
+              ? this.attempt(call, plan, [...tried, at], [...failed, error])
               : Effect.fail(toldOf(error))
           return Effect.andThen(this.tell(at, error), next)
         }

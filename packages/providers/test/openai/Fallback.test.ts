@@ -14,8 +14,10 @@ describe("fallback", () => {
         ["500", fails(500), "broken"],
         ["502", fails(502), "broken"],
         ["503 (llama.cpp loads its model)", fails(503), "overloaded"],
-        ["401: the operator's key is wrong", fails(401), "broken"],
-        ["404: it has no such model", fails(404), "broken"],
+        ["401: the operator's key is wrong", fails(401), "denied"],
+        ["402: no credit is left there", fails(402), "denied"],
+        ["404: it has no such model", fails(404), "denied"],
+        ["403: no right, or moderation", fails(403), "forbidden"],
         ["a redirect", fails(302, { location: "http://127.0.0.1:1/" }), "broken"],
         ["the connection ends", (_, response) => void response.socket?.destroy(), "broken"],
         ["garbage", (_, response) => void response.socket?.end("SSH-2.0-x\r\n\r\n"), "broken"],
@@ -50,7 +52,7 @@ describe("fallback", () => {
       expect((yield* models.health!).map(({ state }) => state)).toEqual(["closed"])
       // Nor one that moderates.
       server.script = fails(403)
-      for (let i = 0; i < 7; i++) expect((yield* ask(models)).reason).toBe("broken")
+      for (let i = 0; i < 7; i++) expect((yield* ask(models)).reason).toBe("forbidden")
       expect((yield* models.health!).map(({ state }) => state)).toEqual(["closed"])
     }).pipe(Effect.scoped)
   )

@@ -108,7 +108,7 @@ describe("a film", () => {
         [422, gone],
         // These may pass.
         [404, { _tag: "Absent" }],
-        [401, "broken"],
+        [401, "denied"],
         [500, "broken"],
         [503, "overloaded"],
         [302, "broken"]

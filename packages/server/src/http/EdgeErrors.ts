@@ -6,7 +6,7 @@ import type { ErrorCode } from "@sluice/api/infra/InfraErrors"
 import { errorCodes } from "@sluice/api/infra/InfraErrors"
 import type { WireError } from "@sluice/api/infra/WireError"
 import { errorText } from "@sluice/api/infra/WireError"
-import { inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 export const isInference = (path: string): boolean =>

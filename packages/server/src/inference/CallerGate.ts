@@ -3,7 +3,8 @@
  * for every failure. The rate headers are on every answer to a known key, whatever becomes of it. No generators: each
  * request passes here.
  */
-import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { isStoreAway } from "@sluice/domain/database/StoreAway"

@@ -7,7 +7,8 @@ import {
   streamEnd,
   textChunk
 } from "@sluice/api/inference/ChatWire"
-import { type InferenceFailure, inferenceErrorOf, inferenceErrorText } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
 import type { AnswerWire } from "./SseAnswer.ts"

@@ -1,0 +1,49 @@
+/** An error of the inference surface in the form that OpenAI's clients read, and the kinds that several failures share. */
+export interface InferenceWireError {
+  readonly status: number
+  readonly type: string
+  readonly code: string | null
+  readonly message: string
+  readonly param?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The body of an error, ready to send; also the data of an error event in a stream. */
+export const inferenceErrorText = (error: InferenceWireError, requestId: string): string =>
+  JSON.stringify({
+    error: {
+      message: error.message,
+      type: error.type,
+      code: error.code,
+      param: error.param ?? null,
+      request_id: requestId
+    }
+  })
+
+export const invalidRequest = (
+  status: number,
+  code: string | null,
+  message: string,
+  param: string | null = null
+): InferenceWireError => ({ status, type: "invalid_request_error", code, message, param })
+
+export const unavailable = (code: string, message: string): InferenceWireError => ({
+  status: 503,
+  type: "overloaded_error",
+  code,
+  message,
+  headers: { "retry-after": "5" }
+})
+
+/** The same again would be refused again. */
+export const forGood = (error: InferenceWireError): InferenceWireError => ({
+  ...error,
+  headers: { "x-should-retry": "false" }
+})
+
+export const badGateway = (code: string, message: string): InferenceWireError => ({
+  status: 502,
+  type: "upstream_error",
+  code,
+  message
+})
