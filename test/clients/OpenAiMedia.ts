@@ -1,8 +1,11 @@
 /** OpenAI's own client: vectors, images, sound, films and the list of models. */
+import { createReadStream, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { BadRequestError, NotFoundError, toFile } from "openai"
 import { expect } from "vitest"
 import { framesOf, wavOf } from "../../packages/server/test/inference/support/Sounds.ts"
+import { temporaryDirectory } from "../support/ServerProcess.ts"
 import { clientOf, costOf } from "./OpenAiChats.ts"
 import { nano } from "./support/Customer.ts"
 import { MODEL } from "./support/Host.ts"
@@ -134,6 +137,30 @@ export const openAiMedia = {
     expect(ids).toEqual([video.id])
     expect(await client.videos.delete(video.id)).toMatchObject({ deleted: true })
     expect(await failure(() => client.videos.retrieve(video.id))).toBeInstanceOf(NotFoundError)
+  },
+  videoPictures: async (host) => {
+    const client = clientOf(await host.customer())
+    const order = { model: "sluice-film", prompt: "a harbour", seconds: "4" } as const
+    const bytes = Buffer.from(PIXEL, "base64")
+    const { path, remove } = temporaryDirectory()
+    const picture = join(path, "pixel.png")
+    writeFileSync(picture, bytes)
+    try {
+      // The client states a type for the third alone.
+      for (const input_reference of [
+        createReadStream(picture),
+        await toFile(bytes, "pixel.png"),
+        await toFile(bytes, "pixel.png", { type: "image/png" })
+      ]) {
+        expect((await client.videos.create({ ...order, input_reference })).status).toBe("queued")
+      }
+    } finally {
+      remove()
+    }
+    const other = await toFile(bytes, "pixel.jpg", { type: "image/jpeg" })
+    const error = await failure(() => client.videos.create({ ...order, input_reference: other }))
+    expect(error).toBeInstanceOf(BadRequestError)
+    expect(error).toMatchObject({ param: "input_reference" })
   },
   models: async (host) => {
     const client = clientOf(await host.customer())

@@ -28,6 +28,7 @@ export const FEATURES = {
   transcription: "Transcription",
   transcriptionStreamed: "Transcription, streamed",
   videos: "Videos: order, wait, download, delete",
+  videoPictures: "Videos that begin with a picture",
   models: "The list of models",
   others: "Files, batches, fine-tuning, moderations",
   wrong: "400: a field is wrong",
@@ -80,6 +81,7 @@ export const CLIENTS = {
       transcription: true,
       transcriptionStreamed: true,
       videos: true,
+      videoPictures: true,
       models: true,
       others: "Refused with 404: there are none."
     }

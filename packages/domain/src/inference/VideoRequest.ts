@@ -96,9 +96,17 @@ const imageOf = (
   url: string | undefined,
   file: VideoImage | undefined
 ): Result.Result<VideoImage | undefined, QuestionInvalid> => {
-  if (file !== undefined) return checked(file)
+  if (file !== undefined) return checked(typed(file))
   return url === undefined ? NO_IMAGE : imageIn(url)
 }
+
+/** Clients that don't look at a file send it without a type, or as just bytes: it is what these are. */
+const typed = (file: VideoImage): VideoImage => {
+  const format = UNSTATED.has(file.contentType) ? imageFormatOf(file.bytes) : undefined
+  return format === undefined ? file : { bytes: file.bytes, contentType: imageType(format) }
+}
+
+const UNSTATED = new Set(["", "application/octet-stream"])
 
 /** The image in a `data:` URL. */
 export const imageIn = (url: string): Result.Result<VideoImage, QuestionInvalid> => {

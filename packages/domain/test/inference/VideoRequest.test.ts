@@ -8,6 +8,8 @@ const prompts = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom
   maxLength: 5
 })
 
+const BYTES = { png: "\x89PNG\r\n\x1a\n", jpeg: "\xff\xd8\xff\xe0", webp: "RIFF\0\0\0\0WEBPVP8 " }
+
 describe("the body of a video", () => {
   it("has a prompt that a database can hold, or is refused for it", () => {
     fc.assert(
@@ -21,10 +23,23 @@ describe("the body of a video", () => {
     )
   })
 
+  it("takes a file that states no type for what its bytes are", () => {
+    const decoded = (bytes: string, contentType: string) =>
+      decodeVideo({ model: "m", prompt: "a" }, { image: { bytes: Buffer.from(bytes, "latin1"), contentType } })
+    for (const contentType of ["", "application/octet-stream"]) {
+      for (const [type, bytes] of Object.entries(BYTES)) {
+        expect(Result.getOrThrow(decoded(bytes, contentType)).image?.contentType).toBe(`image/${type}`)
+      }
+      expect(Result.isFailure(decoded("words", contentType))).toBe(true)
+    }
+    for (const contentType of ["image/jpeg", "text/plain"]) {
+      expect(Result.isFailure(decoded(BYTES.png, contentType))).toBe(true)
+    }
+  })
+
   it("has a picture that is what it is called", () => {
-    const bytes = { png: "\x89PNG\r\n\x1a\n", jpeg: "\xff\xd8\xff\xe0", webp: "RIFF\0\0\0\0WEBPVP8 " }
-    const files = Object.entries({ ...bytes, text: "words", wav: "RIFF\0\0\0\0WAVEfmt ", short: "\x89PNG" })
-    for (const type of Object.keys(bytes)) {
+    const files = Object.entries({ ...BYTES, text: "words", wav: "RIFF\0\0\0\0WAVEfmt ", short: "\x89PNG" })
+    for (const type of Object.keys(BYTES)) {
       for (const [name, file] of files) {
         const image_url = `data:image/${type};base64,${Buffer.from(file, "latin1").toString("base64")}`
         const decoded = decodeVideo({ model: "m", prompt: "a", input_reference: { image_url } })
