@@ -68,7 +68,10 @@ export interface ChatRequest {
   readonly stream: boolean
   readonly includeUsage: boolean
   readonly seed: number | undefined
+  /** Those that the model is shown. */
   readonly tools: ReadonlyArray<ChatTool>
+  /** Where each of them stands among the tools of the body. */
+  readonly toolPlaces: ReadonlyArray<number>
   /** `named`: the one tool that must be called. */
   readonly toolChoice: "none" | "auto" | "required" | { readonly named: string }
   /** Whether one answer may have several calls. */
@@ -97,8 +100,8 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInval
   }
   const format = formatOf(body)
   if (Result.isFailure(format)) return Result.fail(format.failure)
-  const choice = choiceOf(body)
-  if (Result.isFailure(choice)) return Result.fail(choice.failure)
+  const calling = callingOf(body)
+  if (Result.isFailure(calling)) return Result.fail(calling.failure)
   if (body.modalities?.includes("audio") === true) {
     return invalid("modalities", "Invalid value for 'modalities': answers are text; POST /v1/audio/speech speaks it")
   }
@@ -123,13 +126,7 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInval
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     seed: body.seed ?? undefined,
-    tools: (body.tools ?? []).map((tool) => ({
-      name: tool.function.name,
-      description: tool.function.description ?? "",
-      parameters: tool.function.parameters ?? undefined,
-      strict: tool.function.strict ?? undefined
-    })),
-    toolChoice: choice.success,
+    ...calling.success,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     responseFormat: format.success,
     reasoningEffort: body.reasoning_effort ?? undefined,
@@ -138,19 +135,46 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInval
   })
 }
 
-const choiceOf = (body: ChatBody): Result.Result<ChatRequest["toolChoice"], QuestionInvalid> => {
-  const choice = body.tool_choice ?? "auto"
-  const tools = body.tools ?? []
-  if (choice === "none" || choice === "auto") return Result.succeed(choice)
+/** What the model may and must call. */
+const callingOf = (
+  body: ChatBody
+): Result.Result<Pick<ChatRequest, "tools" | "toolPlaces" | "toolChoice">, QuestionInvalid> => {
+  const sent = body.tools ?? []
+  const asked = body.tool_choice ?? "auto"
+  const [choice, some] =
+    typeof asked === "object" && asked.type === "allowed_tools"
+      ? [asked.allowed_tools.mode, asked.allowed_tools.tools]
+      : [asked, undefined]
+  const allowed = new Set<string>()
+  for (const [index, one] of (some ?? []).entries()) {
+    const { name } = one.function
+    if (!sent.some((tool) => tool.function.name === name)) {
+      return noTool(`tool_choice.allowed_tools.tools.${index}.function.name`, name)
+    }
+    allowed.add(name)
+  }
+  const toolPlaces = [...sent.keys()].filter((at) => some === undefined || allowed.has(sent[at]!.function.name))
+  const tools = toolPlaces.map((at): ChatTool => {
+    const { description, name, parameters, strict } = sent[at]!.function
+    return {
+      name,
+      description: description ?? "",
+      parameters: parameters ?? undefined,
+      strict: strict ?? undefined
+    }
+  })
+  const calling = (toolChoice: ChatRequest["toolChoice"]) => Result.succeed({ tools, toolPlaces, toolChoice })
+  if (choice === "none" || choice === "auto") return calling(choice)
   if (tools.length === 0) {
     return invalid("tool_choice", "Invalid value for 'tool_choice': a tool can be asked for only where there are tools")
   }
-  if (choice === "required") return Result.succeed(choice)
+  if (choice === "required") return calling(choice)
   const { name } = choice.function
-  return tools.some((tool) => tool.function.name === name)
-    ? Result.succeed({ named: name })
-    : invalid("tool_choice", `Invalid value for 'tool_choice': none of the tools is called ${JSON.stringify(name)}`)
+  return tools.some((tool) => tool.name === name) ? calling({ named: name }) : noTool("tool_choice", name)
 }
+
+export const noTool = (param: string, name: string) =>
+  invalid(param, `Invalid value for '${param}': none of the tools is called ${JSON.stringify(name)}`)
 
 const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, QuestionInvalid> => {
   // Without words of its own, an assistant said its refusal.

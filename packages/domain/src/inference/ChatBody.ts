@@ -71,6 +71,12 @@ const NamedTool = Schema.Struct({
   function: Schema.Struct({ name: Schema.String })
 })
 
+/** Some of the tools, and whether one of them must be called. */
+const AllowedTools = Schema.Struct({
+  type: Schema.Literal("allowed_tools"),
+  allowed_tools: Schema.Struct({ mode: Schema.Literals(["auto", "required"]), tools: Schema.Array(NamedTool) })
+})
+
 export const ModelId = Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" }))
 
 export const ChatBody = Schema.Struct({
@@ -100,7 +106,7 @@ export const ChatBody = Schema.Struct({
   seed: opt(WholeNumber),
   user: opt(Schema.String),
   tools: opt(Schema.Array(Tool).check(Schema.isMaxLength(MAX_TOOLS, { expected: `at most ${MAX_TOOLS} tools` }))),
-  tool_choice: opt(Schema.Union([Schema.Literals(["none", "auto", "required"]), NamedTool])),
+  tool_choice: opt(Schema.Union([Schema.Literals(["none", "auto", "required"]), NamedTool, AllowedTools])),
   parallel_tool_calls: opt(Schema.Boolean),
   response_format: opt(
     Schema.Struct({

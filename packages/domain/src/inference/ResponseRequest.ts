@@ -9,7 +9,7 @@ import type { ChatBody } from "./ChatBody.ts"
 import { QuestionInvalid } from "./InferenceErrors.ts"
 import { OpenResponseBody } from "./ResponseBody.ts"
 import { messagesOf, type PlacedMessage } from "./ResponseInput.ts"
-import { type ChosenTools, type ResponseTools, toolsOf } from "./ResponseTools.ts"
+import { type ResponseTools, toolsOf } from "./ResponseTools.ts"
 
 export interface ResponseRequest {
   readonly chat: ChatRequest
@@ -55,8 +55,8 @@ export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, Qu
       return invalid(stateful.param, `Invalid value for '${stateful.param}': ${stateful.message}`)
     }
     return Result.flatMap(toolsOf(given.tools ?? []), (tools) =>
-      Result.flatMap(tools.chosen(given.tool_choice ?? "auto"), (chosen) =>
-        Result.flatMap(messagesOf(given.input), (messages) => requestOf(given, messages, tools, chosen))
+      Result.flatMap(tools.choice(given.tool_choice ?? "auto"), (choice) =>
+        Result.flatMap(messagesOf(given.input), (messages) => requestOf(given, messages, tools, choice))
       )
     )
   })
@@ -98,7 +98,7 @@ const requestOf = (
   given: OpenResponseBody,
   input: ReadonlyArray<PlacedMessage>,
   tools: ResponseTools,
-  { choice, offered }: ChosenTools
+  choice: NonNullable<ChatBody["tool_choice"]>
 ): Result.Result<ResponseRequest, QuestionInvalid> => {
   const instructions = given.instructions ?? ""
   const placed: ReadonlyArray<PlacedMessage> =
@@ -113,12 +113,12 @@ const requestOf = (
     temperature: given.temperature ?? null,
     top_p: given.top_p ?? null,
     stream: given.stream ?? null,
-    tools: offered.map(({ tool }) => tool),
+    tools: tools.offered.map(({ tool }) => tool),
     tool_choice: choice,
     parallel_tool_calls: given.parallel_tool_calls ?? null,
     response_format: format.type === "json_schema" ? { type: format.type, json_schema: format } : format
   }
-  const paths = { messages: placed.map(({ path }) => path), tools: offered.map(({ path }) => path) }
+  const paths = { messages: placed.map(({ path }) => path), tools: tools.offered.map(({ path }) => path) }
   return Result.mapBoth(chatOf(body), {
     onFailure: (refusal) => inBody(paths, refusal),
     onSuccess: (chat) => ({ chat, tools, echo: echoOf(given, chat, tools), paths })

@@ -5,6 +5,7 @@
  */
 import { Result } from "effect"
 import { invalid, partDecoder } from "./BodyCheck.ts"
+import { noTool } from "./Chat.ts"
 import { type ChatBody, MAX_TOOLS } from "./ChatBody.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 import { FunctionTool, NamespaceTool, type ToolChoice } from "./ResponseBody.ts"
@@ -21,20 +22,15 @@ export interface OfferedTool extends CallName {
   readonly tool: NonNullable<ChatBody["tools"]>[number]
 }
 
-/** What the model may and must call. */
-export interface ChosenTools {
-  readonly offered: ReadonlyArray<OfferedTool>
-  readonly choice: NonNullable<ChatBody["tool_choice"]>
-}
-
 type Json = Readonly<Record<string, unknown>>
 
 const LONGEST_NAME = 64
 
 export class ResponseTools {
-  /** Those of the body that the model is shown, as they were sent. */
+  /** Those of the body that the model may be shown, as they were sent. */
   readonly shown: ReadonlyArray<Json>
-  private readonly offered: ReadonlyArray<OfferedTool>
+  /** The functions in them. */
+  readonly offered: ReadonlyArray<OfferedTool>
   private readonly names: ReadonlyMap<string, CallName>
 
   constructor(offered: ReadonlyArray<OfferedTool>, shown: ReadonlyArray<Json>) {
@@ -52,24 +48,20 @@ export class ResponseTools {
     return this.names.get(plain) ?? { name: plain }
   }
 
-  /** What a `tool_choice` leaves of the tools. */
-  chosen(choice: ToolChoice): Result.Result<ChosenTools, QuestionInvalid> {
-    const { offered } = this
-    if (typeof choice === "string") return Result.succeed({ offered, choice })
-    if (choice.type === "function") {
-      return Result.succeed({ offered, choice: { type: "function", function: { name: this.find(choice) } } })
-    }
-    const allowed = new Set<string>()
-    for (const [index, one] of choice.tools.entries()) {
-      if (one.type !== "function") continue
+  /** A `tool_choice` in the words of a chat. */
+  choice(given: ToolChoice): Result.Result<NonNullable<ChatBody["tool_choice"]>, QuestionInvalid> {
+    if (typeof given === "string") return Result.succeed(given)
+    if (given.type === "function") return Result.succeed(called(this.find(given)))
+    const tools: Array<ReturnType<typeof called>> = []
+    for (const [index, { name, namespace, type }] of given.tools.entries()) {
+      if (type !== "function") continue
       const param = `tool_choice.tools.${index}.name`
-      if (typeof one.name !== "string") return invalid(param, `Invalid value for '${param}': the name of a function`)
-      allowed.add(this.find({ name: one.name, namespace: typeof one.namespace === "string" ? one.namespace : null }))
+      if (typeof name !== "string") return invalid(param, `Invalid value for '${param}': the name of a function`)
+      const plain = this.find({ name, namespace: typeof namespace === "string" ? namespace : null })
+      if (!this.offered.some(({ tool }) => tool.function.name === plain)) return noTool(param, name)
+      tools.push(called(plain))
     }
-    return Result.succeed({
-      offered: offered.filter(({ tool }) => allowed.has(tool.function.name)),
-      choice: choice.mode
-    })
+    return Result.succeed({ type: "allowed_tools", allowed_tools: { mode: given.mode, tools } })
   }
 
   private find({ name, namespace }: { readonly name: string; readonly namespace?: string | null | undefined }): string {
@@ -78,6 +70,8 @@ export class ResponseTools {
     return found?.tool.function.name ?? name
   }
 }
+
+const called = (name: string) => ({ type: "function" as const, function: { name } })
 
 /** The one name by which the model knows a function. */
 export const plainName = (name: string, namespace: string | undefined): string => {

@@ -72,7 +72,7 @@ it("says what is taken, and what was sent", () => {
     [
       chat({ tool_choice: { type: "any" } }),
       "tool_choice",
-      'Expected "none", "auto", "required" or an object of type "function", not of type "any"'
+      'Expected "none", "auto", "required" or an object of type "function" or "allowed_tools", not of type "any"'
     ],
     [
       said(decodeResponse({ model: "m", input: [{ role: "user", content: [{ type: "text", text: "hi" }] }] })),

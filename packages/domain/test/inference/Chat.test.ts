@@ -91,6 +91,29 @@ describe("decodeChat", () => {
     }
   })
 
+  it("shows the model no tools but those that it is allowed", () => {
+    const tools = ["a", "b", "c"].map((name) => ({ type: "function", function: { name } }))
+    const some = (mode: string, ...names: ReadonlyArray<string>) => ({
+      ...good,
+      tools,
+      tool_choice: {
+        type: "allowed_tools",
+        allowed_tools: { mode, tools: names.map((name) => ({ type: "function", function: { name } })) }
+      }
+    })
+    for (const mode of ["auto", "required"]) {
+      const { toolChoice, toolPlaces, tools: shown } = accepted(some(mode, "c", "a"))
+      expect([toolChoice, toolPlaces, shown.map(({ name }) => name)]).toEqual([mode, [0, 2], ["a", "c"]])
+      expect(refusal(some(mode, "a", "d"))).toMatchObject({
+        param: "tool_choice.allowed_tools.tools.1.function.name",
+        message: expect.stringContaining('none of the tools is called "d"')
+      })
+    }
+    expect(accepted(some("auto")).tools).toEqual([])
+    expect(refusal(some("required"))?.param).toBe("tool_choice")
+    expect(refusal(some("none", "a"))?.param).toBe("tool_choice.allowed_tools.mode")
+  })
+
   it("leaves links to who may follow them", () => {
     for (const url of ["http://a/b.png", "HTTPS://a/b.png", "data:image/png;base64,AA", "DATA:image/x-y+z;BASE64,AA"]) {
       expect(accepted(withImage(url)).messages[0]?.images).toEqual([{ url, detail: "auto" }])

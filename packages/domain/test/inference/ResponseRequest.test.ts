@@ -93,6 +93,18 @@ describe("decodeResponse", () => {
       [{ ...good, tool_choice: "required", tools: [{ type: "web_search" }] }, "tool_choice"],
       [{ ...good, tool_choice: { type: "web_search" } }, "tool_choice"],
       [{ ...good, tool_choice: { type: "function", name: "f" } }, "tool_choice"],
+      [
+        {
+          ...good,
+          tools: [{ type: "function", name: "f" }],
+          tool_choice: {
+            type: "allowed_tools",
+            mode: "auto",
+            tools: [{ type: "web_search" }, { type: "function", name: "g" }]
+          }
+        },
+        "tool_choice.tools.1.name"
+      ],
       [{ ...good, text: { format: { type: "xml" } } }, "text.format.type"],
       [{ ...good, text: { format: { type: "json_schema", name: "x" } } }, "text.format.schema"],
       [{ ...good, previous_response_id: "resp_1" }, "previous_response_id"],

@@ -62,8 +62,10 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools of r
       expect(yield* called({ parallel_tool_calls: false })).toEqual([[undefined, "get_weather"]])
       const named = { type: "function", name: "get_time" }
       expect(yield* called({ tool_choice: named })).toEqual([["clock", "get_time"]])
-      const allowed = { type: "allowed_tools", mode: "required", tools: [named] }
-      expect(yield* called({ tool_choice: allowed })).toEqual([["clock", "get_time"]])
+      for (const one of [named, { ...named, namespace: "clock" }, { ...named, name: "clock__get_time" }]) {
+        const allowed = { type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }, one] }
+        expect(yield* called({ tool_choice: allowed })).toEqual([["clock", "get_time"]])
+      }
     })
   )
 })

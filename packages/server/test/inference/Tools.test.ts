@@ -72,6 +72,12 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools thro
       expect(yield* called({ tool_choice: { type: "function", function: { name: "get_time" } } })).toEqual(["get_time"])
       expect(yield* called({ messages: user("Hello there") })).toEqual([])
       expect(yield* called({ messages: user("Hello there"), tool_choice: "required" })).toEqual(["get_weather"])
+      const some = (mode: string) => ({
+        tool_choice: { type: "allowed_tools", allowed_tools: { mode, tools: [time] } }
+      })
+      expect(yield* called(some("auto"))).toEqual(["get_time"])
+      expect(yield* called({ messages: user("Hello there"), ...some("auto") })).toEqual([])
+      expect(yield* called({ messages: user("Hello there"), ...some("required") })).toEqual(["get_time"])
     })
   )
 
@@ -147,11 +153,17 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools thro
       const refused = (body: object) =>
         failure(() => client.chat.completions.create({ ...question, ...body } as typeof question))
       const odd = tool("odd", { properties: { a: { not: {} } }, required: ["a"] })
+      const some = (name: string) => ({
+        type: "allowed_tools",
+        allowed_tools: { mode: "required", tools: [{ type: "function", function: { name } }] }
+      })
       for (const [body, param] of [
         [{ tools: [{ type: "function", function: { name: "a b" } }] }, "tools.0.function.name"],
         [{ tools: [{ type: "custom", custom: {} }] }, "tools.0.type"],
         [{ tool_choice: "required" }, "tool_choice"],
         [{ tools: [weather], tool_choice: { type: "function", function: { name: "other" } } }, "tool_choice"],
+        [{ tools: [weather], tool_choice: some("other") }, "tool_choice.allowed_tools.tools.0.function.name"],
+        [{ tools: [weather, odd], tool_choice: some("odd") }, "tools.1.function.parameters"],
         [{ tools: [odd], tool_choice: "required" }, "tools.0.function.parameters"]
       ] as const) {
         expect(yield* refused(body)).toMatchObject({ status: 400, param })

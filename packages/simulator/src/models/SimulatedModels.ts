@@ -112,7 +112,9 @@ interface Spoken {
 const refuses = (_model: Model, request: ChatRequest) => {
   for (const tool of toCall(request)) {
     const why = unable(() => argumentsOf(tool, 0, ""))
-    if (why !== undefined) return { param: `tools.${request.tools.indexOf(tool)}.function.parameters`, message: why }
+    if (why === undefined) continue
+    const place = request.toolPlaces[request.tools.indexOf(tool)]
+    return { param: `tools.${place}.function.parameters`, message: why }
   }
   const format = request.responseFormat
   if (format.type !== "json_schema") return undefined
