@@ -135,12 +135,15 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInval
   })
 }
 
+const NOTHING_TO_CALL = Result.succeed({ tools: [], toolPlaces: [], toolChoice: "auto" as const })
+
 /** What the model may and must call. */
 const callingOf = (
   body: ChatBody
 ): Result.Result<Pick<ChatRequest, "tools" | "toolPlaces" | "toolChoice">, QuestionInvalid> => {
   const sent = body.tools ?? []
   const asked = body.tool_choice ?? "auto"
+  if (sent.length === 0 && asked === "auto") return NOTHING_TO_CALL
   const [choice, some] =
     typeof asked === "object" && asked.type === "allowed_tools"
       ? [asked.allowed_tools.mode, asked.allowed_tools.tools]
