@@ -21,8 +21,10 @@ export const videos = (models: ReadonlyArray<VideoModel>, of: (model: VideoModel
   },
   look: (model, reference) =>
     at(of(model), reference, (upstreams, plan, id) =>
-      Effect.flatMap(upstreams.run(lookCall(id), plan), (progress) =>
-        progress._tag === "Completed" ? upstreams.run(thereCall(id), plan) : Effect.succeed(progress)
+      Effect.filterOrElse(
+        upstreams.run(lookCall(id), plan),
+        (progress) => progress._tag !== "Completed",
+        () => upstreams.run(thereCall(id), plan)
       )
     ),
   read: (model, reference, range) =>
