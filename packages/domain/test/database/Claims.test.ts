@@ -1,0 +1,158 @@
+/** A claim of a row is one replica's until its lease runs out, and what was done under a lost one is written nowhere. */
+import { expect } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { BudgetStore } from "@sluice/domain/billing/BudgetStore"
+import { Replica } from "@sluice/domain/database/Replica"
+import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
+import { stateOf } from "@sluice/domain/jobs/JobRow"
+import { JobStore } from "@sluice/domain/jobs/JobStore"
+import { MachineStore } from "@sluice/domain/machines/MachineStore"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { jobDraft } from "../billing/support/Work.ts"
+
+const T0 = Date.UTC(2027, 2, 15)
+const LEASE_MS = 6_000
+const LATER_MS = 3_600_000
+
+const tables = ["environments", "jobs", "machines"] as const
+
+interface Claimed {
+  readonly id: string
+  readonly fence: bigint
+  /** Says that there is nothing to do until later; answers when the row wakes, or undefined where nothing was written. */
+  readonly giveBack: Effect.Effect<number | undefined>
+  /** Asks for what touches other rows too. */
+  readonly decide: Effect.Effect<unknown>
+}
+
+interface Claims {
+  readonly claim: Effect.Effect<ReadonlyArray<Claimed>>
+  readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+/** A replica's claims of each kind of row. */
+const replica = Effect.gen(function* () {
+  const budgets = yield* BudgetStore
+  const jobs = yield* JobStore
+  const machines = yield* MachineStore
+  const { currentTimeMillis } = yield* Clock.Clock
+  const later = Effect.map(currentTimeMillis, (now) => now + LATER_MS)
+  const written = ({ committed, wakeAt }: { readonly committed: boolean; readonly wakeAt: number }) =>
+    committed ? wakeAt : undefined
+  const ofEnvironments: Claims = {
+    renew: budgets.renew,
+    claim: Effect.map(budgets.claim(10), (rows) =>
+      rows.map((row) => ({
+        ...row,
+        giveBack: Effect.flatMap(later, (at) => budgets.later(row, at)).pipe(
+          Effect.map((wakeAt) => (Number.isFinite(wakeAt) ? wakeAt : undefined))
+        ),
+        decide: Effect.flatMap(later, (at) => budgets.reached(row, at))
+      }))
+    )
+  }
+  const ofJobs: Claims = {
+    renew: jobs.renew,
+    claim: Effect.map(jobs.claim(10), (rows) =>
+      rows.map((row) => {
+        const commit = (stopMachine: boolean) =>
+          Effect.flatMap(later, (wakeAt) =>
+            jobs.commit({ row, state: stateOf(row), stopMachine, settle: null, wakeAt })
+          )
+        return { ...row, giveBack: Effect.map(commit(false), written), decide: commit(true) }
+      })
+    )
+  }
+  const ofMachines: Claims = {
+    renew: machines.renew,
+    claim: Effect.map(machines.claim(10), (rows) =>
+      rows.map((machine) => {
+        const commit = (wakeJob: boolean) =>
+          Effect.flatMap(later, (wakeAt) =>
+            machines.commit({ machine, facts: machine.facts, keep: false, wakeAt, wakeJob, volumeBytes: null }, wakeJob)
+          )
+        return { ...machine, giveBack: Effect.map(commit(false), written), decide: commit(true) }
+      })
+    )
+  }
+  return { environments: ofEnvironments, jobs: ofJobs, machines: ofMachines }
+})
+
+const stores = Layer.mergeAll(BudgetStore.layer, JobStore.layer, MachineStore.layer).pipe(
+  Layer.provide(Replica.layer({ speed: 1 })),
+  Layer.provideMerge(NodeServices.layer)
+)
+const another = Effect.flatMap(Layer.build(Layer.fresh(stores)), (context) => Effect.provide(replica, context))
+
+/** One row of each kind, due; and how they all look. */
+const setUp = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* TestClock.setTime(T0)
+  const tenant = yield* makeTenant({ budget: 1_000n })
+  yield* (yield* JobAdmissionStore).admit(yield* jobDraft(tenant, { price: 1n, hold: 1n }))
+  for (const table of tables) yield* sql.unsafe(`update ${table} set wake_at = $1`, [new Date(T0)])
+  return {
+    sql,
+    all: Effect.forEach(tables, (table) => sql.unsafe(`select t::text as row from ${table} t`)),
+    here: yield* another,
+    there: yield* another
+  }
+})
+const admissions = JobAdmissionStore.layer.pipe(
+  Layer.provide(Replica.layer({ speed: 1 })),
+  Layer.provideMerge(NodeServices.layer)
+)
+
+onEveryDatabase("A claim", (it) => {
+  it.effect("is one replica's until its lease has run out, which that replica alone puts off", () =>
+    Effect.gen(function* () {
+      const { here, there } = yield* setUp
+      for (const table of tables) {
+        yield* TestClock.setTime(T0)
+        const [row] = yield* here[table].claim
+        yield* TestClock.setTime(T0 + LEASE_MS - 1)
+        expect(yield* there[table].claim).toEqual([])
+        yield* here[table].renew([row!.id])
+        yield* TestClock.setTime(T0 + 2 * LEASE_MS - 2)
+        yield* there[table].renew([row!.id])
+        expect(yield* there[table].claim).toEqual([])
+        yield* TestClock.setTime(T0 + 2 * LEASE_MS - 1)
+        expect(yield* there[table].claim).toMatchObject([{ id: row!.id, fence: row!.fence + 1n }])
+      }
+    }).pipe(Effect.scoped, Effect.provide(admissions))
+  )
+
+  it.effect("that was lost writes nothing, whoever has the row since", () =>
+    Effect.gen(function* () {
+      const { all, here, there } = yield* setUp
+      for (const table of tables) {
+        const [lost] = yield* here[table].claim
+        for (const owner of [there, here]) {
+          yield* TestClock.adjust(LEASE_MS)
+          const [row] = yield* owner[table].claim
+          const before = yield* all
+          expect(yield* lost!.giveBack).toBe(undefined)
+          yield* lost!.decide
+          expect(yield* all, table).toEqual(before)
+          if (owner === here) expect(yield* row!.giveBack).toBe((yield* Clock.currentTimeMillis) + LATER_MS)
+        }
+      }
+    }).pipe(Effect.scoped, Effect.provide(admissions))
+  )
+
+  it.effect("is given back due at once where something happened to the row meanwhile", () =>
+    Effect.gen(function* () {
+      const { here, sql, there } = yield* setUp
+      for (const table of tables) {
+        const [row] = yield* here[table].claim
+        yield* sql.unsafe(`update ${table} set events = events + 1`)
+        expect(yield* row!.giveBack).toBe(T0)
+        expect(yield* there[table].claim).toHaveLength(1)
+      }
+    }).pipe(Effect.scoped, Effect.provide(admissions))
+  )
+})
