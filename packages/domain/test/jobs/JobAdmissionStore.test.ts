@@ -4,12 +4,18 @@ import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Replica } from "@sluice/domain/database/Replica"
 import { type Admission, JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
+import { claimedOf, queuedJob } from "@sluice/domain/jobs/JobDrafts"
+import { JobListStore } from "@sluice/domain/jobs/JobListStore"
+import * as MachineRow from "@sluice/domain/machines/MachineRow"
 import type { Principal } from "@sluice/domain/access/Principal"
-import { Crypto, Effect, Exit, Layer } from "effect"
+import { Crypto, Effect, Exit, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
 
-const TestLayer = JobAdmissionStore.layer.pipe(
+const T0 = Date.UTC(2027, 2, 15)
+
+const TestLayer = Layer.mergeAll(JobAdmissionStore.layer, JobListStore.layer).pipe(
   Layer.provideMerge(Replica.layer({ speed: 1 })),
   Layer.provideMerge(NodeServices.layer)
 )
@@ -118,6 +124,71 @@ onEveryDatabase("JobAdmissionStore", (it) => {
       const spent = yield* makeTenant({ credit: 0n, budget: 0n })
       const refusal = yield* Effect.flip(store.admit(yield* draft(spent, 1n)))
       assert.strictEqual(refusal._tag, "BudgetReached")
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("records what its caller is answered, and the machine as it is handed on or as it waits", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      const store = yield* JobAdmissionStore
+      const sql = yield* PgClient.PgClient
+      const { id, leaseMs } = yield* Replica
+      const principal = yield* makeTenant()
+      for (const launch of [true, false]) {
+        const drafted = yield* draft(principal, 1n)
+        const one = { ...drafted, launch, spec: { ...drafted.spec, capacityWaitMinutes: 7 } }
+        const { at } = yield* store.admit(one)
+        assert.deepStrictEqual(yield* (yield* JobListStore).find(principal, one.jobId), queuedJob(one, at))
+        const [machine] = yield* sql.unsafe<
+          MachineRow.MachineRow & { readonly wake_at: Date; readonly lease_by: string; readonly lease_until: Date }
+        >(`select * from machines where id = $1`, [one.machineId])
+        const { facts, fence, ...rest } = claimedOf(one, at)
+        const recorded = MachineRow.claimedOf(machine!)
+        assert.deepStrictEqual(
+          { ...recorded, sealed: Uint8Array.from(recorded.sealed!) },
+          {
+            ...rest,
+            facts: launch ? facts : { ...facts, requestedAt: null },
+            fence: launch ? fence : 0n
+          }
+        )
+        assert.deepStrictEqual(
+          [machine!.lease_by, machine!.lease_until],
+          launch ? [id, new Date(T0 + leaseMs)] : [null, null]
+        )
+        assert.deepStrictEqual(machine!.wake_at, new Date(T0 + (launch ? leaseMs : 30_000)))
+        const [job] = yield* sql.unsafe(`select wake_at, lease_by from jobs where id = $1`, [one.jobId])
+        assert.deepStrictEqual(job, { wake_at: new Date(T0 + 7 * 60_000), lease_by: null })
+      }
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("takes the money, the budget and the volume of the environment that asks, and says what was free", () =>
+    Effect.gen(function* () {
+      const store = yield* JobAdmissionStore
+      const sql = yield* PgClient.PgClient
+      const tenant = yield* makeTenant({ credit: 10n })
+      const other = yield* makeTenant()
+      const volumeId = yield* (yield* Crypto.Crypto).randomUUIDv7()
+      yield* sql.unsafe(
+        `insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at) values ($1, $2, $3, 'v', 'r', 1, $4)`,
+        [volumeId, other.workspaceId, other.environmentId, new Date(0)]
+      )
+      const refused = (principal: Principal, hold: bigint, volume?: string) =>
+        Effect.flatMap(draft(principal, hold, volume), (one) => Effect.flip(store.admit(one)))
+      const { environmentId } = other
+      assert.strictEqual((yield* refused({ ...tenant, environmentId }, 1n))._tag, "BudgetReached")
+      assert.strictEqual((yield* refused(tenant, 1n, volumeId))._tag, "VolumeAttached")
+      yield* store.admit(yield* draft(tenant, 4n))
+      // In one statement, what was admitted just before is not free either.
+      const pair = yield* Effect.forEach([5n, 2n], (hold) => draft(tenant, hold))
+      const [first, second] = yield* Effect.forEach(pair, (one) => Effect.result(store.admit(one)), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue(Result.isSuccess(first!))
+      const failure = Result.isFailure(second!) ? second.failure : undefined
+      assert.deepInclude(failure, { _tag: "CreditInsufficient" })
+      assert.deepInclude(failure?._tag === "CreditInsufficient" ? failure.error : {}, { required: 2n, available: 1n })
     }).pipe(Effect.provide(TestLayer))
   )
 })
