@@ -1,0 +1,131 @@
+/** Which environment a key's request works in, and that a key and all that is said of keys stay in their workspace (decisions: Tenancy). */
+import { NodeCrypto } from "@effect/platform-node"
+import { expect } from "@effect/vitest"
+import { Access } from "@sluice/domain/access/Access"
+import { ApiKeys, type KeyRequest } from "@sluice/domain/access/ApiKeys"
+import { KeyHash } from "@sluice/domain/access/KeyHash"
+import { allScopes, type Principal } from "@sluice/domain/access/Principal"
+import { Workspaces } from "@sluice/domain/access/Workspaces"
+import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
+import { createHash } from "node:crypto"
+import { Crypto, Effect, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+
+const hashing = Layer.succeed(KeyHash, { hash: (key) => createHash("sha256").update(key).digest("hex") })
+const TestLayer = Layer.mergeAll(ApiKeys.layer.pipe(Layer.provideMerge(Access.layer)), Workspaces.layer).pipe(
+  Layer.provide(hashing),
+  Layer.provideMerge(NodeCrypto.layer)
+)
+const page = { limit: 10, after: undefined }
+const plain: KeyRequest = { name: "k", scopes: null, environmentId: null, rateLimitRpm: undefined }
+
+/** A workspace with its key; `environment` adds one of that name. */
+const workspace = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const access = yield* Access
+  const workspaces = yield* Workspaces
+  const workspaceId = yield* workspaces.create(name)
+  const key = yield* workspaces.createKey(workspaceId, "first")
+  const principal = yield* access.authenticate(Redacted.value(key), undefined)
+  const environment = Effect.fnUntraced(function* (called: string) {
+    const id = yield* (yield* Crypto.Crypto).randomUUIDv7()
+    yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
+      values (${id}, ${workspaceId}, ${called}, false, '2026-01-01', now(), now())`
+    return id
+  })
+  return { environment, principal }
+})
+
+const create = Effect.fnUntraced(function* (principal: Principal, more: Partial<KeyRequest>) {
+  yield* TestClock.adjust(1)
+  const { apiKey, key } = yield* (yield* ApiKeys).create(principal, { ...plain, ...more }, undefined)
+  return { apiKey, bearer: Redacted.value(key) }
+})
+
+onEveryDatabase("A key", (it) => {
+  it.effect(
+    "works in the environment that is named, else in its own, else in the default one, and in no stranger's",
+    () =>
+      Effect.gen(function* () {
+        const access = yield* Access
+        const { environment, principal } = yield* workspace("one")
+        const other = yield* workspace("other")
+        const lab = yield* environment("lab")
+        const theirs = yield* other.environment("theirs")
+        // One that is called as another one's id: the id is meant.
+        const named = yield* environment(lab)
+        const free = yield* create(principal, {})
+        const bound = yield* create(principal, { environmentId: lab })
+        const of = (bearer: string, environment?: string) =>
+          Effect.map(access.authenticate(bearer, environment), ({ environmentId }) => environmentId)
+        expect(yield* of(free.bearer)).toBe(principal.environmentId)
+        expect(yield* of(bound.bearer)).toBe(lab)
+        for (const { bearer } of [free, bound]) {
+          for (const said of ["lab", lab, lab.toUpperCase()]) expect(yield* of(bearer, said)).toBe(lab)
+          expect(yield* of(bearer, "default")).toBe(principal.environmentId)
+          expect(yield* of(bearer, named)).toBe(named)
+          for (const said of ["theirs", theirs, "Lab", "", "nowhere"]) {
+            expect((yield* Effect.flip(of(bearer, said)))._tag, said).toBe("EnvironmentNotFound")
+          }
+        }
+        const misplaced = yield* Effect.flip(
+          (yield* ApiKeys).create(principal, { ...plain, environmentId: theirs }, undefined)
+        )
+        expect(misplaced._tag).toBe("EnvironmentNotFound")
+      }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("is changed as far as the change says, by its own workspace alone", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const access = yield* Access
+      const { principal } = yield* workspace("one")
+      const other = yield* workspace("other")
+      const { apiKey, bearer } = yield* create(principal, { scopes: ["jobs:read"] })
+      const same = { name: undefined, status: undefined, rateLimitRpm: undefined }
+      for (const [change, after] of [
+        [{ name: "renamed" }, { name: "renamed", rateLimitRpm: 600, status: "active" }],
+        [{ rateLimitRpm: 7 }, { name: "renamed", rateLimitRpm: 7, status: "active" }],
+        [{ status: "inactive" as const }, { name: "renamed", rateLimitRpm: 7, status: "inactive" }],
+        [{ status: "active" as const }, { name: "renamed", rateLimitRpm: 7, status: "active" }]
+      ] as const) {
+        expect(yield* keys.update(principal, apiKey.id, { ...same, ...change })).toMatchObject(after)
+      }
+      expect(yield* access.authenticate(bearer, undefined)).toMatchObject({ rateLimitRpm: 7, scopes: ["jobs:read"] })
+      const stolen = { ...same, name: "stolen" }
+      expect((yield* Effect.flip(keys.update(other.principal, apiKey.id, stolen)))._tag).toBe("ApiKeyNotFound")
+      expect((yield* Effect.flip(keys.remove(other.principal, apiKey.id)))._tag).toBe("ApiKeyNotFound")
+      const listed = yield* keys.list(principal, page)
+      expect([listed.total, listed.items.map(({ name }) => name)]).toEqual([2, ["renamed", "first"]])
+      yield* keys.remove(principal, apiKey.id)
+      expect((yield* Effect.flip(access.authenticate(bearer, undefined)))._tag).toBe("KeyInvalid")
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("is made for no more than its maker may, and for all that it may where nothing is said", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const access = yield* Access
+      const { principal } = yield* workspace("one")
+      const other = yield* workspace("other")
+      const limited: Principal = { ...principal, scopes: ["keys:write", "jobs:read"] }
+      const scopesOf = Effect.fnUntraced(function* (maker: Principal, more: Partial<KeyRequest>) {
+        const { bearer } = yield* create(maker, more)
+        return (yield* access.authenticate(bearer, undefined)).scopes
+      })
+      expect(yield* scopesOf(principal, {})).toEqual(allScopes)
+      expect(yield* scopesOf(limited, {})).toEqual(["keys:write", "jobs:read"])
+      expect(yield* scopesOf(limited, { scopes: ["jobs:read"] })).toEqual(["jobs:read"])
+      const stronger = yield* Effect.flip(create(limited, { scopes: ["jobs:read", "jobs:write"] }))
+      expect(stronger).toMatchObject({ _tag: "ScopeMissing", scope: "jobs:write" })
+      // The other workspace has as many as it may have.
+      yield* sql`insert into api_keys (id, workspace_id, name, prefix, hash, status, rate_limit_rpm, created_at)
+        select gen_random_uuid(), ${other.principal.workspaceId}, 'k', 'p', decode(md5(n::text), 'hex'), 'active', 1, now()
+        from generate_series(1, ${MOST_OF_A_KIND}) as n`
+      expect((yield* Effect.flip(create(other.principal, {})))._tag).toBe("LimitReached")
+      expect((yield* create(principal, {})).apiKey.name).toBe("k")
+    }).pipe(Effect.provide(TestLayer))
+  )
+})
