@@ -55,6 +55,10 @@ onEveryDatabase("Billing", (it) => {
       })
       yield* TestClock.adjust("9 hours")
       expect((yield* billing.balance(tenant)).runsOutAt).toEqual(new Date(T0 + 9 * HOUR))
+      // What lasts for longer than there are dates is told as a date all the same.
+      const rich = yield* makeTenant({ credit: 9_000_000_000_000_000_000n })
+      yield* machine(rich, 1n, T0, null)
+      expect((yield* billing.balance(rich)).runsOutAt?.getUTCFullYear()).toBe(3027)
     }).pipe(Effect.provide(TestLayer))
   )
 
