@@ -146,12 +146,15 @@ onEveryDatabase("A claim", (it) => {
 
   it.effect("is given back due at once where something happened to the row meanwhile", () =>
     Effect.gen(function* () {
-      const { here, sql, there } = yield* setUp
-      for (const table of tables) {
-        const [row] = yield* here[table].claim
-        yield* sql.unsafe(`update ${table} set events = events + 1`)
-        expect(yield* row!.giveBack).toBe(T0)
-        expect(yield* there[table].claim).toHaveLength(1)
+      for (const end of ["giveBack", "decide"] as const) {
+        const { here, sql, there } = yield* setUp
+        for (const table of tables) {
+          const [row] = yield* here[table].claim
+          yield* sql.unsafe(`update ${table} set events = events + 1 where id = $1`, [row!.id])
+          const answer = yield* row![end]
+          if (end === "giveBack") expect(answer).toBe(T0)
+          expect(yield* there[table].claim, `${table} ${end}`).toMatchObject([{ id: row!.id }])
+        }
       }
     }).pipe(Effect.scoped, Effect.provide(admissions))
   )
