@@ -86,4 +86,11 @@ describe("MachineSweep", () => {
         }
       )
     ))
+
+  it("looks at each of a long listing once", async () => {
+    const running = STATES[2]!
+    const machines = Array.from({ length: 1_234 }, () => ({ state: running, row: "none" as const }))
+    const { done, stopped } = await swept(machines)
+    expect([done.stopped.size, stopped]).toEqual([1_234, 1_234])
+  })
 })
