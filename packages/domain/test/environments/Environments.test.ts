@@ -31,11 +31,15 @@ onEveryDatabase("Environments", (it) => {
         const after = yield* environments.get(principal, E)
         expect([after.monthSpent, after.budgetResetsAt.toISOString()]).toEqual([0n, "2027-02-01T00:00:00.000Z"])
 
+        yield* sql`update environments set budget_reached_on = '2027-01-01'`
         expect((yield* environments.setBudget(principal, E, 7n)).monthlyBudget).toBe(7n)
-        const [row] = yield* sql<{ wake: Date; events: bigint }>`select wake_at as wake, events from environments`
-        expect([row!.wake.getTime() - at.getTime(), row!.events]).toEqual([1, 1n])
+        const [row] = yield* sql<{ wake: Date; events: bigint; reached: Date | null }>`
+          select wake_at as wake, events, budget_reached_on as reached from environments`
+        // What was marked of the old budget does not hold for the new one.
+        expect([row!.wake.getTime() - at.getTime(), row!.events, row!.reached]).toEqual([1, 1n, null])
         expect((yield* environments.setBudget(principal, E, null)).monthlyBudget).toBe(null)
         const stranger = { ...principal, workspaceId: E }
+        expect((yield* Effect.flip(environments.get(stranger, E)))._tag).toBe("EnvironmentNotFound")
         expect((yield* Effect.flip(environments.setBudget(stranger, E, 1n)))._tag).toBe("EnvironmentNotFound")
         expect((yield* environments.list(stranger, { limit: 10, after: undefined })).total).toBe(0)
       })
