@@ -115,6 +115,8 @@ onEveryDatabase("JobAdmissionStore", (it) => {
       const drafts = yield* Effect.forEach([1, 2, 3, 4], () => draft(principal, 1n, volumeId))
       const exits = yield* Effect.forEach(drafts, (one) => Effect.exit(store.admit(one)), { concurrency: "unbounded" })
       assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+      const taken = Exit.fail({ _tag: "VolumeAttached" as const })
+      for (const exit of exits) if (Exit.isFailure(exit)) assert.deepStrictEqual<unknown>(exit, taken)
       yield* sql.unsafe(`update machines set status = 'stopped'`)
       yield* sql.unsafe(`update volumes set attached_to = null`)
       // Two spellings of one id pass everything that compares texts; the database compares ids.
