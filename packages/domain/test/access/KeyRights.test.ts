@@ -29,8 +29,8 @@ const workspace = Effect.fnUntraced(function* (name: string) {
   const workspaceId = yield* workspaces.create(name)
   const key = yield* workspaces.createKey(workspaceId, "first")
   const principal = yield* access.authenticate(Redacted.value(key), undefined)
-  const environment = Effect.fnUntraced(function* (called: string) {
-    const id = yield* (yield* Crypto.Crypto).randomUUIDv7()
+  const environment = Effect.fnUntraced(function* (called: string, given?: string) {
+    const id = given ?? (yield* (yield* Crypto.Crypto).randomUUIDv7())
     yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
       values (${id}, ${workspaceId}, ${called}, false, '2026-01-01', now(), now())`
     return id
@@ -79,6 +79,7 @@ onEveryDatabase("A key", (it) => {
 
   it.effect("is changed as far as the change says, by its own workspace alone", () =>
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
       const keys = yield* ApiKeys
       const access = yield* Access
       const { principal } = yield* workspace("one")
@@ -97,6 +98,12 @@ onEveryDatabase("A key", (it) => {
       const stolen = { ...same, name: "stolen" }
       expect((yield* Effect.flip(keys.update(other.principal, apiKey.id, stolen)))._tag).toBe("ApiKeyNotFound")
       expect((yield* Effect.flip(keys.remove(other.principal, apiKey.id)))._tag).toBe("ApiKeyNotFound")
+      // Nor by a request whose attempt has the id of another's key.
+      const attempt = { id: apiKey.id, again: true, key: "k", lockedUntil: new Date(0) }
+      yield* sql`insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
+        values (${other.principal.workspaceId}, 'k', '\\x00', ${apiKey.id}, ${new Date(0)}::timestamptz, ${new Date(0)}::timestamptz)`
+      expect((yield* Effect.exit(keys.create(other.principal, plain, attempt)))._tag).toBe("Failure")
+      expect((yield* access.authenticate(bearer, undefined)).keyId).toBe(apiKey.id)
       const listed = yield* keys.list(principal, page)
       expect([listed.total, listed.items.map(({ name }) => name)]).toEqual([2, ["renamed", "first"]])
       yield* keys.remove(principal, apiKey.id)
