@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Absences } from "@sluice/domain/machines/Absences"
 import * as Machine from "@sluice/domain/machines/MachineLifecycle"
+import type { CommandState } from "@sluice/domain/machines/MachineProvider"
 import fc from "fast-check"
 
 const T0 = 1_800_000_000_000
@@ -87,6 +88,64 @@ describe("Absences", () => {
     assert.deepStrictEqual(
       ["b", "c", "a"].map((key) => absences.missing(key, T0)),
       [10, 10, 0]
+    )
+  })
+})
+
+describe("What is known of a machine", () => {
+  const at = (now: number, absentMs = 0) => ({ now, absentMs, visibleWithinMs: VISIBLE_WITHIN_MS })
+  const running = (since: number, command: CommandState = { _tag: "Pending" }) => ({
+    _tag: "Running" as const,
+    since,
+    command
+  })
+
+  it("is billed until the first look in vain, not for the time that it was looked for", () => {
+    const lost = { ...ran, absentSince: T0 + 5_000 }
+    const gone = Machine.observed(lost, { _tag: "Absent" }, at(T0 + 65_000, Machine.LOST_AFTER_MS))
+    assert.deepInclude(gone, { status: "stopped", stoppedAt: T0 + 5_000 })
+    const stopping = { ...lost, status: "stopping" as const, stopRequestedAt: T0 + 4_000 }
+    assert.strictEqual(Machine.observed(stopping, { _tag: "Absent" }, at(T0 + 9_000)).stoppedAt, T0 + 5_000)
+    // Seen again, it was never away.
+    assert.isNull(Machine.observed(lost, running(T0), at(T0 + 6_000)).absentSince)
+  })
+
+  it("is set once: when it ran, when its command began and how that ended", () => {
+    const exited = (ms: number, code: number): CommandState => ({
+      _tag: "Exited",
+      startedAt: T0 + ms,
+      exitedAt: T0 + 2 * ms,
+      code,
+      why: "exit"
+    })
+    const first = Machine.observed(asked, running(T0, exited(10, 0)), at(T0 + 30))
+    const facts = { runningAt: T0, commandStartedAt: T0 + 10, exit: { at: T0 + 20, code: 0, why: "exit" as const } }
+    assert.deepInclude(first, { ...facts, status: "stopping", stopRequestedAt: T0 + 30, requestedAt: null })
+    const again = Machine.observed(first, running(T0 + 1, exited(11, 1)), at(T0 + 40))
+    assert.deepStrictEqual(again, first)
+    const stopped = { _tag: "Stopped" as const, since: T0 + 1, command: exited(11, 1), volumeBytes: null }
+    const gone = Machine.observed(first, { ...stopped, stoppedAt: T0 + 50 }, at(T0 + 60))
+    assert.deepStrictEqual(gone, { ...first, status: "stopped", stoppedAt: T0 + 50 })
+    assert.strictEqual(Machine.observed(gone, { ...stopped, stoppedAt: T0 + 70 }, at(T0 + 80)), gone)
+    assert.strictEqual(Machine.refused(gone, T0 + 80, "no"), gone)
+  })
+
+  it("is never that it ended before it ran, and it failed only where it never ran", () => {
+    const lost = (since: number | null) =>
+      Machine.observed(asked, { _tag: "Lost", since, lostAt: T0 + 10, reason: "host gone" }, at(T0 + 20))
+    assert.deepInclude(lost(T0 + 15), {
+      status: "stopped",
+      runningAt: T0 + 15,
+      stoppedAt: T0 + 15,
+      failure: "host gone"
+    })
+    assert.deepInclude(lost(null), { status: "failed", runningAt: null, stoppedAt: T0 + 10, failure: "host gone" })
+    const launching = Machine.observed(asked, { _tag: "Launching" }, at(T0))
+    assert.strictEqual(launching.status, "launching")
+    // One that is being stopped does not go back.
+    assert.deepStrictEqual(
+      Machine.observed({ ...ran, status: "stopping" }, { _tag: "Launching" }, at(T0)).status,
+      "stopping"
     )
   })
 })
