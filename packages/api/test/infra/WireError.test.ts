@@ -1,0 +1,74 @@
+/** What each failure is on the wire: status, code, details, and whether a client is to send the request again (decisions: common rules). */
+import { describe, expect, it } from "@effect/vitest"
+import { errorCodes } from "@sluice/api/infra/InfraErrors"
+import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
+import { wireErrorOf } from "@sluice/api/infra/WireError"
+
+type Tag = InfraFailure["_tag"]
+type Facts<T extends Tag> = Partial<Extract<InfraFailure, { readonly _tag: T }>>
+type Told = readonly [status: number, code: string, details?: object]
+
+const table: { readonly [T in Tag]: readonly [Facts<T>, ...Told] } = {
+  KeyInvalid: [{}, 401, "unauthorized"],
+  ScopeMissing: [{ scope: "jobs:write" }, 403, "forbidden", { scope: "jobs:write" }],
+  EnvironmentAmbiguous: [
+    {},
+    422,
+    "validation_error",
+    { issues: [{ path: "environment", message: expect.stringContaining("X-Environment") }] }
+  ],
+  EnvironmentNotFound: [{}, 404, "not_found"],
+  ApiKeyNotFound: [{}, 404, "not_found"],
+  JobNotFound: [{}, 404, "not_found"],
+  MachineNotFound: [{}, 404, "not_found"],
+  VolumeNotFound: [{}, 404, "not_found"],
+  RequestInvalid: [
+    { issues: [{ path: "a", message: "b" }] },
+    422,
+    "validation_error",
+    { issues: [{ path: "a", message: "b" }] }
+  ],
+  RegionUnknown: [
+    { known: ["r1", "r2"] },
+    422,
+    "validation_error",
+    { issues: [{ path: "region", message: "must be one of r1, r2" }] }
+  ],
+  VolumeShrinks: [
+    { sizeGb: 5 },
+    422,
+    "validation_error",
+    { issues: [{ path: "size_gb", message: "must be at least 5: volumes only grow" }] }
+  ],
+  BudgetReached: [{ environmentName: "default" }, 402, "BUDGET_REACHED"],
+  CreditInsufficient: [
+    { required: 2_500_000_000n, available: 1n },
+    402,
+    "insufficient_credits",
+    { required_usd: 2.5, available_usd: 1e-9 }
+  ],
+  VolumeAttached: [{}, 409, "conflict"],
+  VolumeBeingDeleted: [{}, 503, "service_unavailable"],
+  VolumeNameTaken: [{ name: "v" }, 409, "conflict"],
+  LimitReached: [{ kind: "volumes", most: 1_000 }, 409, "conflict"],
+  JobEnded: [{ status: "failed" }, 409, "conflict", { status: "failed" }],
+  IdempotencyMismatch: [{}, 422, "idempotency_mismatch"],
+  IdempotencyInProgress: [{}, 409, "idempotency_in_progress"],
+  LaunchFailed: [{ jobId: "j", reason: "no" }, 500, "internal_error", { job_id: "j" }],
+  MachinesUnavailable: [{}, 503, "service_unavailable"],
+  ProviderUnavailable: [{}, 503, "service_unavailable"]
+}
+
+describe("A failure on the wire", () => {
+  for (const [tag, [facts, status, code, details]] of Object.entries(table)) {
+    it(`${tag} is a ${status} ${code}`, () => {
+      const told = wireErrorOf({ _tag: tag, ...facts } as InfraFailure)
+      expect([errorCodes[told.code], told.code, told.details]).toEqual([status, code, details])
+      const { headers = {} } = told
+      const mayTryAgain = status === 503 || code === "idempotency_in_progress"
+      expect(headers["x-should-retry"]).toBe(mayTryAgain ? "true" : status === 409 ? "false" : undefined)
+      expect(Number(headers["retry-after"]) >= 1).toBe(mayTryAgain)
+      expect(headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined)
+    })
+  }
+})
