@@ -44,6 +44,12 @@ onEveryDatabase("Volumes", (it) => {
           _tag: "LimitReached",
           kind: "volumes"
         })
+        // As many as one workspace may have are no matter of another's.
+        yield* sql`insert into workspaces (id, name, created_at) values (${id(6)}, 'x', now())`
+        yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
+          values (${id(6)}, ${id(6)}, 'default', true, '2026-01-01', now(), now())`
+        const other = { ...principal, workspaceId: id(6), environmentId: id(6) }
+        expect((yield* volumes.create(other, request, undefined)).name).toBe("v")
         yield* sql`delete from volumes where id <> ${id(1)}`
         const nowhere = yield* Effect.flip(volumes.create(principal, { ...request, region: "r2" }, undefined))
         expect(nowhere).toMatchObject({ _tag: "RegionUnknown", known: ["r1"] })
@@ -57,15 +63,18 @@ onEveryDatabase("Volumes", (it) => {
         expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeAttached")
         expect((yield* Effect.flip(volumes.grow(principal, made.id, 6)))._tag).toBe("VolumeAttached")
         expect((yield* volumes.get(principal, made.id)).attachedTo).toBe(id(3))
+        yield* sql`update volumes set attached_to = null`
+        // Another environment's is as good as none, also where it could be changed and deleted.
         for (const stranger of [
           { ...principal, environmentId: id(4) },
           { ...principal, workspaceId: id(4) }
         ]) {
           expect((yield* Effect.flip(volumes.get(stranger, made.id)))._tag).toBe("VolumeNotFound")
+          expect((yield* Effect.flip(volumes.grow(stranger, made.id, 7)))._tag).toBe("VolumeNotFound")
           expect((yield* Effect.flip(volumes.remove(stranger, made.id)))._tag).toBe("VolumeNotFound")
           expect((yield* volumes.list(stranger, { limit: 10, after: undefined })).items).toEqual([])
         }
-        yield* sql`update volumes set attached_to = null`
+        expect(yield* volumes.get(principal, made.id)).toEqual({ ...made, attachedTo: null })
         yield* volumes.remove(principal, made.id)
         expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeNotFound")
         // A retry of the POST that made it: its files are still there, so nothing of that id may be made yet.
