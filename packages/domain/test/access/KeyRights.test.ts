@@ -54,8 +54,6 @@ onEveryDatabase("A key", (it) => {
         const other = yield* workspace("other")
         const lab = yield* environment("lab")
         const theirs = yield* other.environment("theirs")
-        // One that is called as another one's id: the id is meant.
-        const named = yield* environment(lab)
         const free = yield* create(principal, {})
         const bound = yield* create(principal, { environmentId: lab })
         const of = (bearer: string, environment?: string) =>
@@ -65,10 +63,22 @@ onEveryDatabase("A key", (it) => {
         for (const { bearer } of [free, bound]) {
           for (const said of ["lab", lab, lab.toUpperCase()]) expect(yield* of(bearer, said)).toBe(lab)
           expect(yield* of(bearer, "default")).toBe(principal.environmentId)
-          expect(yield* of(bearer, named)).toBe(named)
           for (const said of ["theirs", theirs, "Lab", "", "nowhere"]) {
             expect((yield* Effect.flip(of(bearer, said)))._tag, said).toBe("EnvironmentNotFound")
           }
+        }
+        // Where one is called as another's id, the id is meant, whichever is found first.
+        for (const [called, isFirst] of [
+          ["a", true],
+          ["+a", true],
+          ["b", false],
+          ["+b", false]
+        ] as const) {
+          const id = yield* (yield* Crypto.Crypto).randomUUIDv7()
+          if (isFirst) yield* environment(called, id)
+          const named = yield* environment(id)
+          if (!isFirst) yield* environment(called, id)
+          expect([yield* of(free.bearer, id), yield* of(free.bearer, named)]).toEqual([id, named])
         }
         const misplaced = yield* Effect.flip(
           (yield* ApiKeys).create(principal, { ...plain, environmentId: theirs }, undefined)
