@@ -144,6 +144,20 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
+    it.effect("what was admitted is charged, also when the budget is reached by then", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(17, 1_000n)
+        yield* setBudget(principal, 50n)
+        const charges = [1, 2].map((n) => ({ id: idOf.request(n), principal }))
+        yield* Effect.forEach(charges, (charge) => metering.reserve(charge, 20n))
+        yield* metering.settle(settlement(charges[0]!, 60n))
+        expect(yield* money(principal)).toMatchObject({ spent: 60n, held: 20n })
+        yield* metering.settle(settlement(charges[1]!, 15n))
+        expect(yield* money(principal)).toMatchObject({ balance: 925n, spent: 75n, held: 0n, usage: 2n })
+      })
+    )
+
     it.effect("200 requests at once on a budget for 3 admit 3; alone, one may pass it by less than its price", () =>
       Effect.gen(function* () {
         const metering = yield* Metering

@@ -1,7 +1,9 @@
 /** The batch statement against a sequential model: random batches of reservations and settlements, over shared accounts. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
+import { Purse } from "@sluice/domain/inference/CreditBlock"
 import { Metering } from "@sluice/domain/inference/Metering"
+import { reserveRow } from "@sluice/domain/inference/MeterRows"
 import { type MeterRow, MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import { Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -150,6 +152,20 @@ onEveryDatabase("MeteringStore", (it) => {
           }
         }),
       { arbitrary: { runs: 40 } }
+    )
+
+    it.effect("lets one request alone past what is left of a budget, but no block for many", () =>
+      Effect.gen(function* () {
+        const store = yield* MeteringStore
+        const principal = yield* openWorkspace(3, 1_000n)
+        yield* setBudget(principal, 50n)
+        const purse = new Purse(principal.workspaceId, principal.environmentId)
+        const asked = (n: number, shared: boolean) =>
+          store.flush([{ ...reserveRow(idOf.request(1_000 + n), purse, 60n), shared }], 0, 1_000)
+        expect(yield* asked(1, true)).toMatchObject([{ refused: "budget_reached", room: 50n }])
+        expect(yield* asked(2, false)).toMatchObject([{ refused: null }])
+        expect(yield* money(principal)).toMatchObject({ held: 60n })
+      })
     )
   })
 })
