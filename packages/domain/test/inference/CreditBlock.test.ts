@@ -11,6 +11,8 @@ import {
   type Share,
   TRUSTED_MS
 } from "@sluice/domain/inference/CreditBlock"
+import { ANSWER_LIMIT_POLLS } from "@sluice/domain/inference/Inference"
+import { HOLD_EXPIRES_POLLS } from "@sluice/domain/inference/Metering"
 import { Schema } from "effect"
 
 const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
@@ -109,6 +111,11 @@ describe("A block of credit", () => {
     expect(purse.through()).toEqual([first])
     expect(purse.through()).toEqual([])
     expect(purse.empty).toBe(false)
+  })
+
+  it("is a hold that outlives the longest answer of its last request", () => {
+    const pollMs = 1_000
+    expect(BLOCK_AGE_MS + ANSWER_LIMIT_POLLS * pollMs).toBeLessThan(HOLD_EXPIRES_POLLS * pollMs)
   })
 
   it("is replaced when it is old, however much is left of it and whoever still uses it", () => {

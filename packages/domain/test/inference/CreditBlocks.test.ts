@@ -170,6 +170,70 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
+    it.effect("a block that the budget has no room for is none", () =>
+      Effect.gen(function* () {
+        const metering = yield* Metering
+        const principal = yield* openWorkspace(17, 1_000_000n)
+        yield* setBudget(principal, 1_000_000n)
+        for (let n = 1; n < BUSY_REQUESTS; n++) {
+          const reservation = yield* metering.reserve({ id: idOf.request(n), principal }, 100n)
+          yield* metering.settle(settlement(reservation, 0n))
+        }
+        // Elsewhere: here it is still believed to be large.
+        yield* setBudget(principal, 2_000n)
+        const reservations = yield* busy(principal, 50, 100n)
+        expect(inBlocks(reservations)).toEqual([])
+        expect(yield* money(principal)).toMatchObject({ held: 100n * BigInt(reservations.length) })
+      })
+    )
+
+    it.effect("a block that was replaced is given back with the last of its requests", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(18, 1_000_000n)
+        const reservations: Array<Reservation> = []
+        const blocks = () => [...new Set(inBlocks(reservations).map(({ share }) => share!.block))]
+        while (blocks().length < 2) reservations.push(...(yield* busy(principal, reservations.length, 100n)))
+        const long = reservations.filter(({ share }) => share?.block === blocks()[0])
+        yield* settled(
+          reservations.filter((one) => !long.includes(one)),
+          70n
+        )
+        yield* settled(long.slice(1), 70n)
+        yield* TestClock.adjust(2 * IDLE_MS)
+        const left = 100n * BLOCK_REQUESTS - 70n * BigInt(long.length - 1)
+        expect(yield* moneyAtRest(principal, left)).toMatchObject({ held: left })
+        yield* settled(long.slice(0, 1), 70n)
+        expect(yield* moneyAtRest(principal)).toMatchObject({ held: 0n, openHolds: 0n })
+      })
+    )
+
+    it.effect("a block pays for no more than it holds, however many come", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(20, 1_000_000n)
+        const count = 2 * Number(BLOCK_REQUESTS)
+        for (let n = 0; n < count; n += 2 * BUSY_REQUESTS) yield* settled(yield* busy(principal, n, 100n), 100n)
+        const spent = 100n * BigInt(count)
+        yield* TestClock.adjust(2 * IDLE_MS)
+        expect(yield* moneyAtRest(principal)).toMatchObject({ balance: 1_000_000n - spent, spent, openHolds: 0n })
+      })
+    )
+
+    it.effect("a server that ends gives back what it had set aside for nobody in particular", () =>
+      Effect.gen(function* () {
+        const principal = yield* openWorkspace(19, 1_000_000n)
+        const reservations = yield* Effect.scoped(
+          Effect.flatMap(Layer.build(Layer.fresh(layer)), (ending) =>
+            Effect.provide(
+              Effect.tap(busy(principal, 0, 100n), (all) => settled(all, 70n)),
+              ending
+            )
+          )
+        )
+        expect(inBlocks(reservations).length).toBeGreaterThan(0)
+        expect(yield* money(principal)).toMatchObject({ held: 0n, openHolds: 0n })
+      })
+    )
+
     it.effect("what a dead server's block held is released, and its late charges with it", () =>
       Effect.gen(function* () {
         const { tick } = yield* MeteringReconciler

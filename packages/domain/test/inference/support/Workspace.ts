@@ -70,11 +70,11 @@ export const money = Effect.fn(function* (principal: Principal) {
 
 const wait = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
 
-/** The same once requests have paused and blocks of credit are given back, which happens beside the test. */
-export const moneyAtRest = Effect.fn(function* (principal: Principal) {
+/** The same once requests have paused and blocks of credit are given back, which happens beside the test. `held`: what then is. */
+export const moneyAtRest = Effect.fn(function* (principal: Principal, held = 0n) {
   for (let n = 0; n < 1_000; n++) {
     const found = yield* money(principal)
-    if (found.held === 0n) return found
+    if (found.held === held) return found
     yield* wait
   }
   return yield* money(principal)
