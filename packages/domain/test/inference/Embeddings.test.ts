@@ -19,7 +19,7 @@ const model: EmbeddingModel = {
 }
 
 /** A token is a character, and costs a nano-dollar. `told`: the provider's count. */
-const embed = (input: unknown, told: number | undefined) =>
+const embed = (input: unknown, told: number | undefined, of = model, dimensions: number | null = null) =>
   Effect.gen(function* () {
     const reserved: Array<bigint> = []
     const settled: Array<Settlement> = []
@@ -36,7 +36,7 @@ const embed = (input: unknown, told: number | undefined) =>
         models: [],
         chat: () => Effect.void,
         embeddings: {
-          models: [model],
+          models: [of],
           embed: (_, inputs) =>
             Effect.succeed({
               vectors: inputs.map(() => Float32Array.of(1, 0)),
@@ -51,7 +51,7 @@ const embed = (input: unknown, told: number | undefined) =>
       NodeCrypto.layer,
       replica
     )
-    const request = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
+    const request = Result.getOrThrow(decodeEmbedding({ model: "m", input, dimensions }))
     const { cost, tokens } = yield* Effect.flatMap(Embeddings, (one) =>
       one.embed(idOf.principal(1), "r", request)
     ).pipe(Effect.provide(Embeddings.layerNoDeps.pipe(Layer.provide(services))))
@@ -90,5 +90,21 @@ it.effect("the provider's count is billed, zero too, and never more than ours", 
     ] as const) {
       expect(yield* embed(["abc", "de"], told)).toEqual({ reserved: [5n], tokens, cost: BigInt(tokens) })
     }
+  })
+)
+
+it.effect("a text may fill the context, all texts the request, and a vector the model's dimensions", () =>
+  Effect.gen(function* () {
+    const full = "x".repeat(100)
+    expect((yield* embed([full, full], undefined, model, 2)).tokens).toBe(200)
+    expect(yield* Effect.flip(embed("x", undefined, model, 3))).toMatchObject({ param: "dimensions" })
+    const large = { ...model, contextLength: 200_000 }
+    const [most, half] = [300_000, "x".repeat(150_000)]
+    expect((yield* embed([half, half], undefined, large)).tokens).toBe(most)
+    expect(yield* Effect.flip(embed([half, half, "x"], undefined, large))).toMatchObject({
+      param: "input.2",
+      code: "context_length_exceeded",
+      message: expect.stringContaining(`${most} tokens, but all texts of a request`)
+    })
   })
 )

@@ -140,6 +140,23 @@ describe("Inference", () => {
       })
   )
 
+  it.effect("an upstream's count is believed as far as was reserved, and no further", () =>
+    Effect.gen(function* () {
+      for (const [n, told, completion] of [
+        [1, 1_000, 1_000],
+        [1, 1_001, 1_000],
+        [2, 9_000, 2_000]
+      ] as const) {
+        const ends = Array.from({ length: n }, (_, index): ChatEvent => ({ _tag: "Finish", index, reason: "stop" }))
+        const usage: ChatEvent = { _tag: "Usage", promptTokens: 13, completionTokens: told }
+        expect((yield* charge(Stream.fromArray([...ends, usage]), "streamed", n)).tokens).toEqual({
+          prompt: 12,
+          completion
+        })
+      }
+    })
+  )
+
   it.effect("a model that says nothing is given up, and nothing is charged", () =>
     Effect.gen(function* () {
       const books: Books = { reserved: [], settled: [] }

@@ -1,12 +1,15 @@
 /** What comes whole or not at all is charged when it came, and let go however else it ends. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber } from "effect"
+import { NodeCrypto } from "@effect/platform-node"
+import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { CreditInsufficient } from "../../src/billing/BillingErrors.ts"
-import type { Metering, Settlement } from "../../src/inference/Metering.ts"
+import { CreditBlock, type Share } from "../../src/inference/CreditBlock.ts"
+import { ANSWER_LIMIT_POLLS } from "../../src/inference/Inference.ts"
+import { Metering, type Settlement } from "../../src/inference/Metering.ts"
 import { UpstreamFailed } from "../../src/inference/ModelProvider.ts"
-import { wholeAnswer } from "../../src/inference/WholeAnswer.ts"
-import { idOf } from "./support/Workspace.ts"
+import { makeWholeAnswer, wholeAnswer } from "../../src/inference/WholeAnswer.ts"
+import { idOf, replica } from "./support/Workspace.ts"
 
 const LIMIT_MS = 60_000
 const order = {
@@ -19,12 +22,13 @@ const order = {
   tokens: { prompt: 3, completion: 0 }
 }
 
-const books = (balance: bigint) => {
+/** `share`: what is reserved is a part of a block. */
+const books = (balance: bigint, share?: Share) => {
   const settled: Array<Settlement> = []
   const metering: Metering["Service"] = {
     reserve: (charge, amount) =>
       amount <= balance
-        ? Effect.succeed(charge)
+        ? Effect.succeed({ ...charge, share })
         : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
     settle: (settlement) => Effect.sync(() => void settled.push(settlement))
   }
@@ -51,6 +55,37 @@ describe("A whole answer", () => {
       assert.deepStrictEqual(
         settled.map(({ cost, tokens }) => ({ cost, tokens })),
         [owed]
+      )
+    })
+  )
+
+  it.effect("is settled from the block that it was reserved from, whether it came or not", () =>
+    Effect.gen(function* () {
+      for (const produce of [Effect.succeed("vectors"), Effect.fail("broken")]) {
+        const share: Share = { block: new CreditBlock("b", 10n, 0), amount: 7n, returned: false }
+        const { metering, settled } = books(7n, share)
+        yield* Effect.exit(wholeAnswer(metering, order, LIMIT_MS, produce))
+        assert.deepStrictEqual(
+          settled.map((settlement) => settlement.share),
+          [share]
+        )
+      }
+    })
+  )
+
+  it.effect("is given up by every service while its hold lives", () =>
+    Effect.gen(function* () {
+      const { metering, settled } = books(7n)
+      const whole = yield* makeWholeAnswer.pipe(
+        Effect.provideService(Metering, metering),
+        Effect.provide(Layer.merge(NodeCrypto.layer, replica))
+      )
+      const fiber = yield* Effect.forkChild(whole(order, Effect.never))
+      yield* TestClock.adjust(ANSWER_LIMIT_POLLS * 1_000)
+      assert.deepStrictEqual(fiber.pollUnsafe(), Exit.fail(new UpstreamFailed({ reason: "timeout" })))
+      assert.deepStrictEqual(
+        settled.map(({ tokens }) => tokens),
+        [null]
       )
     })
   )

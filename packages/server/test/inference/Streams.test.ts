@@ -23,10 +23,9 @@ const answers: Readonly<Record<string, Stream.Stream<ChatEvent, Failed>>> = {
   dies: Stream.die(new Error("secret detail")),
   counts: Stream.fromArray([text("one"), finish, { _tag: "Usage", promptTokens: 7, completionTokens: 2 }]),
   hangs: Stream.concat(Stream.fromArray([text("one"), text(" two")]), Stream.never),
-  floods: Stream.fromIterable(
-    Array.from({ length: 1_000 }, () => text("no end ".repeat(50))),
-    { chunkSize: 1 }
-  ),
+  floods: Stream.fromIterable([...Array.from({ length: 1_000 }, () => text("no end ".repeat(50))), finish], {
+    chunkSize: 1
+  }),
   endless: Stream.fromIterable(
     { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: text(`${produced++} `.repeat(200)) }) }) },
     {

@@ -1,0 +1,23 @@
+/** What of a request fits its model: an answer has a token at least, and no more than model, caller and context leave it. */
+import { expect, it } from "@effect/vitest"
+import { decodeChat } from "@sluice/domain/inference/Chat"
+import { fit } from "@sluice/domain/inference/ChatTask"
+import { Effect, Result } from "effect"
+import { modelAt } from "./support/Models.ts"
+
+it.effect("a prompt may fill the context but for one token", () =>
+  Effect.gen(function* () {
+    const model = modelAt(1n, 1n)
+    const body = { model: "m", messages: [{ role: "user", content: "hello" }] }
+    const request = Result.getOrThrow(decodeChat(body))
+    // A message and the answer's beginning have seven tokens beside their text.
+    const room = model.contextLength - 7
+    expect(yield* fit(model, request, room - 1)).toMatchObject({ allowed: 1, promptTokens: model.contextLength - 1 })
+    for (const counted of [room, room + 1]) {
+      expect(yield* Effect.flip(fit(model, request, counted))).toMatchObject({
+        param: "messages",
+        code: "context_length_exceeded"
+      })
+    }
+  })
+)
