@@ -24,6 +24,14 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
 )
 /** Time that passes, and then what the oldest request under way shows, or one more request. */
 const step = fc.record({ passes: fc.integer({ min: 0, max: 90_000 }), ends: fc.option(verdict, { nil: undefined }) })
+const failed: Verdict = { _tag: "Failed", retryAfterMs: undefined }
+/** So many requests and failures of them that it is open: by chance alone it hardly ever is. */
+const opening = [undefined, failed].flatMap((ends) =>
+  Array.from({ length: MOST_FAILURES }, () => ({ passes: 0, ends }))
+)
+const steps = fc
+  .tuple(fc.boolean(), fc.array(step, { maxLength: 60 }))
+  .map(([opened, more]) => (opened ? [...opening, ...more] : more))
 
 interface Played {
   readonly breaker: Breaker
@@ -55,7 +63,7 @@ const play = (steps: ReadonlyArray<{ readonly passes: number; readonly ends: Ver
 describe("Breaker", () => {
   it("always admits a request again within the longest pause or rest", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(steps, (steps) => {
         const { breaker, now } = play(steps)
         expect(admits(breaker, now + Math.max(LONGEST_PAUSE_MS, LONGEST_REST_MS))).toBe(true)
       })
@@ -64,7 +72,7 @@ describe("Breaker", () => {
 
   it("lets one probe through at a time", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(steps, (steps) => {
         for (const { breaker, now, admitted } of play(steps).history) {
           if (admitted && breaker._tag === "HalfOpen") expect(admits(breaker, now)).toBe(false)
         }
@@ -73,7 +81,6 @@ describe("Breaker", () => {
   })
 
   it("opens after that many failures in a row, not before, and one answer forgets them", () => {
-    const failed: Verdict = { _tag: "Failed", retryAfterMs: undefined }
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20 }), fc.boolean(), (failures, answered) => {
         let breaker = fresh
@@ -108,7 +115,7 @@ describe("Breaker", () => {
 
   it("does not listen to what was asked before it opened", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), verdict, (steps, late) => {
+      fc.property(steps, verdict, (steps, late) => {
         const { breaker, now } = play(steps)
         if (breaker._tag !== "Closed") expect(after(breaker, late, false, now)).toBe(breaker)
       })
@@ -120,6 +127,25 @@ describe("Breaker", () => {
     for (let i = 0; i < 50; i++) breaker = after(breaker, { _tag: "Busy", retryAfterMs: 30_000 }, false, 0)
     expect(breaker).toMatchObject({ _tag: "Closed", failures: 0 })
     expect([admits(breaker, 29_999), admits(breaker, 30_000)]).toEqual([false, true])
+  })
+
+  it("leaves who is busy and does not say for how long alone for a second, a probed one too", () => {
+    const busy: Verdict = { _tag: "Busy", retryAfterMs: undefined }
+    let open = fresh
+    for (let i = 0; i < MOST_FAILURES; i++) open = after(open, failed, false, -5_000)
+    for (const breaker of [after(fresh, busy, false, 0), after(admitted(open, 0), busy, true, 0)]) {
+      expect(breaker).toMatchObject({ _tag: "Closed", failures: 0 })
+      expect([admits(breaker, 999), admits(breaker, 1_000)]).toEqual([false, true])
+    }
+  })
+
+  it("leaves who fails alone for as long as it asks, where that is longer", () => {
+    let breaker = fresh
+    for (let i = 0; i < MOST_FAILURES; i++) {
+      breaker = after(breaker, { _tag: "Failed", retryAfterMs: 45_000 }, false, 0)
+      expect([admits(breaker, 44_999), admits(breaker, 45_000)]).toEqual([false, true])
+    }
+    expect(breaker._tag).toBe("Open")
   })
 
   it("reads Retry-After in both forms, within bounds", () => {

@@ -72,6 +72,8 @@ describe("fallback", () => {
         }
       ])
       expect([(yield* lost.asked).reason, lost.counts()]).toEqual([undefined, [2]])
+      const always = yield* over([(_, response) => void response.socket?.destroy()])
+      expect([(yield* always.asked).reason, always.counts()]).toEqual(["broken", [2]])
     }).pipe(Effect.scoped)
   )
 

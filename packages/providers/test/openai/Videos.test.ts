@@ -60,6 +60,23 @@ describe("a film", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is looked at and forgotten where it is made, whichever of them that is", () =>
+    Effect.gen(function* () {
+      const { model, provider, servers } = yield* over([studio(true), studio(true), studio(true)])
+      const makers = new Set<number>()
+      for (let n = 0; n < 20; n++) {
+        servers.forEach(({ seen }) => (seen.length = 0))
+        const reference = yield* provider.submit(model, { ...task, id: `${task.id}-${n}` })
+        const maker = servers.findIndex(({ seen }) => seen.length > 0)
+        makers.add(maker)
+        yield* provider.look(model, reference)
+        yield* provider.remove(model, reference)
+        expect(servers.map(({ seen }) => seen.length)).toEqual(servers.map((_, at) => (at === maker ? 3 : 0)))
+      }
+      expect(makers.size).toBe(3)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that its server has forgotten has failed, and is forgotten", () =>
     Effect.gen(function* () {
       const { model, provider, servers } = yield* over([studio(true)])
