@@ -40,6 +40,10 @@ const PAGES: Readonly<Record<string, RequestListener>> = {
     response.writeEarlyHints({ link: "</a>; rel=preload" })
     pixel(request, response)
   },
+  "/hinting": (request, response) => {
+    for (let hints = 0; hints < 5; hints++) response.writeProcessing()
+    pixel(request, response)
+  },
   "/old": (request) => request.socket.end(`HTTP/1.0 200 OK\r\nContent-Type: image/png\r\n\r\n${"x".repeat(200_000)}`),
   "/switched": (request) =>
     request.socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
@@ -70,6 +74,7 @@ describe("SafeFetch", () => {
         ["/endless", "too_large"],
         ["/slow", "timeout"],
         ["/cut", "broken"],
+        ["/hinting", "broken"],
         ["/switched", "unreachable"],
         ["/heady", "unreachable"]
       ] as const) {
@@ -123,6 +128,26 @@ describe("SafeFetch", () => {
       yield* Deferred.await(came)
       yield* Fiber.interrupt(fiber)
       yield* Effect.timeout(Deferred.await(left), 1_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hangs up on what it does not take", () =>
+    Effect.gen(function* () {
+      for (const [status, headers, reason] of [
+        [200, { "content-type": "text/html" }, "type"],
+        [500, PNG, "status"],
+        [302, { location: "ftp://example.com/" }, "redirect"],
+        [200, { ...PNG, "content-length": "1000001" }, "too_large"]
+      ] as const) {
+        const left = yield* Deferred.make<void>()
+        const server = yield* origin((request, response) => {
+          request.on("close", () => Deferred.doneUnsafe(left, Effect.void))
+          response.writeHead(status, headers).write("x")
+        })
+        const get = yield* client({ allows: OUTSIDE })
+        expect(yield* reasonOf(get(`http://127.0.0.1:${server.port}/`))).toBe(reason)
+        yield* Effect.timeout(Deferred.await(left), 5_000)
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -64,6 +64,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("every r
         ["Bearer "],
         [alice.key],
         [`Basic ${alice.key}`],
+        [`Digest ${alice.key}`],
         [`Bearer${alice.key}`],
         [`Bearer ${alice.key}'`],
         ["Bearer ' or '1'='1"],
