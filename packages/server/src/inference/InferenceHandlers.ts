@@ -3,7 +3,7 @@
  * the shapes. Chats and responses have a hot route beside the router's endpoint, of the same function.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
-import { MAX_VALUES, parsedJson } from "@sluice/domain/inference/JsonText"
+import { parsedJson } from "@sluice/domain/inference/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import {
   embeddingModelToWire,
@@ -141,11 +141,11 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const asking = (
       request: HttpServerRequest,
       answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>,
-      maxValues = MAX_VALUES
+      numbers = 0
     ) =>
       answering(request, "inference:write", (caller) =>
         Effect.mapError(request.text, unread).pipe(
-          Effect.flatMap((text) => Effect.fromResult(parsedJson(text, maxValues))),
+          Effect.flatMap((text) => Effect.fromResult(parsedJson(text, numbers))),
           Effect.flatMap((body) => answerOf(caller, body))
         )
       )

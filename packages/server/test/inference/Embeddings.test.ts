@@ -69,6 +69,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("embeddings
         [{ input: 7 }, "input"],
         [{ input: Array.from({ length: 2_049 }, () => "a") }, "input"],
         [{ input: ["a", "word ".repeat(9_000)] }, "input.1"],
+        [{ input: Array.from({ length: 300_010 }, () => 7) }, "input"],
         [{ dimensions: 0 }, "dimensions"],
         [{ dimensions: 513 }, "dimensions"],
         [{ encoding_format: "hex" }, "encoding_format"]
