@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { delta, events, hello, recordedServer } from "./support/RecordedServer.ts"
-import { ask, chatEntry, endsOf, wordsOf, world } from "./support/World.ts"
+import { delta, events, hello, recordedServer, streams } from "./support/RecordedServer.ts"
+import { ask, chatEntry, endsOf, until, wordsOf, world } from "./support/World.ts"
 
 const text = events(
   delta({ role: "assistant", content: "" }),
@@ -80,6 +80,28 @@ describe("a stream", () => {
           expect("Hello there".startsWith(wordsOf(events))).toBe(true)
         }
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that is complete is hung up on where its connection stays open all the same", () =>
+    Effect.gen(function* () {
+      const server = yield* recordedServer((_, response) => streams(response, hello, false))
+      const answer = yield* ask(yield* world([chatEntry([{ base_url: server.url }])]))
+      expect([answer.reason, wordsOf(answer.events)]).toEqual([undefined, "Hello there"])
+      yield* until(() => server.hungUp === 1)
+    }).pipe(Effect.scoped, Effect.timeout("20 seconds"))
+  )
+
+  it.live("may have hints before it, and fails by an event of that name, whatever that says", () =>
+    Effect.gen(function* () {
+      const server = yield* recordedServer((_, response) => {
+        response.writeEarlyHints({ link: "</a>; rel=preload" }, () => streams(response, hello))
+      })
+      const models = yield* world([chatEntry([{ base_url: server.url }])])
+      expect(wordsOf((yield* ask(models)).events)).toBe("Hello there")
+      const named = hello.replace("data: [DONE]", 'event: error\ndata: {"message":"no"}\n\ndata: [DONE]')
+      server.script = (_, response) => streams(response, named)
+      expect((yield* ask(models)).reason).toBe("broken")
     }).pipe(Effect.scoped)
   )
 })

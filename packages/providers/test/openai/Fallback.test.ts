@@ -29,6 +29,11 @@ describe("fallback", () => {
           "broken"
         ],
         [
+          "a stream that breaks after a thought",
+          (_, response) => streams(response, events(delta({ reasoning_content: "hm" }))),
+          "broken"
+        ],
+        [
           "an error before the first word",
           (_, response) => streams(response, events({ error: { code: 429 } })),
           "overloaded"
