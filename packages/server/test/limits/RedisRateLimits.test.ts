@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { createClient } from "@redis/client"
 import { admit, type Window, WINDOW_MS } from "@sluice/domain/limits/RateLimit"
 import { KEPT_MS } from "@sluice/server/limits/RateScript"
-import { nameOf } from "@sluice/server/limits/RedisRateLimits"
+import { MAX_WAITING, nameOf } from "@sluice/server/limits/RedisRateLimits"
 import { Clock, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll, beforeAll } from "vitest"
@@ -63,6 +63,17 @@ describeOnRedis("A rate limit in Redis", () => {
       expect(left.sort((a, b) => b - a)).toEqual(Array.from({ length: 300 }, (_, i) => 299 - i))
       expect(new Set(answers.map(({ resetSeconds }) => resetSeconds)).size).toBe(1)
       expect(replicas.map(({ lines }) => lines.length)).toEqual([1, 1])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is one however many were counted before", () =>
+    Effect.gen(function* () {
+      const [a, b] = yield* two
+      const many = Array.from({ length: MAX_WAITING + 1 }, () => a.limits.consume("many", 10_000))
+      yield* Effect.all(many, { concurrency: 64, discard: true })
+      expect((yield* b.limits.consume("many", 10_000)).remaining).toBe(10_000 - MAX_WAITING - 2)
+      expect((yield* a.limits.consume("many", 10_000)).remaining).toBe(10_000 - MAX_WAITING - 3)
+      expect((yield* b.limits.consume("many", 10_000)).remaining).toBe(10_000 - MAX_WAITING - 4)
     }).pipe(Effect.scoped)
   )
 
