@@ -1,6 +1,7 @@
 /** Silence, slowness and the end of a stream, in virtual time over a socket that does as it is told. */
 import { expect, it } from "@effect/vitest"
 import type { Answer } from "@sluice/domain/inference/Inference"
+import { ClientStalled } from "@sluice/domain/inference/InferenceErrors"
 import { ChatEvents } from "@sluice/server/inference/ChatEvents"
 import { SILENCE_MS, SseAnswer, STALL_MS } from "@sluice/server/inference/SseAnswer"
 import { Clock, Effect, Exit, Fiber } from "effect"
@@ -74,6 +75,41 @@ it.effect("waits for a slow reader, and gives up after 30 s without progress", (
     const exit = yield* Fiber.join(second)
     expect(Exit.isFailure(exit) && String(exit.cause)).toContain("ClientStalled")
     expect(socket.listenerCount("drain")).toBe(0)
+  })
+)
+
+it.effect("comments to nobody who does not read, nor after the end", () =>
+  Effect.gen(function* () {
+    const { socket, answer } = yield* open
+    yield* answer.emit(head, word)
+    const { written } = socket
+    socket.full = true
+    yield* TestClock.adjust(SILENCE_MS)
+    answer.beat()
+    socket.full = false
+    socket.end()
+    answer.beat()
+    expect(socket.written).toBe(written)
+  })
+)
+
+it.effect("ends with what failed, once; who stalled is cut off, for he would never read it", () =>
+  Effect.gen(function* () {
+    for (const [end, destroyed] of [
+      [(answer: SseAnswer) => answer.fail({ _tag: "Unexpected" }, "r"), false],
+      [(answer: SseAnswer) => answer.fail(new ClientStalled(), "r"), true],
+      [(answer: SseAnswer) => answer.stop("r"), false]
+    ] as const) {
+      const { socket, answer } = yield* open
+      // Before the first word a stop is a plain answer, which is not written here.
+      answer.stop("r")
+      expect([socket.written, socket.writableEnded]).toEqual(["", false])
+      yield* answer.emit(head, word)
+      end(answer)
+      answer.stop("r")
+      expect(socket.written.match(/"error"|\[DONE\]/g)).toEqual(['"error"'])
+      expect([socket.destroyed, socket.destroyed || socket.writableEnded]).toEqual([destroyed, true])
+    }
   })
 )
 

@@ -3,6 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import type { ChatEvent, Model, UpstreamFailed as Failed } from "@sluice/domain/inference/ModelProvider"
 import { ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
+import { SqlError } from "effect/sql"
 import { connect } from "node:net"
 import { ownPglite } from "../../../../test/support/Databases.ts"
 import { money, openWorkspace } from "../../../domain/test/inference/support/Workspace.ts"
@@ -13,14 +14,18 @@ const keys: Keys = new Map()
 const text = (words: string): ChatEvent => ({ _tag: "Text", index: 0, text: words })
 const finish: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
 const broken = new UpstreamFailed({ reason: "broken" })
+/** What the database says when it is not there. */
+const away = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("secret address") }) })
 let produced = 0
 
 const answers: Readonly<Record<string, Stream.Stream<ChatEvent, Failed>>> = {
   breaks: Stream.concat(Stream.fromArray([text("one"), text(" two")]), Stream.fail(broken)),
   refuses: Stream.fail(new UpstreamFailed({ reason: "overloaded" })),
+  unserved: Stream.fail(new UpstreamFailed({ reason: "refused" })),
   cut: Stream.fromArray([text("one")]),
   empty: Stream.fromArray([finish]),
   dies: Stream.die(new Error("secret detail")),
+  away: Stream.die(away),
   counts: Stream.fromArray([text("one"), finish, { _tag: "Usage", promptTokens: 7, completionTokens: 2 }]),
   hangs: Stream.concat(Stream.fromArray([text("one"), text(" two")]), Stream.never),
   floods: Stream.fromIterable([...Array.from({ length: 1_000 }, () => text("no end ".repeat(50))), finish], {
@@ -79,8 +84,12 @@ const PROMPT = 8n * 1_000n
 layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams that do not end well", (it) => {
   it.effect("a model that breaks: its words, one error, no [DONE]; the words are paid", () =>
     Effect.gen(function* () {
-      const { status, body, row } = yield* ask("breaks", true)
+      const { status, headers, body, row } = yield* ask("breaks", true)
       expect(status).toBe(200)
+      // Nothing on the way keeps it, changes it, or holds it back until there is more.
+      expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
+      expect(headers.get("cache-control")).toBe("no-cache, no-transform")
+      expect(headers.get("x-accel-buffering")).toBe("no")
       const events = body.split("\n\n").filter((event) => event !== "")
       expect(events).toHaveLength(3)
       expect(events[0]).toContain('"delta":{"role":"assistant","content":"one"}')
@@ -108,14 +117,21 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
         ["cut", false, 502],
         ["refuses", true, 503],
         ["refuses", false, 503],
+        ["unserved", true, 502],
         ["dies", true, 500],
         ["dies", false, 500],
+        ["away", true, 503],
+        ["away", false, 503],
         ["floods", false, 502]
       ] as const) {
         const answer = yield* ask(id, stream)
         expect([id, stream, answer.status]).toEqual([id, stream, status])
         expect(answer.headers.get("content-type")).toContain("application/json")
         expect(answer.headers.get("x-ratelimit-remaining")).toBe("599")
+        expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null)
+        // The same again would be refused again.
+        expect(answer.headers.get("x-should-retry")).toBe(id === "unserved" ? "false" : null)
+        expect(answer.body.includes('"service_unavailable"')).toBe(id === "away")
         expect(answer.headers.get("x-request-id")).toBe(`test-${workspaces}`)
         expect(answer.body).not.toContain("secret")
         expect(answer.row).toMatchObject({ spent: 0n, held: 0n, usage: 0n, openHolds: 0n })
