@@ -8,7 +8,7 @@ import {
 } from "@sluice/domain/machines/MachineProvider"
 import { MachineSweep } from "@sluice/domain/machines/MachineSweep"
 import { OutputStore } from "@sluice/domain/machines/OutputStore"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import fc from "fast-check"
 import { replica } from "../inference/support/Workspace.ts"
 
@@ -56,7 +56,7 @@ const swept = (machines: ReadonlyArray<Machine>) => {
   )
   return Effect.runPromise(
     Effect.flatMap(MachineSweep, ({ sweep }) => Effect.map(sweep, (counts) => ({ ...counts, done }))).pipe(
-      Effect.provide(layer)
+      Effect.provide(Layer.merge(layer, Logger.layer([])))
     )
   )
 }
