@@ -76,8 +76,10 @@ const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     process.on(signal, () => interrupts.onSignal(signal, end))
   fiber.addObserver((exit) => {
     teardown(exit, (given) => {
-      // What was written last is out before the process ends.
-      process.stdout.write("", () => process.exit(code ?? given))
+      const end = () => process.exit(code ?? given)
+      // What was written last is out before the process ends; where it can't be, `error` ends it.
+      if (process.stdout.writableLength === 0) end()
+      else process.stdout.write("", (error) => void (error ?? end()))
     })
   })
 })

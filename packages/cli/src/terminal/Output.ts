@@ -79,6 +79,8 @@ const NEWLINE = 0x0a
 
 const write = (stream: NodeJS.WritableStream, bytes: string | Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    // A reader that went away is dealt with where the stream's `error` is.
-    stream.write(bytes, () => resume(Effect.void))
+    // What can't be written ends the process where the stream's `error` is heard, which comes after this: nothing goes on.
+    stream.write(bytes, (error) => {
+      if (!error) resume(Effect.void)
+    })
   })
