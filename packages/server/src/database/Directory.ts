@@ -12,9 +12,18 @@ export const makeDirectory = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+    if (isDirectory(path) !== true) throw error
   }
 }
 
 /** Something stands at this path, and it is no directory. */
-export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
+export const isFile = (path: string): boolean => isDirectory(path) === false
+
+/** Undefined where nothing stands, and where nobody lets us look. */
+const isDirectory = (path: string): boolean | undefined => {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return undefined
+  }
+}

@@ -1,7 +1,7 @@
 /** Directories of ours, and places that take none. */
 import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
-import { makeDirectory } from "@sluice/server/database/Directory"
-import { statSync, writeFileSync } from "node:fs"
+import { isFile, makeDirectory } from "@sluice/server/database/Directory"
+import { statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 
@@ -19,4 +19,20 @@ it("are made with those above them, for nobody else, and once", () => {
 
 it("that can't be are refused at once", () => {
   expect(() => makeDirectory("/proc/sluice/data")).toThrow("ENOENT")
+})
+
+it("where nobody lets us look are refused in the words of who was to make them", () => {
+  const { path, remove } = temporaryDirectory()
+  // Nobody can look there, root included.
+  const endless = join(path, "endless")
+  symlinkSync(endless, endless)
+  const tooLong = join(path, "x".repeat(300))
+  for (const [place, words] of [
+    [endless, /^EEXIST: .*, mkdir/],
+    [tooLong, /^ENAMETOOLONG: .*, mkdir/]
+  ] as const) {
+    expect(() => makeDirectory(place)).toThrow(words)
+    expect(isFile(place)).toBe(false)
+  }
+  remove()
 })
