@@ -116,6 +116,23 @@ describe("no server, no key, no such command", () => {
     expect(badUrl.err).toContain("ends in /api/v1")
   })
 
+  it("an address with a password is refused, and never shown", async () => {
+    const secret = { ...KEY, SLUICE_INFRA_URL: "http://me:hunter2@127.0.0.1:9/api/v1" }
+    const [variable, flag, json] = await Promise.all([
+      cli(["balance"], secret),
+      cli(["models", "--base-url", "http://hunter2@127.0.0.1:9/v1"], KEY),
+      cli(["balance", "--json"], secret)
+    ])
+    expect([variable, flag, json].map(({ code, out }) => [code, out])).toEqual([
+      [2, ""],
+      [2, ""],
+      [2, ""]
+    ])
+    expect(variable.err).toMatch(/^sluice: SLUICE_INFRA_URL .* no password/)
+    expect(flag.err).toMatch(/^sluice: SLUICE_BASE_URL .* no password/)
+    for (const { err } of [variable, flag, json]) expect(err).not.toContain("hunter2")
+  })
+
   it("a file of variables that is not there is ours to tell, not Node's", () => {
     const args = ["jobs", "run", "--gpu", "H100", "--env-file", "/none/at/all", "--", "true"]
     const { status, stderr } = spawnSync(BIN, args, { encoding: "utf8", env: { ...process.env, ...KEY } })

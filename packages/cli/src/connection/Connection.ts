@@ -50,8 +50,8 @@ export const connection = Effect.gen(function* () {
   const pick = (flag: Option.Option<string>, name: string) => Option.getOrUndefined(flag) ?? set(variables[name])
   const infra = pick(yield* InfraUrl, "SLUICE_INFRA_URL")
   const base = pick(yield* BaseUrl, "SLUICE_BASE_URL")
-  const origin = yield* rootOf("SLUICE_INFRA_URL (--infra-url)", infra ?? siblingOf(base, "/v1", "/api/v1"), "/api/v1")
-  const inference = yield* rootOf("SLUICE_BASE_URL (--base-url)", base ?? siblingOf(infra, "/api/v1", "/v1"), "/v1")
+  const infraRoot = yield* rootOf("SLUICE_INFRA_URL (--infra-url)", infra, "/api/v1")
+  const baseRoot = yield* rootOf("SLUICE_BASE_URL (--base-url)", base, "/v1")
   const key = set(variables.SLUICE_API_KEY)
   if (key === undefined) return yield* new KeyMissing()
   if (!/^[!-~]+$/.test(key)) return yield* new KeyMalformed()
@@ -73,8 +73,9 @@ export const connection = Effect.gen(function* () {
     HttpClient.filterStatusOk
   )
   const connected: Connection = {
-    origin,
-    baseUrl: `${inference}/v1`,
+    // With one of the two addresses given, the other one is on the same server.
+    origin: infraRoot ?? baseRoot ?? DEFAULT_ORIGIN,
+    baseUrl: `${baseRoot ?? infraRoot ?? DEFAULT_ORIGIN}/v1`,
     key: Redacted.make(key),
     environment,
     http
@@ -86,22 +87,15 @@ const DEFAULT_ORIGIN = "http://127.0.0.1:8080"
 
 const set = (value: string | undefined) => (value === undefined || value.trim() === "" ? undefined : value.trim())
 
-/** With one of the two addresses given, the other one is on the same server. */
-const siblingOf = (url: string | undefined, from: string, to: string): string => {
-  const given = (url ?? `${DEFAULT_ORIGIN}${from}`).replace(/\/+$/, "")
-  return given.endsWith(from) ? given.slice(0, -from.length) + to : DEFAULT_ORIGIN + to
-}
-
-/** The address without its path, which the interface fixes. */
-const rootOf = (name: string, url: string, path: string): Effect.Effect<string, UsageWrong> => {
+/** The address that was given, if one was, without its path, which the interface fixes. What is refused is not shown. */
+const rootOf = (name: string, url: string | undefined, path: string) => {
+  if (url === undefined) return Effect.undefined
   const trimmed = url.replace(/\/+$/, "")
   const parsed = URL.parse(trimmed)
-  const ok = parsed !== null && /^https?:$/.test(parsed.protocol) && trimmed.endsWith(path)
-  return ok
-    ? Effect.succeed(trimmed.slice(0, -path.length))
-    : Effect.fail(
-        new UsageWrong({
-          issues: [`${name} must be an http(s) address that ends in ${path}, like ${DEFAULT_ORIGIN}${path}`]
-        })
-      )
+  const refused = (issue: string) => Effect.fail(new UsageWrong({ issues: [`${name} must ${issue}`] }))
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || !trimmed.endsWith(path))
+    return refused(`be an http(s) address that ends in ${path}, like ${DEFAULT_ORIGIN}${path}`)
+  if (parsed.username !== "" || parsed.password !== "")
+    return refused("hold no user name and no password: who asks is told by SLUICE_API_KEY alone")
+  return Effect.succeed(trimmed.slice(0, -path.length))
 }
