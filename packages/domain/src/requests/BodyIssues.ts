@@ -10,8 +10,8 @@ export interface Issue {
   readonly message: string
 }
 
-/** Of one answer at most. */
-const MAX_ISSUES = 250
+/** Of one answer at most: a body has fewer, the parameters of a query may have more. */
+const MAX_ISSUES = 1_000
 
 /** All that is wrong, each once. `kind`: what a name stands for that is not known. */
 export const listed = (issue: SchemaIssue.Issue, kind: string): ReadonlyArray<Issue> => {

@@ -4,7 +4,7 @@
  */
 export interface JsonBounds {
   readonly depth: number
-  /** A text that has more may pass, up to three times as many; one that has not is never refused. */
+  /** The outermost one included. */
   readonly values: number
   /** Numbers in arrays that are beside the values, so many at most: they cost least. Left out: they are values as any other. */
   readonly numbers?: number
@@ -15,7 +15,6 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const ZERO = 0x30
 const NINE = 0x39
-const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
@@ -24,10 +23,8 @@ const CLOSE_BRACE = 0x7d
 
 /** The field of the outermost object in which the text goes beyond its bounds, "" between fields; undefined: nowhere. */
 export const fieldBeyond = (text: string, { depth: maxDepth, numbers, values }: JsonBounds): string | undefined => {
-  // A value has a bracket, a colon and a comma at most.
-  const maxMarks = 3 * values
   let depth = 0
-  let marks = 0
+  let count = 1
   let numbersLeft = numbers ?? 0
   /** Where the last string of the outermost level begins: within a field, that is its name. */
   let name = -1
@@ -39,22 +36,29 @@ export const fieldBeyond = (text: string, { depth: maxDepth, numbers, values }: 
       if (at === -1) return undefined
       continue
     }
-    const opens = code === OPEN_BRACKET || code === OPEN_BRACE
-    if (opens) depth++
-    else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) depth--
-    if (code === COMMA && numbersLeft > 0 && isNumberNext(text, at + 1)) numbersLeft--
-    else if (opens || code === COMMA || code === COLON) marks++
-    if (depth > maxDepth || marks > maxMarks) return depth > 1 && name !== -1 ? nameAt(text, name) : ""
+    // One value more after each comma, and within each bracket that is not closed at once.
+    if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+      depth++
+      if (!isClosing(codeAfter(text, at))) count++
+    } else if (isClosing(code)) depth--
+    else if (code === COMMA) {
+      // The name of a field is a string.
+      if (numbersLeft > 0 && isDigit(codeAfter(text, at))) numbersLeft--
+      else count++
+    }
+    if (depth > maxDepth || count > values) return depth > 1 && name !== -1 ? nameAt(text, name) : ""
   }
   return undefined
 }
 
-/** After a comma: the name of a field is a string. */
-const isNumberNext = (text: string, from: number): boolean => {
-  let at = from
-  while (text.charCodeAt(at) <= SPACE) at++
-  const code = text.charCodeAt(at)
-  return code >= ZERO && code <= NINE
+const isClosing = (code: number): boolean => code === CLOSE_BRACKET || code === CLOSE_BRACE
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
+
+/** What comes next that is no space. */
+const codeAfter = (text: string, at: number): number => {
+  let next = at + 1
+  while (text.charCodeAt(next) <= SPACE) next++
+  return text.charCodeAt(next)
 }
 
 const nameAt = (text: string, start: number): string =>

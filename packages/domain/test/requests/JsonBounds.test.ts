@@ -24,13 +24,13 @@ const { body } = fc.letrec<{ body: unknown }>((tie) => ({
 }))
 
 describe("JsonBounds", () => {
-  it("refuses every text that is far beyond its bounds, and none that is within", () => {
+  it("refuses every text that is beyond its bounds, and none that is within", () => {
+    const most = fc.integer({ min: 1, max: 12 })
     fc.assert(
-      fc.property(body, fc.nat(12), fc.nat(5), fc.constantFrom(undefined, 1), (value, values, depth, indent) => {
+      fc.property(body, most, fc.nat(5), fc.constantFrom(undefined, 1), (value, values, depth, indent) => {
         const size = sizeOf(value)
         const refused = fieldBeyond(JSON.stringify(value, null, indent), { depth, values }) !== undefined
-        if (size.values <= values && size.depth <= depth) assert.isFalse(refused)
-        if (size.values > 3 * values + 1 || size.depth > depth) assert.isTrue(refused)
+        assert.strictEqual(refused, size.values > values || size.depth > depth)
       }),
       { numRuns: 3_000 }
     )
@@ -67,7 +67,7 @@ describe("JsonBounds", () => {
 
   it("leaves what is no JSON to the parser", () => {
     for (const text of ["", '"', '{"a', "]]]]", '"\\"']) {
-      assert.isUndefined(fieldBeyond(text, { depth: 1, values: 1 }))
+      assert.isUndefined(fieldBeyond(text, { depth: 1, values: 2 }))
     }
   })
 })

@@ -21,6 +21,19 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body"
     })
   )
 
+  it.effect("tells everything that is wrong with the largest body there may be, and one thing of a larger one", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      // The body itself is a value.
+      const most = pathsOf(yield* ask("/api/v1/jobs", { body: keys(499) }))
+      const all = ["command", "gpu_type", "max_runtime_minutes", ...Object.keys(keys(499))]
+      expect(most.sort()).toEqual(all.sort())
+      const larger = yield* ask("/api/v1/jobs", { body: keys(500) })
+      expect([larger.status, pathsOf(larger)]).toEqual([422, [""]])
+      expect(larger.json.error.message).toContain("at most 500 values")
+    })
+  )
+
   it.effect("may begin with a mark of byte order, on both surfaces", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
