@@ -3,16 +3,16 @@
  * answered. When it is full, the body that has been coming for longest gives way: one that is sent at the pace of a network
  * is never that one, and who sends halves and waits keeps nobody else out. Nor does who sends much: one key has half of it.
  */
-import { Context, Effect, Layer, Option } from "effect"
-import type { StatsFs } from "node:fs"
-import { statfs } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { Clock, Context, Effect, Layer } from "effect"
 import { getHeapStatistics } from "node:v8"
+import { inWallTime } from "../clock/WallTime.ts"
+import { spoolBytes } from "./Spool.ts"
 
 /** What answers one body takes some three times its size of the heap: as text, as values, and as text for an upstream. */
 const PART_OF_HEAP = 8
 /** Three of the largest bodies: a key that has half of it can send one. */
 const LEAST_BYTES = 64 * 1024 * 1024
+const COMPLAIN_EVERY_MS = 60_000
 
 const roomBytes = () => Math.max(LEAST_BYTES, getHeapStatistics().heap_size_limit / PART_OF_HEAP)
 
@@ -31,6 +31,7 @@ export class Rooms {
   private readonly owners = new Map<string, number>()
   private readonly most: number
   private held = 0
+  private complainedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(most = roomBytes()) {
     this.most = most
@@ -61,6 +62,15 @@ export class Rooms {
     this.take(guest, -guest.bytes)
   }
 
+  /** Says what keeps everything out, however much room there is: once a minute, as many may come meanwhile. */
+  complain(words: Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.flatMap(inWallTime(Clock.currentTimeMillis), (nowMs) => {
+      if (nowMs - this.complainedAtMs < COMPLAIN_EVERY_MS) return Effect.void
+      this.complainedAtMs = nowMs
+      return words
+    })
+  }
+
   get size(): { readonly owners: number; readonly bytes: number } {
     return { owners: this.owners.size, bytes: this.held }
   }
@@ -79,16 +89,10 @@ export class BodyRoom extends Context.Service<BodyRoom, Rooms>()("@sluice/server
 /** Files lie on disk until they are answered, and what is free there is not ours alone. */
 const PART_OF_DISK = 4
 
-const freeBytes = ({ bavail, bsize }: StatsFs): number => bavail * bsize
-
 /** Of files that come in forms: bytes of the disk that they are spooled to. */
 export class FileRoom extends Context.Service<FileRoom, Rooms>()("@sluice/server/http/FileRoom") {
   static readonly layer = Layer.effect(
     FileRoom,
-    Effect.map(
-      // A disk that says nothing of itself keeps nobody from serving: what does not fit it is refused when it comes.
-      Effect.option(Effect.tryPromise(() => statfs(tmpdir()))),
-      (disk) => new Rooms(Math.max(LEAST_BYTES, Option.isSome(disk) ? freeBytes(disk.value) / PART_OF_DISK : 0))
-    )
+    Effect.map(spoolBytes, (free) => new Rooms(Math.max(LEAST_BYTES, free / PART_OF_DISK)))
   )
 }

@@ -14,6 +14,7 @@ import { type Readable, Transform } from "node:stream"
 import { bearerOf } from "./Bearer.ts"
 import { BodyRoom, FileRoom, type Guest, type Rooms } from "./BodyRoom.ts"
 import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
+import { notSpooled } from "./Spool.ts"
 
 export interface UploadedFile {
   /** Read from disk when it is read. */
@@ -63,6 +64,11 @@ export const uploadedForm = (
       Effect.provideService(Multipart.MaxFieldSize, BigInt(longField === undefined ? MAX_FIELD_BYTES : mostOfPart)),
       Effect.provideService(Multipart.MaxFileSize, BigInt(mostOfPart)),
       Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(most)),
+      Effect.tapError(({ reason }) =>
+        reason._tag === "InternalError"
+          ? Effect.flatMap(FileRoom, (room) => room.complain(notSpooled(reason)))
+          : Effect.void
+      ),
       Effect.mapError((error): FormFailure => {
         const reason = error.reason._tag
         if (reason === "FileTooLarge" || reason === "BodyTooLarge") return tooLarge

@@ -1,11 +1,14 @@
 /** Bodies that are sent by halves take no more room together than there is, and keep nobody else out. */
 import { expect, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
 import { PassThrough } from "node:stream"
 import { EventEmitter } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import fc from "fast-check"
 import { afterEach, describe, vi } from "vitest"
+import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
+import { wallClock } from "../../src/clock/WallTime.ts"
 import { FileRoom, type Guest, Rooms } from "../../src/http/BodyRoom.ts"
 import { type BodyOutcome, boundedBody } from "../../src/http/BoundedBody.ts"
 
@@ -134,11 +137,37 @@ describe("A bounded body", () => {
 describe("The room for files", () => {
   afterEach(() => void vi.unstubAllEnvs())
 
-  it("is there where the disk says nothing of itself, so that the server serves", async () => {
+  const lines: Array<string> = []
+  const recording = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${message}`))])
+  /** At once: the socket listens meanwhile, with nobody to answer. */
+  const built = () => Effect.runSync(Effect.provide(FileRoom, FileRoom.layer.pipe(Layer.provide(recording))))
+
+  it("is there where no file can be kept, so that the server serves, and the operator is told", () => {
     vi.stubEnv("TMPDIR", "/there/is/none")
-    const room = await Effect.runPromise(Effect.provide(FileRoom, FileRoom.layer))
+    const room = built()
     const gone: Array<string> = []
     room.grow({ owner: "a", bytes: 0, crowdedOut: () => gone.push("a") }, 25_000_000)
     expect(gone).toEqual([])
+    expect(lines).toEqual([expect.stringMatching(/^Warn: .* kept in \/there\/is\/none \(ENOENT\)/)])
+  })
+
+  it("is there without a word, and nothing is left in it, where all is well", () => {
+    const { path, remove } = temporaryDirectory()
+    vi.stubEnv("TMPDIR", path)
+    built()
+    expect([lines.length, readdirSync(path)]).toEqual([1, []])
+    remove()
+  })
+
+  it("complains once a minute", async () => {
+    const room = new Rooms(MOST)
+    const said: Array<number> = []
+    const now = vi.spyOn(wallClock, "currentTimeMillisUnsafe")
+    for (const ms of [0, 1, 59_999, 60_000, 60_001, 120_000]) {
+      now.mockReturnValue(ms)
+      await Effect.runPromise(room.complain(Effect.sync(() => void said.push(ms))))
+    }
+    now.mockRestore()
+    expect(said).toEqual([0, 60_000, 120_000])
   })
 })
