@@ -72,7 +72,7 @@ const handled = (
   requestId: string
 ): Handled => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
-  const path = request.originalUrl
+  const path = pathOf(request.originalUrl)
   const refuse = (error: WireError) => Effect.succeed(edgeError(path, error, requestId))
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
@@ -93,9 +93,12 @@ const handled = (
     onFailure: (cause): Handled =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
-        : Effect.flatMap(explain(cause, request, options.routes, limit, requestId), refuse)
+        : Effect.flatMap(explain(cause, request.method, path, options.routes, limit, requestId), refuse)
   }).pipe(Effect.onInterrupt(() => Effect.sync(() => cutOff(response, path, requestId))))
 }
+
+/** Who asks as of a proxy names the server, too, which the router passes over. */
+const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/?]*/, "").split("?", 1)[0]!
 
 /** The drain is over: who is still there and has heard nothing is told so. */
 const cutOff = (response: ServerResponse, path: string, requestId: string): void => {
@@ -107,16 +110,17 @@ const cutOff = (response: ServerResponse, path: string, requestId: string): void
 
 const explain = (
   cause: Cause.Cause<unknown>,
-  request: HttpServerRequest.HttpServerRequest,
+  method: string,
+  path: string,
   routes: ReadonlyArray<Route>,
   limit: number,
   requestId: string
 ) => {
   const failure = Cause.squash(cause)
   if (failure instanceof HttpServerError.HttpServerError && failure.reason._tag === "RouteNotFound") {
-    const methods = methodsOf(routes, request.originalUrl.split("?", 1)[0]!)
+    const methods = methodsOf(routes, path)
     // A path that no route can read, as a broken percent code, has no method that would help.
-    const known = methods.length > 0 && !methods.includes(request.method)
+    const known = methods.length > 0 && !methods.includes(method)
     return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
@@ -126,7 +130,7 @@ const explain = (
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
   const known = isStoreAway(failure)
   return Effect.logError("request failed", cause).pipe(
-    Effect.annotateLogs({ requestId, method: request.method, path: request.originalUrl.split("?", 1)[0]! }),
+    Effect.annotateLogs({ requestId, method, path }),
     Effect.as(known ? storeUnavailable : internalError)
   )
 }

@@ -84,6 +84,35 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thi
     })
   )
 
+  it.effect("is the same where the request names the server, as one to a proxy does", () =>
+    Effect.gen(function* () {
+      const { alice, port } = yield* TestServer
+      const head = ["Host: localhost", `Authorization: Bearer ${alice.key}`, "Content-Type: application/json"]
+      const told = (method: string, path: string, body = "") =>
+        Effect.map(
+          rawRequest(port, [`${method} ${path} HTTP/1.1`, ...head, `Content-Length: ${body.length}`], body),
+          ({ body, status }) => {
+            const { code, message, type } = JSON.parse(body).error
+            return { status, code, message, type }
+          }
+        )
+      const large = JSON.stringify({ model: "none", input: "x".repeat(1_500_000) })
+      const asked: ReadonlyArray<readonly [method: string, path: string, status: number, body?: string]> = [
+        ["GET", "/v1/nope", 404],
+        ["GET", "/v1?nope", 404],
+        ["GET", "/api/v1/nope", 404],
+        ["DELETE", "/v1/models", 405],
+        ["PUT", "/api/v1/jobs", 405],
+        ["POST", "/v1/embeddings", 404, large]
+      ]
+      for (const [method, path, status, body] of asked) {
+        const plain = yield* told(method, path, body)
+        expect([method, path, plain.status]).toEqual([method, path, status])
+        expect(yield* told(method, `http://x${path}`, body)).toEqual(plain)
+      }
+    })
+  )
+
   it.effect("says what it cannot be expected to do", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
