@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import { connection } from "../connection/Connection.ts"
 import { infra } from "../connection/Infra.ts"
-import { usd } from "../terminal/Amounts.ts"
+import { timeOrNull, usd } from "../terminal/Amounts.ts"
 import { Output } from "../terminal/Output.ts"
 import { pairs } from "../terminal/Table.ts"
 
@@ -19,7 +19,7 @@ export const balanceCommand = Command.make(
         ["held", usd(balance.held_usd)],
         ["balance", usd(balance.balance_usd)],
         ["running now", balance.accruing_usd_per_hour === 0 ? null : `${usd(balance.accruing_usd_per_hour)} an hour`],
-        ["lasts until", balance.runs_out_at]
+        ["lasts until", timeOrNull(balance.runs_out_at)]
       ])
     )
   })

@@ -1,6 +1,6 @@
 /** A job, a list of jobs and a quote as text for people. */
 import type { JobWire, QuoteWire } from "@sluice/api/jobs/JobWire"
-import { duration, limit, size, usd } from "../terminal/Amounts.ts"
+import { duration, limit, size, time, timeOrNull, usd } from "../terminal/Amounts.ts"
 import { clip, pairs, table } from "../terminal/Table.ts"
 import { quote as quoted } from "./ShellWords.ts"
 
@@ -92,8 +92,5 @@ export const jobsText = (jobs: ReadonlyArray<JobWire>): string =>
 /** How to see, follow and stop a job that goes on. */
 export const comeBackText = (id: string): string =>
   `  sluice jobs logs -f ${quoted(id)}\n  sluice jobs show ${quoted(id)}\n  sluice jobs cancel ${quoted(id)}`
-
-const time = (iso: string) => iso.replace("T", " ").replace(/\.\d+Z$/, "Z")
-const timeOrNull = (iso: string | null) => (iso === null ? null : time(iso))
 
 const between = (from: string, to: string | null): number => (to === null ? 0 : Date.parse(to) - Date.parse(from))

@@ -9,6 +9,10 @@ export const usd = (amount: number): string => {
   return `${sign}$${absolute.toFixed(decimals)}`
 }
 
+/** `2026-11-22 15:21:16Z` */
+export const time = (iso: string): string => iso.replace("T", " ").replace(/\.\d+Z$/, "Z")
+export const timeOrNull = (iso: string | null): string | null => (iso === null ? null : time(iso))
+
 /** `0.4s`, `9s`, `1m 05s`, `2h 03m`, `3d 04h`. */
 export const duration = (ms: number): string => {
   if (ms < 1_000) return `${(Math.max(0, Math.floor(ms / 100)) / 10).toFixed(1)}s`
