@@ -13,6 +13,7 @@ import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import { Variables, withProxy } from "./connection/Connection.ts"
 import { exitCodeOf, EXIT, type Failure, isFailure, UsageWrong } from "./connection/Failure.ts"
 import { failureJson, failureText } from "./connection/FailureText.ts"
 import { sluice } from "./Sluice.ts"
@@ -50,8 +51,9 @@ export const program = (args: ReadonlyArray<string>, options: { readonly colours
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
-const told = Effect.fnUntraced(function* (failure: Failure, usage?: string) {
+const told = Effect.fnUntraced(function* (given: Failure, usage?: string) {
   const out = yield* Output
+  const failure = given._tag === "Unreachable" ? withProxy(given, yield* Variables) : given
   if (failure._tag !== "Ended") {
     yield* out.say(out.json ? JSON.stringify({ error: failureJson(failure) }) : failureText(failure))
     if (usage !== undefined && !out.json) yield* out.say(usage)

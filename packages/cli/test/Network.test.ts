@@ -116,6 +116,24 @@ describe("no server, no key, no such command", () => {
     expect(badUrl.err).toContain("ends in /api/v1")
   })
 
+  it("a server that can't be reached is told in one line, with the proxy that was asked in its place", async () => {
+    service = await flakyService({ log: bytes, eventBytes: 50 })
+    const url = service.url
+    const tls = { ...KEY, SLUICE_INFRA_URL: url.replace("http:", "https:") }
+    const proxy = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: "http://127.0.0.1:9" }
+    const [plain, secure, proxied] = await Promise.all([
+      cli(["balance"], { ...KEY, SLUICE_INFRA_URL: "http://127.0.0.1:9/api/v1" }),
+      cli(["balance"], { ...tls, ...proxy }),
+      cli(["balance"], { ...KEY, ...proxy, SLUICE_INFRA_URL: url })
+    ])
+    expect([plain, secure, proxied].map(({ code }) => code)).toEqual([75, 75, 75])
+    // OpenSSL ends its reasons with a line break.
+    expect(secure.err).toMatch(/^sluice: https:.*[^\s]\. Is the server running.*\n$/)
+    expect(plain.err).not.toContain("PROXY")
+    expect(secure.err).not.toContain("PROXY")
+    expect(proxied.err).toContain("the proxy in HTTP_PROXY asked")
+  })
+
   it("an address with a password is refused, and never shown", async () => {
     const secret = { ...KEY, SLUICE_INFRA_URL: "http://me:hunter2@127.0.0.1:9/api/v1" }
     const [variable, flag, json] = await Promise.all([

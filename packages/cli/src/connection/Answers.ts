@@ -86,5 +86,6 @@ const reasonOf = (cause: unknown): string => {
     if (inner instanceof Error) reason = inner.message
     else if (at.message !== "") reason = at.message
   }
-  return reason
+  // OpenSSL's end in a line break.
+  return reason.trim()
 }

@@ -10,7 +10,7 @@ import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { KeyMalformed, KeyMissing, UsageWrong } from "./Failure.ts"
+import { KeyMalformed, KeyMissing, Unreachable, UsageWrong } from "./Failure.ts"
 
 /** The variables of the process; read at its entry alone. */
 export class Variables extends Context.Service<Variables, Readonly<Record<string, string | undefined>>>()(
@@ -98,4 +98,13 @@ const rootOf = (name: string, url: string | undefined, path: string) => {
   if (parsed.username !== "" || parsed.password !== "")
     return refused("hold no user name and no password: who asks is told by SLUICE_API_KEY alone")
   return Effect.succeed(trimmed.slice(0, -path.length))
+}
+
+/** Where Node was told to ask a proxy in the server's place, which its errors don't name, that is said, too. */
+export const withProxy = (failure: Unreachable, variables: Variables["Service"]): Unreachable => {
+  const name = failure.url.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY"
+  const isSet = (set(variables[name.toLowerCase()]) ?? set(variables[name])) !== undefined
+  if (variables.NODE_USE_ENV_PROXY !== "1" || !isSet) return failure
+  const proxy = `NODE_USE_ENV_PROXY has the proxy in ${name} asked, unless NO_PROXY names the server.`
+  return new Unreachable({ ...failure, advice: `${failure.advice} ${proxy}` })
 }
