@@ -3,12 +3,13 @@
  * lets running requests finish for a while and then closes what is left (decisions: SIGTERM).
  */
 import { Server, STATUS_CODES } from "node:http"
-import type { ServerOptions, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Layer } from "effect"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
+import { edgeErrorText, serverStopping } from "./EdgeErrors.ts"
 import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
@@ -74,14 +75,15 @@ export const nodeServer = ({
 class FrontServer extends Server {
   private readonly pipelines: Pipelines
 
-  constructor(take: HotRoutes["Service"]["take"], meters: HttpMeters, options: ServerOptions) {
+  constructor(newId: () => string, take: HotRoutes["Service"]["take"], meters: HttpMeters, options: ServerOptions) {
     super(options)
     this.pipelines = new Pipelines((source, response, over) => {
       const given = source.url ?? "/"
       const url = withModelInOne(given)
       if (url !== given) source.url = url
       meters.begun(source, response, over)
-      if (!take(source, response)) super.emit("request", source, response)
+      // The socket listens before the router does, and after it: who comes then would wait for ever.
+      if (!take(source, response) && !super.emit("request", source, response)) notThere(response, source, newId())
     })
   }
 
@@ -93,7 +95,7 @@ class FrontServer extends Server {
 }
 
 const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], meters: HttpMeters): Server => {
-  const server = new FrontServer(take, meters, {
+  const server = new FrontServer(newId, take, meters, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,
@@ -110,6 +112,20 @@ const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], met
   server.on("clientError", (error, socket) => refuse(error, socket, newId))
   return server
 }
+
+/** There is no router at this moment. */
+const notThere = (response: ServerResponse, { url }: IncomingMessage, requestId: string): void => {
+  const { headers } = serverStopping
+  const body = edgeErrorText(url ?? "", { ...serverStopping, message: NOT_THERE }, requestId)
+  response.writeHead(503, {
+    ...headers,
+    connection: "close",
+    "content-type": "application/json",
+    "x-request-id": requestId
+  })
+  response.end(body)
+}
+const NOT_THERE = "The server is being started or stopped. Send the request again shortly."
 
 /** `Expect` asks for something else than `100-continue`. */
 const unexpected = (response: ServerResponse, requestId: string): void => {

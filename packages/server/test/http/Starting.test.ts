@@ -1,0 +1,26 @@
+/** A socket that listens while nobody routes yet, or no longer: what comes is answered all the same. */
+import { NodeServices } from "@effect/platform-node"
+import { expect, it } from "@effect/vitest"
+import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
+import { hostRule } from "@sluice/server/http/Hosts"
+import { nodeServer } from "@sluice/server/http/NodeServer"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import { Effect, Layer } from "effect"
+import * as HttpServer from "effect/http/HttpServer"
+
+const socket = nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]) }).pipe(
+  Layer.provide([PooledCrypto.layer, ServerMeters.layer, NodeServices.layer])
+)
+
+it.live("is told to come again", () =>
+  Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
+    const port = "port" in address ? address.port : 0
+    for (const path of ["/readyz", "/v1/models", "/api/v1/jobs"]) {
+      const response = yield* Effect.promise((signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }))
+      const { error } = (yield* Effect.promise(() => response.json())) as { readonly error: { readonly code: string } }
+      expect([response.status, error.code]).toEqual([503, "service_unavailable"])
+      expect(response.headers.get("retry-after")).toBe("5")
+    }
+  }).pipe(Effect.provide(socket), Effect.timeout("20 seconds"))
+)
