@@ -150,7 +150,7 @@ const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults
       return virtual ? timed(models) : models
     })
   ).pipe(
-    Layer.provide(SimulatedModels.layer(world)),
+    Layer.provide(SimulatedModels.layer(world, (work) => driver.during(work))),
     Layer.provide(studio),
     Layer.provideMerge(Layer.mergeAll(tokens, probe))
   )

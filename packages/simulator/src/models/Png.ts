@@ -1,11 +1,12 @@
 /** A PNG file of 8-bit RGB pixels. Compressed beside the event loop; rows are asked for a few at a time. */
 import { Effect } from "effect"
+import type { Beside } from "./Studio.ts"
 
 /** Pixels that are drawn before others get their turn. */
 const PIXELS_AT_ONCE = 32_768
 
 /** `row` fills three bytes a pixel of one row. */
-export const png = (width: number, height: number, row: (y: number, pixels: Uint8Array) => void) =>
+export const png = (width: number, height: number, row: (y: number, pixels: Uint8Array) => void, beside: Beside) =>
   Effect.gen(function* () {
     const stride = 1 + 3 * width
     const raw = new Uint8Array(stride * height)
@@ -15,7 +16,7 @@ export const png = (width: number, height: number, row: (y: number, pixels: Uint
       row(y, raw.subarray(y * stride + 1, (y + 1) * stride))
       if (y % rows === 0) yield* Effect.yieldNow
     }
-    const packed = yield* Effect.promise(() => deflated(raw))
+    const packed = yield* beside(Effect.promise(() => deflated(raw)))
     const head = new DataView(new ArrayBuffer(13))
     head.setUint32(0, width)
     head.setUint32(4, height)

@@ -14,7 +14,7 @@ import {
 } from "@sluice/domain/inference/ModelProvider"
 import { onward } from "@sluice/domain/inference/Onward"
 import { Tokens } from "@sluice/domain/inference/Tokens"
-import { Effect, Layer } from "effect"
+import { Effect, identity, Layer } from "effect"
 import { textHash, unit } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"
 import { SchemaUnsupported } from "./JsonSchemas.ts"
@@ -24,12 +24,15 @@ import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { simulatedImages } from "./SimulatedImages.ts"
 import { simulatedFilms } from "./SimulatedFilms.ts"
 import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
-import { Studio } from "./Studio.ts"
+import { type Beside, Studio } from "./Studio.ts"
 import { saidToken } from "./SaidTokens.ts"
 import { argumentsOf, callsOf, type SaidCall, toCall } from "./ToolCalls.ts"
 
 /** The models of `world`. */
-export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Tokens | Studio> =>
+export const layer = (
+  world: ModelWorld,
+  beside: Beside = identity
+): Layer.Layer<ModelProvider, never, Tokens | Studio> =>
   Layer.effect(
     ModelProvider,
     Effect.map(Effect.all([Tokens, Studio]), ([tokens, studio]) => {
@@ -91,10 +94,10 @@ export const layer = (world: ModelWorld): Layer.Layer<ModelProvider, never, Toke
       return {
         models: world.models,
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
-        images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0),
+        images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0, beside),
         speech: simulatedSpeech(world.seed, world.voices, studio, isPaced),
         videos: simulatedFilms(world.seed, world.cameras, studio, isPaced),
-        transcription: simulatedEars(world.seed, world.ears, studio, isPaced),
+        transcription: simulatedEars(world.seed, world.ears, studio, isPaced, beside),
         refuses,
         chat
       }

@@ -8,12 +8,11 @@ import type {
   TranscriptionModel,
   TranscriptionProvider
 } from "@sluice/domain/inference/MediaProvider"
-import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import { textHash } from "./Draws.ts"
 import { statements } from "./Prose.ts"
 import { durationOf, sentencesOf, wordsOf } from "./SpokenText.ts"
-import type { Studio } from "./Studio.ts"
+import type { Beside, Studio } from "./Studio.ts"
 
 /** A second of speech takes this long to make, and a second of sound to hear. */
 const SPEAKING_MS = 40
@@ -45,20 +44,21 @@ export const simulatedEars = (
   seed: number,
   models: ReadonlyArray<TranscriptionModel>,
   studio: Studio["Service"],
-  paced: boolean
+  paced: boolean,
+  beside: Beside
 ): TranscriptionProvider => ({
   models,
   transcribe: (_model, { durationMs, file, language, path }) =>
     Effect.gen(function* () {
       yield* Effect.sleep(paced ? 300 + (HEARING_MS * durationMs) / 1_000 : 0)
       const said = yield* studio.wordsOf(path)
-      const text = said?.trim().replace(/\s+/g, " ") ?? (yield* heardIn(file, durationMs, seed))
+      const text = said?.trim().replace(/\s+/g, " ") ?? (yield* beside(heardIn(file, durationMs, seed)))
       const words = wordsOf(text, durationMs)
       return { text, language: language ?? "en", segments: sentencesOf(words), words }
     })
 })
 
-const heardIn = (file: Blob, durationMs: number, seed: number): Effect.Effect<string, UpstreamFailed> =>
+const heardIn = (file: Blob, durationMs: number, seed: number): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => file.slice(0, LISTENED).arrayBuffer()),
     (buffer) => {

@@ -7,6 +7,9 @@ import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Context } from "effect"
 import type { Effect } from "effect"
 
+/** Does what takes time of this machine and none of the world's: a clock that the world moves stands still for it. */
+export type Beside = <A>(work: Effect.Effect<A>) => Effect.Effect<A>
+
 export interface SoundTask {
   readonly kind: "sound"
   readonly text: string
