@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
         (cause) => !Cause.hasInterruptsOnly(cause),
         (cause) =>
           Effect.logError(`${options.name}: claim failed`, cause).pipe(
-            Effect.andThen(Effect.sleep(replica.pollMs)),
+            Effect.andThen(Effect.sleep(replica.lookMs)),
             Effect.as([] as ReadonlyArray<Row>)
           )
       )
@@ -94,10 +94,10 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     const now = clock.currentTimeMillisUnsafe()
     const free = options.slots - stepping
     // A clock that went back must not put the poll off.
-    if (alarms.rang(now) || now >= pollAt || pollAt > now + replica.pollMs) news = true
+    if (alarms.rang(now) || now >= pollAt || pollAt > now + replica.lookMs) news = true
     if (news && free > 0) {
       news = false
-      pollAt = now + replica.pollMs
+      pollAt = now + replica.lookMs
       const rows = yield* claim(free)
       full = rows.length === free
       for (const row of rows) {
@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     // With all slots taken it is a step's end that is waited for.
     const until = stepping < options.slots ? Math.min(alarms.next(), pollAt) : Number.POSITIVE_INFINITY
     const asleep = clock.currentTimeMillisUnsafe()
-    const wait = Math.max(0, Math.min(until - asleep, replica.pollMs))
+    const wait = Math.max(0, Math.min(until - asleep, replica.lookMs))
     sleepsUntil = asleep + wait
     yield* Effect.timeoutOption(latch.await, wait)
   })

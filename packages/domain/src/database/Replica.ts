@@ -12,20 +12,23 @@ export class Replica extends Context.Service<
     readonly id: string
     /** A claim not renewed for this long may be taken by another replica. Renewed at a third of it. */
     readonly leaseMs: number
-    /** How often a reconciler looks without having been woken. */
+    /** A poll: what limits are counted in. */
     readonly pollMs: number
+    /** How often a loop looks without having been woken. */
+    readonly lookMs: number
   }
 >()("@sluice/domain/database/Replica") {
-  /** `pollMs`: on the service's clock; by default a real second. */
-  static readonly layer = (options: { readonly speed: number; readonly pollMs?: number }) =>
+  /** `pollMs`: on the service's clock; by default a real second. `lookMs`: by default once in a poll. */
+  static readonly layer = (options: { readonly speed: number; readonly pollMs?: number; readonly lookMs?: number }) =>
     Layer.effect(
       Replica,
       Effect.gen(function* () {
         const crypto = yield* Crypto.Crypto
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
         const pollMs = options.pollMs ?? 1_000 * options.speed
+        const lookMs = options.lookMs ?? pollMs
         // Nobody looks for claims that ran out more often than that: a shorter one would only be renewed more often.
-        return Replica.of({ id, leaseMs: Math.max(6_000 * options.speed, pollMs), pollMs })
+        return Replica.of({ id, leaseMs: Math.max(6_000 * options.speed, lookMs), pollMs, lookMs })
       })
     )
 }

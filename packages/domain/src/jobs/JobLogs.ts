@@ -31,9 +31,9 @@ export interface LogOptions {
   readonly follow: boolean
 }
 
-/** A live reader says where it is each time it has moved so far, and every so many polls. */
+/** A live reader says where it is each time it has moved so far, and every so many looks. */
 const REPORT_BYTES = 1024 * 1024
-const REPORT_POLLS = 5
+const REPORT_LOOKS = 5
 
 interface Reader {
   readonly id: string
@@ -109,7 +109,7 @@ export class JobLogs extends Context.Service<
         const last = reader.reported
         if (last === undefined) return Effect.void
         const moved = reader.position - last.position >= REPORT_BYTES
-        const silent = clock.currentTimeMillisUnsafe() - last.at >= REPORT_POLLS * replica.pollMs
+        const silent = clock.currentTimeMillisUnsafe() - last.at >= REPORT_LOOKS * replica.lookMs
         return moved || silent ? report(machineId, reader) : Effect.void
       }
 
@@ -179,7 +179,7 @@ export class JobLogs extends Context.Service<
               return ended ? [...status, { _tag: "End", job: now }] : status
             }
             if (status.length + logged.length > 0) return [...status, ...logged]
-            yield* Effect.timeoutOption(Queue.take(news), replica.pollMs)
+            yield* Effect.timeoutOption(Queue.take(news), replica.lookMs)
           }
         })
         return Stream.unfold(undefined, () =>

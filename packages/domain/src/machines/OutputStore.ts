@@ -11,8 +11,8 @@ import { Replica } from "../database/Replica.ts"
 
 /** Bytes of one chunk at most. */
 export const MAX_CHUNK_BYTES = 262_144
-/** A reader that has not moved for so many polls does not hold bytes back any more. */
-const READER_STALE_POLLS = 15
+/** A reader that has not moved for so many looks does not hold bytes back any more. */
+const READER_STALE_LOOKS = 15
 /** Chunks of one read at most. */
 const READ_CHUNKS = 16
 
@@ -127,7 +127,7 @@ export class OutputStore extends Context.Service<
       const prune = (machineId: string, from: number, to: number) =>
         Effect.asVoid(Effect.orDie(sql.unsafe(PRUNE, [machineId, from, to])))
 
-      const staleBefore = () => new Date(now() - READER_STALE_POLLS * replica.pollMs)
+      const staleBefore = () => new Date(now() - READER_STALE_LOOKS * replica.lookMs)
 
       const slowest = Effect.fnUntraced(function* (machineId: string) {
         const rows = yield* sql.unsafe<{ readonly position: bigint | null }>(

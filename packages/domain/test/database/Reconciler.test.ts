@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import * as Reconciler from "../../src/database/Reconciler.ts"
 import { Replica } from "../../src/database/Replica.ts"
 
-const POLL_MS = 60_000
+const LOOK_MS = 60_000
 
 const table = Effect.gen(function* () {
   const clock = yield* Clock.Clock
@@ -40,7 +40,7 @@ const table = Effect.gen(function* () {
     reconciler,
     end: Fiber.interrupt(fiber)
   }
-}).pipe(Effect.provideService(Replica, Replica.of({ id: "r", leaseMs: 30_000, pollMs: POLL_MS } as Replica["Service"])))
+}).pipe(Effect.provideService(Replica, Replica.of({ id: "r", leaseMs: 30_000, lookMs: LOOK_MS } as Replica["Service"])))
 
 describe("A reconciler", () => {
   it.effect("claims once for one signal, and again only when it could take no more", () =>
@@ -70,7 +70,7 @@ describe("A reconciler", () => {
       yield* TestClock.adjust(5_020)
       assert.deepStrictEqual(stepped, ["early"])
       due.set("untold", 0)
-      yield* TestClock.adjust(POLL_MS)
+      yield* TestClock.adjust(LOOK_MS)
       assert.deepStrictEqual(stepped, ["early", "untold"])
       yield* end
     })
@@ -78,11 +78,11 @@ describe("A reconciler", () => {
 
   it.effect("polls on where the clock went back", () =>
     Effect.gen(function* () {
-      yield* TestClock.setTime(10 * POLL_MS)
+      yield* TestClock.setTime(10 * LOOK_MS)
       const { due, end, stepped } = yield* table
-      yield* TestClock.setTime(POLL_MS)
+      yield* TestClock.setTime(LOOK_MS)
       due.set("untold", 0)
-      yield* TestClock.adjust(12 * POLL_MS)
+      yield* TestClock.adjust(12 * LOOK_MS)
       assert.deepStrictEqual(stepped, ["untold"])
       yield* end
     })

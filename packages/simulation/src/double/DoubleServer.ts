@@ -50,7 +50,7 @@ export interface Given {
 export const KEY = "svc_live_thekeyofeverytestdouble0000000000"
 
 /** On a virtual clock looks cost time of the test: what happens wakes the service by itself. */
-const POLL_MS = 60_000
+const LOOK_MS = 60_000
 
 /** Runs until its scope closes; answers where it listens. */
 export const doubleServer = Effect.fnUntraced(function* (given: Given) {
@@ -66,7 +66,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
     Layer.provideMerge(RateLimits.layer),
-    Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { pollMs: POLL_MS } : {}) })),
+    Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { lookMs: LOOK_MS } : {}) })),
     Layer.provideMerge(crypto),
     Layer.provideMerge(Layer.mergeAll(machinesOf(given, struck), modelsOf(given, struck))),
     Layer.provideMerge(seal),

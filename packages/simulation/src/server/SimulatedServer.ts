@@ -36,7 +36,7 @@ export interface Surroundings {
   readonly database: SharedDatabase
   readonly worlds: (process: Process) => Worlds
   readonly gate: (process: Process) => Gate
-  /** How often reconcilers look without having been woken. */
+  /** A poll: how often loops look without having been woken, and what limits are counted in. */
   readonly pollMs: number
 }
 

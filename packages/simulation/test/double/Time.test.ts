@@ -1,6 +1,7 @@
 /** When time moves in a double, and how long it is until something is given up. */
 import { assert, describe, it } from "vitest"
-import { call, start } from "./support/Doubles.ts"
+import type { Sluice } from "../../src/double/Double.ts"
+import { call, chat, show, start, submit } from "./support/Doubles.ts"
 
 /** A second of silence that nobody here has said anything in. */
 const silence = () => {
@@ -20,6 +21,9 @@ const silence = () => {
   return wav
 }
 
+const statusOf = async (sluice: Sluice, film: string) =>
+  (await call(sluice, "GET", `/v1/videos/${film}`)).json.status as string
+
 describe("Time of a test double", { timeout: 60_000 }, () => {
   it("stands still while a picture is compressed and a file is read", async () => {
     const sluice = await start()
@@ -37,5 +41,42 @@ describe("Time of a test double", { timeout: 60_000 }, () => {
       assert.strictEqual(heard.status, 200, await heard.text())
       assert.strictEqual(sluice.now().getTime(), before)
     }
+  })
+
+  it("bounds what a model and a machine may take as everywhere", async () => {
+    const sluice = await start()
+    const before = sluice.now().getTime()
+    const minutes = () => (sluice.now().getTime() - before) / 60_000
+    sluice.fault("model_hangs", { times: 1 })
+    assert.strictEqual((await chat(sluice)).status, 504)
+    assert.strictEqual(minutes(), 20)
+
+    const id = await submit(sluice, "sleep 4m")
+    await sluice.advance("2 minutes")
+    assert.strictEqual((await show(sluice, id)).status, "running")
+    const hanging = sluice.fault("machine_hangs", { times: 1 })
+    await call(sluice, "POST", `/api/v1/jobs/${id}/cancel`)
+    await sluice.advance("40 seconds")
+    assert.strictEqual((await show(sluice, id)).status, "cancelled")
+    assert.strictEqual(hanging.struck, 1)
+  })
+
+  it("bounds what a film may take as everywhere", async () => {
+    const sluice = await start()
+    const order = { model: "sluice-film", prompt: "a film", seconds: "4", size: "640x368" }
+    const film = async () => (await call(sluice, "POST", "/v1/videos", order)).json.id as string
+    const broken = sluice.fault("model_500")
+    const untaken = await film()
+    await sluice.advance("9 minutes")
+    assert.strictEqual(await statusOf(sluice, untaken), "queued")
+    await sluice.advance("2 minutes")
+    assert.strictEqual(await statusOf(sluice, untaken), "failed")
+    broken.clear()
+    sluice.fault("model_hangs")
+    const hung = await film()
+    await sluice.advance("59 minutes")
+    assert.strictEqual(await statusOf(sluice, hung), "queued")
+    await sluice.advance("2 minutes")
+    assert.strictEqual(await statusOf(sluice, hung), "failed")
   })
 })

@@ -166,7 +166,9 @@ const ask = (models: ModelProviderService, streamed: boolean) =>
           Tokens.by((text) => text.length)
         )
       ),
-      Layer.provide(Layer.merge(NodeCrypto.layer, Layer.succeed(Replica, { id: "t", leaseMs: 6_000, pollMs: 1_000 })))
+      Layer.provide(
+        Layer.merge(NodeCrypto.layer, Layer.succeed(Replica, { id: "t", leaseMs: 6_000, pollMs: 1_000, lookMs: 1_000 }))
+      )
     )
     const emit = streamed
       ? (_: unknown, some: ReadonlyArray<ChatEvent>) => Effect.sync(() => void emitted.push(...some))
