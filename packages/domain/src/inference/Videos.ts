@@ -5,10 +5,12 @@
 import { Context, Crypto, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import { ImageFetch } from "./ImageFetch.ts"
+import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
 import type { QuestionError } from "./InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
@@ -71,6 +73,7 @@ export class Videos extends Context.Service<
       const meters = yield* makeModelMeters
       const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
+      const answerLimit = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
 
       const find = (principal: Principal, id: string) =>
         Effect.filterOrFail(
@@ -135,7 +138,11 @@ export class Videos extends Context.Service<
           const broken = () => new UpstreamFailed({ reason: "broken" })
           const { model, provider } = yield* Effect.mapError(catalog.find(row.model), broken)
           if (row.reference === null) return yield* broken()
-          const read = yield* Effect.mapError(provider.read(model, row.reference, range), (failed) =>
+          const answered = Effect.timeoutOrElse(provider.read(model, row.reference, range), {
+            duration: answerLimit,
+            orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
+          })
+          const read = yield* Effect.mapError(answered, (failed) =>
             failed.reason === "refused" ? new VideoWithheld() : failed
           )
           if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })

@@ -1,7 +1,7 @@
 /** Films over a provider that fails: what is held is charged once or given back, whatever it answers, on every database. */
 import { expect } from "@effect/vitest"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { counted, failed, REQUEST, script, services, setUp } from "./support/Films.ts"
@@ -59,6 +59,21 @@ onEveryDatabase("Videos", (it) => {
         expect(yield* Effect.flip(all.read(principal, id, undefined))).toMatchObject({ _tag: "VideoWithheld" })
         script.read = failed("overloaded")
         expect(yield* Effect.flip(all.read(principal, id, undefined))).toMatchObject({ reason: "overloaded" })
+      })
+    )
+
+    it.effect("gives up a film whose bytes do not come", () =>
+      Effect.gen(function* () {
+        const { all, principal, turn } = yield* setUp(100n)
+        const { id } = yield* all.submit(principal, REQUEST)
+        script.look = Effect.succeed({ _tag: "Completed" })
+        yield* turn
+        yield* turn
+        script.read = Effect.never
+        const reading = yield* Effect.forkChild(Effect.flip(all.read(principal, id, undefined)))
+        while (!script.asked.includes("read r")) yield* Effect.yieldNow
+        yield* TestClock.adjust("20 minutes")
+        expect(yield* Fiber.join(reading)).toMatchObject({ _tag: "UpstreamFailed", reason: "timeout" })
       })
     )
 

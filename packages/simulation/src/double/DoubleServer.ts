@@ -108,15 +108,19 @@ const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults
       (ended) => Effect.sync(ended)
     )
   const timed = (inner: ModelProviderService): ModelProviderService => {
-    const { images, speech, transcription } = inner
+    const { embeddings, images, speech, transcription, videos } = inner
     return {
       ...inner,
       chat: (model, request, hear) => awaited(inner.chat(model, request, hear)),
+      ...(embeddings === undefined
+        ? {}
+        : { embeddings: { ...embeddings, embed: (...asked) => awaited(embeddings.embed(...asked)) } }),
       ...(images === undefined ? {} : { images: { ...images, generate: (m, r) => awaited(images.generate(m, r)) } }),
       ...(speech === undefined ? {} : { speech: { ...speech, speak: (m, t) => awaited(speech.speak(m, t)) } }),
       ...(transcription === undefined
         ? {}
-        : { transcription: { ...transcription, transcribe: (m, t) => awaited(transcription.transcribe(m, t)) } })
+        : { transcription: { ...transcription, transcribe: (m, t) => awaited(transcription.transcribe(m, t)) } }),
+      ...(videos === undefined ? {} : { videos: { ...videos, read: (...asked) => awaited(videos.read(...asked)) } })
     }
   }
   const studio = Layer.effect(

@@ -61,6 +61,27 @@ describe("Time of a test double", { timeout: 60_000 }, () => {
     assert.strictEqual(hanging.struck, 1)
   })
 
+  it("moves for who waits for a model that hangs, whatever was asked of it", async () => {
+    const sluice = await start()
+    const order = { model: "sluice-film", prompt: "a film", seconds: "4", size: "640x368" }
+    const { id } = (await call(sluice, "POST", "/v1/videos", order)).json
+    await sluice.advance("10 minutes")
+    const before = sluice.now().getTime()
+    const asked = [
+      ["POST", "/v1/embeddings", { model: "sluice-embed-small", input: "one" }],
+      ["POST", "/v1/images/generations", { model: "sluice-image", prompt: "one", size: "256x256" }],
+      ["POST", "/v1/audio/speech", { model: "sluice-voice", input: "one" }],
+      ["POST", "/v1/responses", { model: "sluice-small", input: "one" }],
+      ["GET", `/v1/videos/${id}/content`]
+    ] as const
+    for (const [n, [method, path, body]] of asked.entries()) {
+      sluice.fault("model_hangs", { times: 1 })
+      const answer = await call(sluice, method, path, body)
+      assert.strictEqual(answer.status, 504, `${path}: ${answer.text}`)
+      assert.strictEqual((sluice.now().getTime() - before) / 60_000, 20 * (n + 1), path)
+    }
+  })
+
   it("bounds what a film may take as everywhere", async () => {
     const sluice = await start()
     const order = { model: "sluice-film", prompt: "a film", seconds: "4", size: "640x368" }

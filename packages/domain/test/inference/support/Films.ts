@@ -49,7 +49,7 @@ const videos: VideoProvider = {
   models: [MODEL],
   submit: (_model, { id }) => asking(`submit ${id}`, () => script.submit),
   look: (_model, reference) => asking(`look ${reference}`, () => script.look),
-  read: () => script.read,
+  read: (_model, reference) => asking(`read ${reference}`, () => script.read),
   remove: (_model, reference) => asking(`remove ${reference}`, () => script.remove)
 }
 
