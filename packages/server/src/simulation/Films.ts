@@ -40,5 +40,26 @@ const indexInFront = async (file: Uint8Array): Promise<Uint8Array> => {
   const conversion = await Conversion.init({ input, output, showWarnings: false })
   await conversion.execute()
   input.dispose()
+  const film = new DataView(target.buffer!)
+  forgetTimes(film, 0, film.byteLength)
   return new Uint8Array(target.buffer!)
+}
+
+const HOLDING_BOXES = new Set(["moov", "trak", "mdia"])
+const TIMED_BOXES = new Set(["mvhd", "tkhd", "mdhd"])
+const HEAD_BYTES = 8
+
+/** A film does not say when it was rendered: the same is rendered again whenever nobody kept it. */
+const forgetTimes = (film: DataView, from: number, to: number): void => {
+  for (let at = from, size = 0; at + HEAD_BYTES < to; at += size) {
+    size = film.getUint32(at)
+    // What goes on to the end, or is larger than four bytes can say, are the pictures.
+    if (size < HEAD_BYTES) return
+    const name = String.fromCharCode(...new Uint8Array(film.buffer, at + 4, 4))
+    if (HOLDING_BOXES.has(name)) forgetTimes(film, at + HEAD_BYTES, at + size)
+    if (!TIMED_BOXES.has(name)) continue
+    // Version and flags, then when it was made and changed: four bytes each, eight from version 1 on.
+    const times = at + HEAD_BYTES + 4
+    new Uint8Array(film.buffer, times, film.getUint8(at + HEAD_BYTES) === 0 ? 8 : 16).fill(0)
+  }
 }
