@@ -32,9 +32,12 @@ export class OrderedFaults {
       now: options.now,
       report: ({ fault }) => {
         const order = this.orders.get(fault)
-        if (order === undefined) return
-        order.struck++
-        if (--order.left <= 0) rates[fault] = 0
+        if (order !== undefined) order.struck++
+      },
+      // What is only foretold counts: many machines may be launched before the first of them is lost.
+      foretold: (fault) => {
+        const order = this.orders.get(fault)
+        if (order !== undefined && --order.left <= 0) rates[fault] = 0
       }
     })
     this.set = (fault, rate) => {

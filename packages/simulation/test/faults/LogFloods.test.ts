@@ -65,3 +65,16 @@ it("spares as many as the rate says", () => {
   expect(reported.length).toBeGreaterThan(150)
   expect(reported.length).toBeLessThan(250)
 })
+
+it("a run that flooded does so again, and one that was spared does not, whatever the rate is by then", () => {
+  const rates = { ...ratesOf({ log_flood: 1 }) }
+  const { strikes } = strikesOf(rates)
+  const floods = new LogFloods({ chance: chance(1), rates, strikes, subjectOf: ({ hostname }) => hostname })
+  const size = (subject: string) => floods.floodOf(subject).length
+  const flooded = size("one")
+  expect(flooded).toBeGreaterThan(0)
+  rates.log_flood = 0
+  expect([size("one"), size("two")]).toEqual([flooded, 0])
+  rates.log_flood = 1
+  expect(size("two")).toBe(0)
+})

@@ -121,8 +121,10 @@ export const faultyMachines = (
 
   const stop = Effect.fnUntraced(function* (key: string) {
     const fate = fateOf(key)
+    const first = fate.stopsThatFail === undefined
     fate.stopsThatFail ??= strikes.foretold("stop_retries", key) ? strikes.within("tries", key, ranges.stopTries) : 0
-    if (fate.stopsThatFail === 0) return yield* hear(fate)
+    const fails = fate.stopsThatFail > 0 && (first || strikes.again("stop_retries"))
+    if (!fails) return yield* hear(fate)
     fate.stopsThatFail--
     strikes.struck("stop_retries", key)
     if (strikes.draw("stop-acts", key) < 0.5) yield* hear(fate)

@@ -27,7 +27,7 @@ export interface LogFloodOptions {
 
 export class LogFloods {
   private readonly options: LogFloodOptions
-  private readonly told = new Map<string, true>()
+  private readonly drawn = new Map<string, boolean>()
   /** All floods share one buffer: their bytes are the beginning of the same text. */
   private longest = NOTHING
 
@@ -37,14 +37,20 @@ export class LogFloods {
 
   /** What this command writes before anything else; empty when it is spared. For shells that compute their runs. */
   floodOf(subject: string): Uint8Array {
-    const { chance, rates, strikes } = this.options
-    if (chance.draw(`log_flood/${subject}`) >= rates.log_flood) return NOTHING
-    if (!this.told.has(subject)) {
-      remembered(this.told, subject, true)
-      strikes.struck("log_flood", subject)
-    }
+    const { chance } = this.options
+    if (!this.floods(subject)) return NOTHING
     if (this.longest === NOTHING) this.longest = new TextEncoder().encode(LINE.repeat(FLOOD_BYTES[1] / LINE.length + 1))
     return this.longest.subarray(0, between(chance.draw(`log_flood/${subject}/bytes`), ...FLOOD_BYTES))
+  }
+
+  /** Drawn once: a run that is computed again is the same, whatever the rates are by then. */
+  private floods(subject: string): boolean {
+    const { chance, rates, strikes } = this.options
+    const known = this.drawn.get(subject)
+    if (known !== undefined) return known
+    const floods = chance.draw(`log_flood/${subject}`) < rates.log_flood && strikes.again("log_flood")
+    if (floods) strikes.struck("log_flood", subject)
+    return remembered(this.drawn, subject, floods)
   }
 
   /** The same shell, whose runs may begin with a flood. */

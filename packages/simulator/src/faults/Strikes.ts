@@ -12,6 +12,8 @@ export interface StrikeOptions {
   readonly chance: Chance
   readonly rates: FaultRates
   readonly report: (strike: Strike) => void
+  /** Hears of each strike when it is drawn, which may be long before it takes effect. */
+  readonly foretold?: (fault: CallFault) => void
   /** Virtual milliseconds since the start of the run. */
   readonly now: () => number
   /** The stable name of what has a generated key: the plan item's id. Without one the key is the name. */
@@ -50,7 +52,14 @@ export class Strikes {
     if (rate <= 0) return false
     const name = this.nameOf(key)
     const times = this.next(fault, name)
-    return times < most && this.options.chance.draw(`${fault}/${name}/${times}`) < rate
+    return times < most && this.options.chance.draw(`${fault}/${name}/${times}`) < rate && this.again(fault)
+  }
+
+  /** Whether a strike that is drawn already, or comes with another, may still be. */
+  again(fault: CallFault): boolean {
+    if (!this.mayStrike(fault)) return false
+    this.options.foretold?.(fault)
+    return true
   }
 
   struck(fault: CallFault, key: string): void {
