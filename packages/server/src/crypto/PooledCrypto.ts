@@ -5,11 +5,12 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Crypto, Effect, Layer } from "effect"
 import { randomBytes, randomFillSync } from "node:crypto"
+import { IdOrder } from "./IdOrder.ts"
 
 const POOL_BYTES = 8_192
 const LARGEST_POOLED = 64
 /** Random hexadecimal digits of an id; one of them chooses among the four that say its variant. */
-const ID_DIGITS = 19
+const ID_DIGITS = 16
 const VARIANTS = "89ab"
 
 export const layer = Layer.effect(
@@ -33,16 +34,10 @@ export const layer = Layer.effect(
 
     let digits = ""
     let next = 0
-    let lastMs = -1
-    let time = ""
+    const order = new IdOrder()
 
     const uuidV7 = Effect.clockWith((clock) => {
-      const now = Math.max(0, Math.trunc(clock.currentTimeMillisUnsafe()))
-      if (now !== lastMs) {
-        const text = now.toString(16).padStart(12, "0")
-        time = `${text.slice(0, 8)}-${text.slice(8)}-7`
-        lastMs = now
-      }
+      order.next(clock.currentTimeMillisUnsafe())
       if (next + ID_DIGITS > digits.length) {
         digits = randomBytes(POOL_BYTES).toString("hex")
         next = 0
@@ -51,7 +46,7 @@ export const layer = Layer.effect(
       next += ID_DIGITS
       const variant = VARIANTS[Number.parseInt(digits[at]!, 16) & 3]!
       return Effect.succeed(
-        `${time}${digits.slice(at + 1, at + 4)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, next)}`
+        `${order.time}${order.place}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, next)}`
       )
     })
 

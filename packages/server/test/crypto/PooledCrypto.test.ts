@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Crypto, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { layer } from "../../src/crypto/PooledCrypto.ts"
 
 const COUNT = 20_000
@@ -11,6 +12,7 @@ it.live("ids are UUIDs of version 7: their time, and digits that no other has", 
     const ids: Array<string> = []
     for (let i = 0; i < COUNT; i++) ids.push(yield* crypto.randomUUIDv7())
     const after = yield* Clock.currentTimeMillis
+    assert.deepEqual(ids, ids.toSorted())
     const seen = {
       variants: new Set<string>(),
       tails: new Set<string>(),
@@ -27,7 +29,30 @@ it.live("ids are UUIDs of version 7: their time, and digits that no other has", 
     assert.strictEqual(seen.tails.size, COUNT)
     assert.strictEqual(seen.variants.size, 4)
     // Every digit that chance makes takes every value.
-    for (const i of [15, 16, 17, 20, 21, 22, ...Array.from({ length: 12 }, (_, n) => 24 + n)])
+    for (const i of [20, 21, 22, ...Array.from({ length: 12 }, (_, n) => 24 + n)])
       assert.strictEqual(seen.digits[i]!.size, 16, `digit ${i}`)
+  }).pipe(Effect.provide(layer))
+)
+
+it.effect("each comes after the last, while time stands still and when it goes back", () =>
+  Effect.gen(function* () {
+    const crypto = yield* Crypto.Crypto
+    const ids: Array<string> = []
+    const more = Effect.gen(function* () {
+      for (let i = 0; i < COUNT; i++) ids.push(yield* crypto.randomUUIDv7())
+    })
+    yield* TestClock.setTime(1_800_000_000_000)
+    yield* more
+    yield* TestClock.setTime(1_700_000_000_000)
+    yield* more
+    assert.deepEqual(ids, ids.toSorted())
+    // Ahead of the clock by no more than the milliseconds that they fill.
+    const last = Number.parseInt(ids.at(-1)!.slice(0, 13).replace("-", ""), 16)
+    assert.strictEqual(last, 1_800_000_000_000 + Math.floor((2 * COUNT - 1) / 4_096))
+    yield* TestClock.setTime(1_800_000_001_000)
+    const later = yield* crypto.randomUUIDv7()
+    assert.isTrue(
+      later > ids.at(-1)! && later.startsWith((1_800_000_001_000).toString(16).padStart(12, "0").slice(0, 8))
+    )
   }).pipe(Effect.provide(layer))
 )

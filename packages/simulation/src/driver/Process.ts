@@ -3,10 +3,14 @@
  * finalizer runs, its timers never ring, and the world and the database live on.
  */
 import { SteadyClock } from "@sluice/server/clock/SteadyClock"
+import { IdOrder } from "@sluice/server/crypto/IdOrder"
 import { Clock, Context, Crypto, Duration, Effect, Random, Scheduler } from "effect"
 import { createHash } from "node:crypto"
 import { chance } from "@sluice/simulator/Chance"
 import type { Driver } from "./Driver.ts"
+
+/** Of a UUID in text: its time and its place. */
+const ORDERED_LETTERS = 18
 
 export class Process {
   readonly name: string
@@ -35,11 +39,20 @@ export class Process {
     this.clock = clockOf(driver, this, () => this.wallMillis())
     this.trueClock = clockOf(driver, this, () => this.wallMillis() - this.clockOff)
     const bytes = bytesOf(options.seed, options.name)
-    this.crypto = Crypto.make({
+    const made = Crypto.make({
       randomBytes: bytes,
       digest: (algorithm, data) =>
         Effect.sync(() => new Uint8Array(createHash(algorithm.replace("-", "").toLowerCase()).update(data).digest()))
     })
+    const order = new IdOrder()
+    const ordered = Effect.clockWith((clock) =>
+      Effect.map(made.randomUUIDv7(), (id) => {
+        order.next(clock.currentTimeMillisUnsafe())
+        return order.time + order.place + id.slice(ORDERED_LETTERS)
+      })
+    )
+    // As in a real process.
+    this.crypto = { ...made, randomUUIDv7: (() => ordered) as Crypto.Crypto["randomUUIDv7"] }
     const doubles = () => new DataView(bytes(8).buffer).getUint32(0) / 2 ** 32
     this.context = Context.empty().pipe(
       Context.add(Clock.Clock, this.clock),

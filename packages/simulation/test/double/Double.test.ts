@@ -57,6 +57,25 @@ describe("A test double", { timeout: 60_000 }, () => {
     assert.notStrictEqual(await play(4), first)
   })
 
+  it("lists the newest first, on a clock that stands still", async () => {
+    const sluice = await start()
+    const names = Array.from({ length: 8 }, (_, n) => `n${n}`)
+    for (const name of names) {
+      const job = { name, command: "true", gpu_type: "H100", max_runtime_minutes: 5 }
+      assert.strictEqual((await call(sluice, "POST", "/api/v1/jobs", job)).status, 201)
+      await call(sluice, "POST", "/api/v1/storage", { name, size_gb: 1, region: "us-east" })
+    }
+    for (const path of ["jobs", "storage"]) {
+      const listed = (await call(sluice, "GET", `/api/v1/${path}`)).json.data as ReadonlyArray<{
+        readonly name: string
+      }>
+      assert.deepEqual(
+        listed.map(({ name }) => name),
+        names.toReversed()
+      )
+    }
+  })
+
   it("lets machines and models fail when asked to, so often as asked", async () => {
     const sluice = await start()
     const refused = sluice.fault("launch_refused", { times: 1 })
