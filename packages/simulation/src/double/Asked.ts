@@ -1,5 +1,6 @@
 /** What a test asks of the double, checked where it comes in: all that is wrong at once, and how it should be. */
 import { Duration, Option, Predicate, Schema } from "effect"
+import type { SluiceOptions } from "./Double.ts"
 
 /** It can't be had as it was asked for. `call` is the function, `wrong` what is wrong with what it was given. */
 export class AskedInvalid extends Schema.TaggedError<AskedInvalid>()("AskedInvalid", {
@@ -19,10 +20,16 @@ type Rules = Readonly<Record<string, readonly [(value: unknown) => boolean, stri
 const within = (least: number, most: number) => (value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
 
+/** All that is told of a time has four digits for its year. */
+const LATEST = Date.UTC(9999, 0) - 1
+
 const START: Rules = {
   seed: [within(0, Number.MAX_SAFE_INTEGER), "a whole number from 0"],
   clock: [(value) => value === "virtual" || value === "real", `"virtual" or "real"`],
-  now: [(value) => value instanceof Date && !Number.isNaN(value.getTime()), "a valid Date"],
+  now: [
+    (value) => value instanceof Date && within(0, LATEST)(value.getTime()),
+    "a valid Date of the years 1970 to 9998"
+  ],
   latency: [Predicate.isBoolean, "true or false"],
   port: [within(0, 65_535), "a port from 0 (any that is free) to 65535"]
 }
@@ -32,12 +39,27 @@ const FAULT: Rules = {
   times: [within(1, Number.MAX_SAFE_INTEGER), "a whole number from 1"]
 }
 
-export const checkStart = (options: unknown): void => check("startSluice", options, START)
+export const checkStart = (options: SluiceOptions): void => {
+  check("startSluice", options, START)
+  if (options.clock === "real" && options.now !== undefined) {
+    throw refusal("startSluice", 'now is when virtual time begins: leave it out with clock: "real"')
+  }
+}
 export const checkFault = (name: string, options: unknown): void => check(`fault("${name}")`, options, FAULT)
+
+const UNITS = ["weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"]
+
+/** What Effect takes for no time at all: an object without a number of a unit. */
+const isMeant = (duration: unknown): boolean => {
+  if (!Predicate.isObject(duration) || Duration.isDuration(duration)) return true
+  const parts = Object.entries(duration)
+  return parts.length > 0 && parts.every(([unit, many]) => UNITS.includes(unit) && Number.isFinite(many))
+}
 
 /** Milliseconds. */
 export const durationOf = (duration: unknown): number => {
-  const ms = Option.map(Duration.fromInput(duration as Duration.Input), Duration.toMillis)
+  const given = isMeant(duration) ? Duration.fromInput(duration as Duration.Input) : Option.none()
+  const ms = Option.map(given, Duration.toMillis)
   if (Option.isSome(ms) && Number.isFinite(ms.value) && ms.value >= 0 && !Number.isNaN(duration)) return ms.value
   throw refusal(
     "advance",

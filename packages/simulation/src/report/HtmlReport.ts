@@ -10,6 +10,8 @@ import { durationText, textReport } from "./TextReport.ts"
 const WIDTH = 1_160
 const LEFT = 96
 const LANE = 9
+/** What a label over the picture takes at most: the last one stands before its line. */
+const LABEL = 48
 /** Bars drawn at most; the page says when it left some out. */
 const MOST_BARS = 20_000
 const MOST_MARKS = 4_000
@@ -122,9 +124,11 @@ const grid = (outcome: Outcome, height: number, scale: (at: number) => number): 
   const step = [0.1, 0.25, 0.5, 1, 2, 6, 12, 24, 48, 120, 240].find((size) => hours / size <= 12) ?? 480
   const lines: Array<string> = []
   for (let hour = 0; hour <= hours; hour += step) {
-    const x = scale(hour * 3_600_000).toFixed(1)
+    const at = scale(hour * 3_600_000)
+    const x = at.toFixed(1)
+    const anchor = at > WIDTH - LABEL ? ` text-anchor="end"` : ""
     const label = step < 24 ? `${Number(hour.toFixed(2))} h` : `day ${Math.floor(hour / 24)}`
-    lines.push(`<path class="grid" d="M${x} 14V${height}"/><text x="${x}" y="10">${label}</text>`)
+    lines.push(`<path class="grid" d="M${x} 14V${height}"/><text x="${x}" y="10"${anchor}>${label}</text>`)
   }
   return lines.join("")
 }

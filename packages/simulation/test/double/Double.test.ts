@@ -144,13 +144,28 @@ describe("A test double", { timeout: 60_000 }, () => {
       assert.include(why, name)
     }
     assert.include(await refused(startSluice(null as unknown as SluiceOptions)), "must be an object")
+    const far = new Date(8.64e15)
+    assert.include(await refused(startSluice({ now: far })), "years 1970 to 9998")
+    assert.include(await refused(startSluice({ clock: "real", now: new Date() })), "leave it out")
     const port = Number(new URL(sluice.url).port)
     assert.match(await refused(startSluice({ port })), new RegExp(`port ${port} can't be listened on .*EADDRINUSE`))
 
     assert.throws(() => sluice.fault("nothing" as "model_429"), /there is no fault nothing; there are launch_refused/)
     assert.throws(() => sluice.fault("model_429", { chance: 2, times: 1.5 }), /chance must be .* times must be a whole/)
     const before = sluice.now().getTime()
-    for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, "30m", null, { hours: -1 }, "-1 seconds"]) {
+    for (const duration of [
+      -1,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      "30m",
+      null,
+      { hours: -1 },
+      "-1 seconds",
+      {},
+      [],
+      { hours: "x" },
+      { hours: 1, day: 1 }
+    ]) {
       assert.include(await refused(sluice.advance(duration as number)), "the duration must be", String(duration))
     }
     assert.strictEqual(sluice.now().getTime(), before)

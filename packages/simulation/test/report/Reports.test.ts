@@ -128,6 +128,12 @@ describe("Reports", () => {
     assert.deepStrictEqual(jsonReport(run).chats, { answered: 0, failed: 0, abandoned: 0 })
   })
 
+  it("write the last hour before its line, where there is room", () => {
+    const page = htmlReport({ ...outcome([]), virtualMs: 12 * 3_600_000 })
+    assert.include(page, `<text x="1160.0" y="10" text-anchor="end">12 h</text>`)
+    assert.include(page, `y="10">11 h</text>`)
+  })
+
   it("escape names and ask nothing of the network", () => {
     const page = htmlReport(outcome(machines([{ from: 1, ms: 5, ran: true }]), '<script>alert("x")</script>'))
     assert.notInclude(page, "<script")
