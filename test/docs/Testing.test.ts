@@ -1,4 +1,4 @@
-/** The example of docs/testing.md is a suite that passes, run as its reader would: by vitest, in a project that has Sluice installed. */
+/** The example of docs/testing.md is a suite that passes and that a compiler takes, in a project that has Sluice installed. */
 import { execFile } from "node:child_process"
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,22 +9,35 @@ import { NODE, temporaryDirectory } from "../support/ServerProcess.ts"
 const root = join(import.meta.dirname, "..", "..")
 const page = readFileSync(join(root, "docs", "testing.md"), "utf8")
 const example = /^```ts\n([\s\S]*?)^```$/m.exec(page)![1]!
+const options = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(page)![1]!) as { readonly compilerOptions: object }
+
+/** A program of a package, in a project with the example in it. */
+const run = async (program: ReadonlyArray<string>, args: (project: string) => ReadonlyArray<string>) => {
+  const project = temporaryDirectory()
+  symlinkSync(join(root, "node_modules"), join(project.path, "node_modules"))
+  writeFileSync(join(project.path, "package.json"), `{ "type": "module" }\n`)
+  writeFileSync(join(project.path, "example.test.ts"), example)
+  writeFileSync(join(project.path, "tsconfig.json"), JSON.stringify(options))
+  const command = [join(root, "node_modules", ...program), ...args(project.path)]
+  const ended = await new Promise<{ code: number; text: string }>((resolve) => {
+    const child = execFile(NODE, command, { cwd: project.path, timeout: 100_000 }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : (child.exitCode ?? 1), text: stdout + stderr })
+    )
+  })
+  project.remove()
+  assert.strictEqual(ended.code, 0, ended.text)
+  return ended.text
+}
 
 describe("docs/testing.md", () => {
   it("has an example that passes", { timeout: 120_000 }, async () => {
-    const project = temporaryDirectory()
-    symlinkSync(join(root, "node_modules"), join(project.path, "node_modules"))
-    writeFileSync(join(project.path, "package.json"), `{ "type": "module" }\n`)
-    writeFileSync(join(project.path, "example.test.ts"), example)
-    const args = [join(root, "node_modules", "vitest", "vitest.mjs"), "run", "--root", project.path]
-    const { code, text } = await new Promise<{ code: number; text: string }>((resolve) => {
-      const child = execFile(NODE, args, { cwd: project.path, timeout: 100_000 }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : (child.exitCode ?? 1), text: stdout + stderr })
-      )
-    })
-    assert.strictEqual(code, 0, text)
+    const text = await run(["vitest", "vitest.mjs"], (project) => ["run", "--root", project])
     assert.match(text, /2 passed/)
-    project.remove()
+  })
+
+  it("has an example that a compiler takes with the options that it names", { timeout: 120_000 }, async () => {
+    const more = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--types", "node"]
+    for (const lib of [[], ["--lib", "es2024,dom"]]) await run(["typescript", "bin", "tsc"], () => [...more, ...lib])
   })
 
   it("names every fault", () => {
