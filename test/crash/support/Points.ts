@@ -12,6 +12,7 @@ import { MachineProvider, type MachineProviderService } from "@sluice/domain/mac
 import { application } from "@sluice/server/Application"
 import { kindOf } from "@sluice/simulation/faults/DatabaseFaults"
 import { Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 
 export interface Watcher {
   /** The process is at this point just now. */
@@ -24,6 +25,7 @@ export interface Watcher {
 export const watched = (watcher: Watcher) =>
   application.pipe(
     Layer.updateService(PgClient.PgClient, (sql) => watchedSql(sql, { ...watcher, twice: false })),
+    Layer.updateService(SqlClient.SqlClient, (sql) => watchedSql(sql, { ...watcher, twice: false })),
     Layer.updateService(BatchSql, (sql) => watchedSql(sql, watcher)),
     Layer.updateService(RelaxedSql, (sql) => watchedSql(sql, { ...watcher, twice: false })),
     Layer.updateService(MachineProvider, (provider) => watchedMachines(provider, watcher)),
@@ -40,17 +42,21 @@ const around = <A, E, R>(watcher: Watcher, point: string, effect: Effect.Effect<
 
 const WRITES = /\b(insert\s+into|update\s+[a-z]|delete\s+from)/i
 
-const watchedSql = (sql: PgClient.PgClient, watcher: Watcher): PgClient.PgClient =>
-  new Proxy(sql, {
+/** A client runs a text (`unsafe`) or a template: it is a function, and called as one. */
+const watchedSql = <Client extends SqlClient.SqlClient>(sql: Client, watcher: Watcher): Client => {
+  const pointed = (text: string, statement: Statement.Statement<object>) => {
+    const place = WRITES.test(text) ? placeOf(new Error()) : undefined
+    return place === undefined ? statement : around(watcher, `${place}: ${kindOf(text)}`, statement)
+  }
+  return new Proxy(sql, {
+    apply: (target, _, [strings, ...values]: [TemplateStringsArray, ...Array<unknown>]) =>
+      pointed(strings.join("?"), target(strings, ...values)),
     get: (target, name) => {
       if (name !== "unsafe") return Reflect.get(target, name)
-      return (text: string, parameters?: ReadonlyArray<unknown>) => {
-        const statement = target.unsafe(text, parameters)
-        const place = WRITES.test(text) ? placeOf(new Error()) : undefined
-        return place === undefined ? statement : around(watcher, `${place}: ${kindOf(text)}`, statement)
-      }
+      return (text: string, parameters?: ReadonlyArray<unknown>) => pointed(text, target.unsafe(text, parameters))
     }
   })
+}
 
 /** The store that runs a statement: its file and line. */
 const placeOf = ({ stack = "" }: Error): string | undefined =>

@@ -1,4 +1,4 @@
-/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, volumes, chats and videos; and what must be true of them afterwards. */
+/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, volumes, keys, chats and videos; and what must be true of them afterwards. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -42,7 +42,7 @@ export const submitter = async (server: ServerProcess, name: string, going: () =
   }
 }
 
-/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, volumes that go, budgets that change, chats and videos. */
+/** Jobs that reach the ceiling of their cost, jobs that share a volume one after another, volumes and keys that come and go, budgets that change, chats and videos. */
 export const others = async (server: ServerProcess, going: () => boolean): Promise<ReadonlyArray<string>> => {
   const ids: Array<string> = []
   const jobs = async (name: string, extra: Record<string, unknown>) => {
@@ -63,7 +63,7 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
       }
     }
   }
-  const made = await server.persist("POST", "/api/v1/storage", { name: "shared", size_gb: 10, region: "us-west" })
+  const shared = await made(server, VOLUMES, { name: "shared", ...SMALL })
   const environments = await server.persist("GET", "/api/v1/environments")
   const chats = async () => {
     for (let i = 0; going(); i++) {
@@ -79,31 +79,62 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
   await Promise.all([
     jobs("dear", { command: "sleep 3000", max_runtime_minutes: 1, max_cost_usd: 0.01 }),
     jobs("precious", { command: "sleep 3000", max_runtime_minutes: 1 }),
-    jobs("kept", { command: "date >> dates; sleep 3", storage_id: made.json.data.id, region: "us-west" }),
+    jobs("kept", { command: "date >> dates; sleep 3", storage_id: shared.id, region: SMALL.region }),
     volumes(server, going),
+    things(server, going),
     chats(),
     films(server, going)
   ])
   return ids
 }
 
+const KEYS = "/api/v1/api-keys"
+const VOLUMES = "/api/v1/storage"
+const SMALL = { size_gb: 1, region: "us-west" }
+
+/** A key or a volume, asked for under its name until it is answered. */
+const made = async (server: ServerProcess, path: string, body: { readonly name: string }) => {
+  const answer = await server.persist("POST", path, body, { "idempotency-key": body.name })
+  assert.strictEqual(answer.status, 201, answer.text)
+  return answer.json.data
+}
+
+const removed = async (server: ServerProcess, path: string) => {
+  const answer = await server.persist("DELETE", path)
+  // 404: it was heard before, and the answer was lost.
+  assert.include([204, 404], answer.status, answer.text)
+}
+
+/** Keys and volumes come and go: a key is there once and good, whose name nothing else keeps from being there twice; a volume grows. */
+const things = async (server: ServerProcess, going: () => boolean): Promise<void> => {
+  for (let i = 0; going(); i++) {
+    const name = `thing-${i}`
+    const { id, key } = await made(server, KEYS, { name: `${name}-key` })
+    const all = await server.persist("GET", KEYS, undefined, { authorization: `Bearer ${key}` })
+    assert.strictEqual(all.status, 200, all.text)
+    assert.strictEqual(all.text.split(`"${name}-key"`).length - 1, 1, all.text)
+    await removed(server, `${KEYS}/${id}`)
+    const volume = await made(server, VOLUMES, { name, ...SMALL })
+    const grown = await server.persist("PATCH", `${VOLUMES}/${volume.id}`, { size_gb: 2 })
+    assert.strictEqual(grown.status, 200, grown.text)
+    await removed(server, `${VOLUMES}/${volume.id}`)
+    await sleep(500)
+  }
+}
+
 /** Volumes are made, written to by a job and deleted, one after the other. */
 const volumes = async (server: ServerProcess, going: () => boolean): Promise<void> => {
   for (let i = 0; going(); i++) {
-    const volume = { name: `short-${i}`, size_gb: 1, region: "us-west" }
-    const made = await server.persist("POST", "/api/v1/storage", volume, { "idempotency-key": volume.name })
-    assert.strictEqual(made.status, 201, made.text)
-    const { id } = made.json.data
+    const name = `short-${i}`
+    const { id } = await made(server, VOLUMES, { name, ...SMALL })
     const job = { command: "echo kept > file", gpu_type: "A100", max_runtime_minutes: 1, storage_id: id }
-    const more = { name: volume.name, region: volume.region, capacity_wait_minutes: 1440 }
-    const key = { "idempotency-key": `${volume.name}-job` }
+    const more = { name, region: SMALL.region, capacity_wait_minutes: 1440 }
+    const key = { "idempotency-key": `${name}-job` }
     const answer = await server.persist("POST", "/api/v1/jobs", { ...job, ...more }, key)
     // 402: the money is held for others.
     assert.include([201, 402], answer.status, answer.text)
     if (answer.status === 201) await settled(server, answer.json.data.id, going)
-    const removed = await server.persist("DELETE", `/api/v1/storage/${id}`)
-    // 404: it was heard before, and the answer was lost.
-    assert.include([204, 404], removed.status, removed.text)
+    await removed(server, `${VOLUMES}/${id}`)
     await sleep(FILM_PAUSE_MS)
   }
 }
