@@ -1,9 +1,10 @@
 /**
  * `npm run simulate`: runs the whole service in virtual time and tells what came of it. Exit code 0: nothing broke; 1: an
- * invariant did; 2: it was asked for something that makes no sense.
+ * invariant did; 2: it was asked for something that makes no sense; 3: it could not be done, the message says why.
  */
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
+import { inspect } from "node:util"
 import { openDatabase } from "./database/GuardedDatabase.ts"
 import { htmlReport } from "./report/HtmlReport.ts"
 import { jsonReport } from "./report/JsonReport.ts"
@@ -64,8 +65,8 @@ const main = async (): Promise<number> => {
 main().then(
   (code) => process.exit(code),
   (cause: unknown) => {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    process.stderr.write(cause instanceof AskedWrong ? `${said}\n\n${USAGE}\n` : `${said}\n`)
-    process.exit(2)
+    const wrong = cause instanceof AskedWrong
+    process.stderr.write(`${wrong ? `${cause.message}\n\n${USAGE}` : inspect(cause)}\n`)
+    process.exit(wrong ? 2 : 3)
   }
 )

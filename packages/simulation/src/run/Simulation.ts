@@ -17,6 +17,7 @@ import type { PlanItem } from "../plan/Plan.ts"
 import { planOf } from "../plan/PlanOf.ts"
 import type { Outcome, Violation } from "../report/Outcome.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
+import { settling } from "../users/Settling.ts"
 import { Users } from "../users/Users.ts"
 import { Fleet } from "./Fleet.ts"
 import { Inspector } from "./Inspector.ts"
@@ -123,10 +124,9 @@ class Run {
   async play(): Promise<Omit<Outcome, "wallMs">> {
     this.fleet.start("main")
     this.fork(
-      Effect.andThen(
-        Effect.forEach(this.plan.tenants, (tenant) => this.users.settleIn(tenant), { discard: true }),
-        Effect.sync(() => this.schedule())
-      )
+      Effect.map(settling(this.users, this.plan.tenants), (settled) => {
+        if (settled) this.schedule()
+      })
     )
     const stop = await this.driver.run(
       () => this.quiet(),

@@ -5,14 +5,13 @@
  */
 import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
-import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { fromUsd } from "@sluice/domain/billing/Money"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Instances } from "@sluice/domain/jobs/Instances"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Exit, Redacted } from "effect"
-import type { PlanItem, Submit, Tenant } from "../plan/Plan.ts"
+import type { PlanItem, Submit } from "../plan/Plan.ts"
 import type { ConnectionLost, Services } from "../server/SimulatedServer.ts"
 import type { History } from "../driver/History.ts"
 import { ask } from "./Asks.ts"
@@ -83,46 +82,21 @@ export class Users {
     return Effect.suspend(() => attempt(1))
   }
 
-  /** A workspace with its key, credit and budget. */
-  settleIn(tenant: Tenant) {
-    const name = `tenant/${tenant.name}`
-    return Effect.gen({ self: this }, function* () {
-      const workspaceId = yield* this.persist(
-        `${name}/workspace`,
-        Effect.flatMap(Workspaces, (workspaces) =>
-          Effect.catchTag(workspaces.create(tenant.name), "WorkspaceNameTaken", () => workspaces.find(tenant.name))
-        )
-      )
-      const key = yield* this.persist(
-        `${name}/key`,
-        Effect.flatMap(Workspaces, (workspaces) => workspaces.createKey(workspaceId!, "first"))
-      )
-      this.keys.push(key!)
-      yield* this.credit(tenant.name, workspaceId!, tenant.creditUsd)
-      const principal = yield* this.persist(
-        `${name}/login`,
-        Effect.flatMap(Access, (access) => access.authenticate(Redacted.value(key!), undefined))
-      )
-      const { environmentId, keyId } = principal!
-      this.tenancies.set(tenant.name, { tenant, workspaceId: workspaceId!, environmentId, key: key!, keyId })
-      if (tenant.monthlyBudgetUsd !== null) yield* this.budget(`${name}/budget`, tenant.name, tenant.monthlyBudgetUsd)
-    })
-  }
-
   /** The whole life of one item of the plan. */
   play(item: PlanItem): Effect.Effect<void> {
     const life = Effect.suspend(() => this.life(item))
+    return this.counted(
+      Effect.catchCause(life, (cause) => Effect.sync(() => void this.unanswered.push(`${item.id}: ${String(cause)}`)))
+    )
+  }
+
+  /** The run does not end meanwhile. */
+  counted<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       this.busy++
       return Effect.ensuring(
-        Effect.catchCause(life, (cause) =>
-          Effect.sync(() => {
-            this.unanswered.push(`${item.id}: ${String(cause)}`)
-          })
-        ),
-        Effect.sync(() => {
-          this.busy--
-        })
+        effect,
+        Effect.sync(() => void this.busy--)
       )
     })
   }
@@ -190,7 +164,7 @@ export class Users {
     })
   }
 
-  private credit(reference: string, workspaceId: string, usd: number) {
+  credit(reference: string, workspaceId: string, usd: number) {
     const amount = fromUsd(usd)
     if (amount <= 0n) return Effect.void
     return Effect.asVoid(
@@ -201,7 +175,7 @@ export class Users {
     )
   }
 
-  private budget(name: string, workspace: string, usd: number | null) {
+  budget(name: string, workspace: string, usd: number | null) {
     const budget = usd === null ? null : fromUsd(usd)
     const { environmentId } = this.tenancies.get(workspace)!
     return Effect.asVoid(

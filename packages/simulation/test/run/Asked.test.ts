@@ -62,4 +62,12 @@ describe("What a simulation is asked for", () => {
     assert.include(many.stderr, "no picture")
     assert.isFalse(existsSync(join(directory, "many.html")))
   })
+
+  it("tells a run that could not be done from a request that makes no sense", { timeout: 120_000 }, () => {
+    const brief = file("brief.json", `{"hours": 0.01, "jobsPerHour": 0, "workspaces": 1}`)
+    const full = run("--scenario", brief, "--report", "/dev/full")
+    assert.strictEqual(full.status, 3, full.stderr)
+    assert.include(full.stderr, "ENOSPC")
+    assert.notInclude(full.stderr, "[options]")
+  })
 })
