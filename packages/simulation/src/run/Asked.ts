@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { accessSync, constants, readFileSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { parseArgs } from "node:util"
-import type { Scenario } from "../scenario/Scenario.ts"
+import { MOST_HOURS, type Scenario } from "../scenario/Scenario.ts"
 import { decodeScenario, defaultScenario, quickScenario, ScenarioInvalid } from "../scenario/Scenarios.ts"
 
 export const USAGE = `npm run simulate -- [options]
@@ -83,6 +83,10 @@ const whole = (name: string, text: string | undefined, least: number): number | 
 const scenarioOf = (values: Values, seed: number | undefined, today: number): Scenario => {
   const { days, hours } = { days: whole("days", values.days, 1), hours: whole("hours", values.hours, 1) }
   const users = days === undefined && hours === undefined ? undefined : (days ?? 0) * 24 + (hours ?? 0)
+  if (users !== undefined && users > MOST_HOURS) {
+    const given = [...(days === undefined ? [] : ["--days"]), ...(hours === undefined ? [] : ["--hours"])].join(" and ")
+    throw new AskedWrong(`${given} must be ${MOST_HOURS} hours at most, not ${users}`)
+  }
   if (values.scenario !== undefined && values.quick === true)
     throw new AskedWrong("--quick is a scenario of its own: leave out it or --scenario")
   const scenario =
@@ -97,7 +101,8 @@ const scenarioOf = (values: Values, seed: number | undefined, today: number): Sc
 const scenarioIn = (file: string): Scenario => {
   let text: string
   try {
-    text = readFileSync(file, "utf8")
+    // Without the mark that some editors put in front.
+    text = new TextDecoder().decode(readFileSync(file))
   } catch (error) {
     throw new AskedWrong(`--scenario ${file} can't be read: ${reasonOf(error)}`)
   }

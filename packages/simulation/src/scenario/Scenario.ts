@@ -11,6 +11,15 @@ const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween
 const number = (least: number, most: number) => Schema.Finite.check(Schema.isBetween({ minimum: least, maximum: most }))
 const share = number(0, 1)
 const about = (text: string) => ({ description: text })
+/** From, to. */
+const range = (least: number, most: number, text: string) =>
+  Schema.Tuple([number(least, most), number(least, most)])
+    .annotate(about(text))
+    .check(
+      Schema.makeFilter(([from, to]: readonly [number, number]) => from <= to, {
+        expected: "two numbers, the smaller one first"
+      })
+    )
 
 export const Shares = Schema.Struct({
   cancelled: share.annotate(about("Jobs that are cancelled, or whose instance is stopped.")),
@@ -38,9 +47,11 @@ export const Faults = Schema.Struct({
   >)
 })
 
+export const MOST_HOURS = 24 * 366
+
 export const Scenario = Schema.Struct({
   seed: whole(0, Number.MAX_SAFE_INTEGER),
-  hours: number(0.01, 24 * 366).annotate(
+  hours: number(0.01, MOST_HOURS).annotate(
     about("Virtual time during which users come; the run goes on until all that they began has ended.")
   ),
   gpus: whole(8, 100_000).annotate(about("GPUs in the world, spread over its types and regions.")),
@@ -52,12 +63,12 @@ export const Scenario = Schema.Struct({
   speechPerHour: number(0, 1_000_000),
   transcriptionsPerHour: number(0, 1_000_000),
   videosPerHour: number(0, 100_000),
-  jobMinutes: Schema.Tuple([number(0.01, 1_440), number(0.01, 1_440)]).annotate(
-    about("How long jobs work: from, to, evenly on a logarithmic scale.")
-  ),
+  jobMinutes: range(0.01, 1_440, "How long jobs work: from, to, evenly on a logarithmic scale."),
   shares: Shares,
-  databaseMs: Schema.Tuple([number(0, 10_000), number(0, 10_000)]).annotate(
-    about("How long a statement of the database takes: from, to (ms). Zero hides races; latency shows them.")
+  databaseMs: range(
+    0,
+    10_000,
+    "How long a statement of the database takes: from, to (ms). Zero hides races; latency shows them."
   ),
   pollSeconds: number(0.1, 600).annotate(about("How often the service looks for work that it was not woken for.")),
   lookSeconds: number(0, 86_400).annotate(
@@ -74,3 +85,6 @@ export const Scenario = Schema.Struct({
   plan: Schema.NullOr(Plan).annotate(about("Instead of one made from the seed. Set by shrinking."))
 })
 export type Scenario = typeof Scenario.Type
+
+/** As people write it: it may name its JSON Schema. */
+export const ScenarioFile = Schema.Struct({ $schema: Schema.optionalKey(Schema.String), ...Scenario.fields })

@@ -1,7 +1,7 @@
 /** Scenarios by name, and those that people write: JSON of which all that is left out is taken from the default one. */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { CALL_FAULTS, type FaultRates, noFaults, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
-import { Scenario } from "./Scenario.ts"
+import { type Scenario, ScenarioFile } from "./Scenario.ts"
 
 /** Not a scenario. `issues` are all that is wrong, each with its path. */
 export class ScenarioInvalid extends Schema.TaggedError<ScenarioInvalid>()("ScenarioInvalid", {
@@ -90,7 +90,7 @@ export const quickScenario = (seed: number): Scenario => ({
   })
 })
 
-const decode = Schema.decodeUnknownEffect(Scenario)
+const decode = Schema.decodeUnknownEffect(ScenarioFile)
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 /** All issues at once, and nothing that is not known. */
 const STRICT = { errors: "all", onExcessProperty: "error" } as const
@@ -108,12 +108,18 @@ export const decodeScenario = (json: unknown): Effect.Effect<Scenario, ScenarioI
     shares: filledFrom(whole.shares, given["shares"]),
     faults: filledFrom(noFaults, given["faults"])
   }
-  return Effect.mapError(decode(filled, STRICT), (error) => {
-    const issues = issuesOf(error.issue).issues.map((issue) => ({
-      path: (issue.path ?? []).map(String).join(".") || "(the file)",
-      message: issue.message
-    }))
-    return new ScenarioInvalid({ issues })
+  return Effect.mapBoth(decode(filled, STRICT), {
+    onSuccess: (file) => {
+      const { $schema: _, ...scenario } = file
+      return scenario
+    },
+    onFailure: (error) => {
+      const issues = issuesOf(error.issue).issues.map((issue) => ({
+        path: (issue.path ?? []).map(String).join(".") || "(the file)",
+        message: issue.message
+      }))
+      return new ScenarioInvalid({ issues })
+    }
   })
 }
 
@@ -126,7 +132,7 @@ const filledFrom = (defaults: object, given: unknown): unknown =>
 
 /** The published JSON Schema: every field may be left out. */
 export const scenarioJsonSchema = (): unknown => {
-  const document = Schema.toJsonSchemaDocument(Scenario)
+  const document = Schema.toJsonSchemaDocument(ScenarioFile)
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Scenario of a Sluice simulation",

@@ -28,6 +28,9 @@ describe("What a simulation is asked for", () => {
     const given = file("given.json", `{"seed": 5, "hours": 2}`)
     assert.deepInclude(ask("--scenario", given).scenario, { seed: 5, hours: 2 })
     assert.deepInclude(ask("--scenario", given, "--seed", "6", "--hours", "1").scenario, { seed: 6, hours: 1 })
+    const marked = file("marked.json", `\uFEFF{"$schema": "../scenario.schema.json", "seed": 5}`)
+    assert.strictEqual(ask("--scenario", marked).scenario.seed, 5)
+    assert.strictEqual(ask("--days", "365", "--hours", "24").scenario.hours, 366 * 24)
     assert.strictEqual(ask("--until-failure").runs, Number.POSITIVE_INFINITY)
   })
 
@@ -36,6 +39,9 @@ describe("What a simulation is asked for", () => {
     const broken = file("broken.json", "{")
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [["--days", "x"], /--days must be a whole number from 1, not x/],
+      [["--days", "1000000000"], /--days must be 8784 hours at most, not 24000000000/],
+      [["--hours", "9999999"], /--hours must be 8784 hours at most/],
+      [["--days", "366", "--hours", "1", "--quick"], /--days and --hours must be 8784 hours at most, not 8785/],
       [["--runs", ""], /--runs must be a whole number/],
       [["--nothing"], /--nothing/],
       [["--scenario", join(directory, "none.json")], /--scenario .*none\.json can't be read: ENOENT/],

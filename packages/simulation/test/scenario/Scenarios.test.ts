@@ -13,7 +13,9 @@ const seeds = fc.integer({ min: 0, max: 1_000_000 })
 describe("Scenario", () => {
   it.effect("takes what is given and fills in the rest", () =>
     Effect.gen(function* () {
-      const scenario = yield* decodeScenario({ seed: 7, gpus: 64, faults: { machine_lost: 0.5 } })
+      const given = { seed: 7, gpus: 64, faults: { machine_lost: 0.5 } }
+      const scenario = yield* decodeScenario({ $schema: "../scenario.schema.json", ...given })
+      assert.deepStrictEqual(scenario, yield* decodeScenario(given))
       assert.strictEqual(scenario.gpus, 64)
       assert.strictEqual(scenario.faults.machine_lost, 0.5)
       assert.strictEqual(scenario.faults.launch_refused, 0)
@@ -46,10 +48,20 @@ describe("Scenario", () => {
 
   it.effect("names everything that is wrong", () =>
     Effect.gen(function* () {
-      const wrong = { seed: -1, gpus: "many", speed: 3, faults: { machine_lost: 2, gremlins: 1 } }
-      const { issues } = yield* Effect.flip(decodeScenario(wrong))
+      const wrong = { seed: -1, gpus: "many", speed: 3, faults: { machine_lost: 2, gremlins: 1 }, $schema: 1 }
+      const turned = { jobMinutes: [600, 5], databaseMs: [20, 1] }
+      const { issues } = yield* Effect.flip(decodeScenario({ ...wrong, ...turned }))
       const paths = issues.map((issue) => issue.path)
-      for (const path of ["seed", "gpus", "speed", "faults.machine_lost", "faults.gremlins"]) {
+      for (const path of [
+        "$schema",
+        "seed",
+        "gpus",
+        "speed",
+        "jobMinutes",
+        "databaseMs",
+        "faults.machine_lost",
+        "faults.gremlins"
+      ]) {
         assert.include(paths, path)
       }
       assert.strictEqual((yield* Effect.flip(decodeScenario([]))).issues.length, 1)
