@@ -4,7 +4,7 @@
  * As JSON every field may be left out; what is given must be right, and a wrong one is refused with all that is wrong in it.
  */
 import { Schema } from "effect"
-import { CALL_FAULTS, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
+import { CALL_FAULTS, DATABASE_FAULTS, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
 import { Plan } from "../plan/Plan.ts"
 
 const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
@@ -47,6 +47,16 @@ export const Faults = Schema.Struct({
   >)
 })
 
+/** Where more statements fail, work that takes several is not done in the time that the invariants allow. */
+const MOST_DATABASE_FAULTS = 0.1
+const DATABASE_RULE = `${DATABASE_FAULTS.join(", ")} together must be ${MOST_DATABASE_FAULTS} at most`
+const databaseWorks = Schema.makeFilter((rates: typeof Faults.Type) =>
+  // Sums of decimal fractions are not exact.
+  DATABASE_FAULTS.reduce((sum, fault) => sum + rates[fault], 0) <= MOST_DATABASE_FAULTS + 1e-9
+    ? undefined
+    : `${DATABASE_RULE}: nothing is done in its time where more statements fail`
+)
+
 export const MOST_HOURS = 24 * 366
 
 export const Scenario = Schema.Struct({
@@ -78,9 +88,9 @@ export const Scenario = Schema.Struct({
   ),
   faults: Faults.annotate(
     about(
-      "By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour. Where clocks jump, that of a replica that joins differs by up to two minutes."
+      `By name: the chance that a call is struck; of server_killed, replica_joins and clock_jumps how many come in an hour. Where clocks jump, that of a replica that joins differs by up to two minutes. ${DATABASE_RULE}.`
     )
-  ),
+  ).check(databaseWorks),
   flat: Schema.Boolean.annotate(about("All chance outside the plan is constant: no noise. Set by shrinking.")),
   plan: Schema.NullOr(Plan).annotate(about("Instead of one made from the seed. Set by shrinking."))
 })

@@ -68,6 +68,21 @@ describe("Scenario", () => {
     })
   )
 
+  it.effect("lets the database fail as often as the service can bear", () =>
+    Effect.gen(function* () {
+      const most = { database_lost: 0.05, database_serialization: 0.03, database_slow: 0.02 }
+      assert.deepInclude((yield* decodeScenario({ faults: { ...most, machine_lost: 1 } })).faults, most)
+      const { issues } = yield* Effect.flip(decodeScenario({ faults: { ...most, database_slow: 0.03 } }))
+      assert.deepStrictEqual(issues, [
+        {
+          path: "faults",
+          message:
+            "database_lost, database_serialization, database_slow together must be 0.1 at most: nothing is done in its time where more statements fail"
+        }
+      ])
+    })
+  )
+
   it.effect("is in every file of the folder of scenarios", () =>
     Effect.gen(function* () {
       const folder = join(import.meta.dirname, "../../scenarios")
