@@ -131,7 +131,7 @@ const WRITTEN = [
   "VideoStore",
   "VolumeStore",
   "insert volumes",
-  "insert api_keys",
+  "with api_keys",
   "insert idempotency_keys",
   "update idempotency_keys",
   "machines.",
