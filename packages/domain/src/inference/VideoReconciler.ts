@@ -54,16 +54,20 @@ export class VideoReconciler extends Context.Service<
         )
       }
 
-      const remove = (row: VideoRow, model: VideoModel | undefined) =>
-        provider === undefined || model === undefined || row.reference === null
-          ? store.forget(row)
-          : Effect.matchEffect(provider.remove(model, row.reference), {
-              onSuccess: () => store.forget(row),
-              onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + AGAIN_POLLS * pollMs)
-            })
+      /** What nobody wants any more. */
+      const drop = (model: VideoModel | undefined, reference: string | null) =>
+        provider === undefined || model === undefined || reference === null
+          ? Effect.void
+          : Effect.timeout(provider.remove(model, reference), QUESTION_POLLS * pollMs)
+
+      const remove = (row: VideoRow) =>
+        Effect.matchEffect(drop(catalog.get(row.model), row.reference), {
+          onSuccess: () => store.forget(row),
+          onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + AGAIN_POLLS * pollMs)
+        })
 
       const step = Effect.fnUntraced(function* (row: VideoRow) {
-        if (row.deleted_at !== null) return yield* remove(row, catalog.get(row.model))
+        if (row.deleted_at !== null) return yield* remove(row)
         const createdAt = row.created_at.getTime()
         const news = yield* ask(row)
         const times = { createdAt, now: clock.currentTimeMillisUnsafe(), limitMs }
@@ -76,16 +80,8 @@ export class VideoReconciler extends Context.Service<
         meters(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
         if (completed) meters(row.model).charged(null, row.price)
         signals.emit("budgets")
-        // What nobody waits for any more is not made to its end.
-        const model = catalog.get(row.model)
-        if (
-          state.failure === "video_timeout" &&
-          state.reference !== null &&
-          provider !== undefined &&
-          model !== undefined
-        ) {
-          yield* Effect.ignore(Effect.timeout(provider.remove(model, state.reference), QUESTION_POLLS * pollMs))
-        }
+        // It is not made to its end.
+        if (state.failure === "video_timeout") yield* Effect.ignore(drop(catalog.get(row.model), state.reference))
       })
 
       const reconciler: Reconciler.Reconciler<VideoRow> = yield* Reconciler.make<VideoRow>({
