@@ -10,7 +10,12 @@ const REASONS = new Set(["ConnectionError", "AuthenticationError", "StatementTim
 
 export const isStoreAway = (failure: unknown): boolean => {
   if (!SqlError.isSqlError(failure)) return false
-  const { _tag, cause, operation } = failure.reason
-  if (REASONS.has(_tag) || operation === "connect") return true
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" && AWAY.test(cause.code)
+  const { _tag, operation } = failure.reason
+  return REASONS.has(_tag) || operation === "connect" || AWAY.test(sqlStateOf(failure))
+}
+
+/** PostgreSQL's code of a failure; empty where it has none. */
+export const sqlStateOf = (failure: unknown): string => {
+  const cause = SqlError.isSqlError(failure) ? failure.reason.cause : undefined
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 }

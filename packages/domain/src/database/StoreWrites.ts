@@ -3,7 +3,7 @@
  * a few bytes may still find a place. Nobody asks by default: then nothing is kept.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlError } from "effect/sql"
+import { sqlStateOf } from "./StoreAway.ts"
 
 /** No room on the disk, or none that can be written. */
 const FULL = new Set(["53100", "58030"])
@@ -29,14 +29,9 @@ export const storeWritesWatched = Layer.effect(
     return {
       taken: () => void (until = 0),
       failed: (error) => {
-        if (isFull(error)) until = clock.currentTimeMillisUnsafe() + BELIEVED_MS
+        if (FULL.has(sqlStateOf(error))) until = clock.currentTimeMillisUnsafe() + BELIEVED_MS
       },
       refused: () => clock.currentTimeMillisUnsafe() < until
     }
   })
 )
-
-const isFull = (error: unknown): boolean => {
-  const cause = SqlError.isSqlError(error) ? error.reason.cause : undefined
-  return cause instanceof Error && "code" in cause && FULL.has(String(cause.code))
-}
