@@ -72,7 +72,7 @@ const handled = (
   requestId: string
 ): Handled => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
-  const path = pathOf(request.originalUrl)
+  const path = request.originalUrl.split("?", 1)[0]!
   const refuse = (error: WireError) => Effect.succeed(edgeError(path, error, requestId))
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
@@ -96,9 +96,6 @@ const handled = (
         : Effect.flatMap(explain(cause, request.method, path, options.routes, limit, requestId), refuse)
   }).pipe(Effect.onInterrupt(() => Effect.sync(() => cutOff(response, path, requestId))))
 }
-
-/** Who asks as of a proxy names the server, too, which the router passes over. */
-const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/?]*/, "").split("?", 1)[0]!
 
 /** The drain is over: who is still there and has heard nothing is told so. */
 const cutOff = (response: ServerResponse, path: string, requestId: string): void => {

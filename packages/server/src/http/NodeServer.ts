@@ -14,7 +14,7 @@ import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
-import { withModelInOne } from "./ModelPath.ts"
+import { requestPath } from "./RequestPath.ts"
 import { Pipelines } from "./Pipelines.ts"
 import type { Route } from "./RouteTable.ts"
 
@@ -79,7 +79,7 @@ class FrontServer extends Server {
     super(options)
     this.pipelines = new Pipelines((source, response, over) => {
       const given = source.url ?? "/"
-      const url = withModelInOne(given)
+      const url = requestPath(given)
       if (url !== given) source.url = url
       meters.begun(source, response, over)
       // The socket listens before the router does, and after it: who comes then would wait for ever.

@@ -4,6 +4,7 @@ import { allRoutes } from "@sluice/server/http/Routes"
 import type { Route } from "@sluice/server/http/RouteTable"
 import { Effect, Schedule } from "effect"
 import type { Told } from "../http/support/TestServer.ts"
+import { rawRequest } from "../http/support/RawHttp.ts"
 import { TestServer, testServer } from "../http/support/TestServer.ts"
 import { type Metric, parsePrometheus } from "./support/PrometheusText.ts"
 
@@ -29,7 +30,7 @@ const chat = { model: "sluice-small", messages: [{ role: "user", content: "Tell 
 layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("/metrics", (it) => {
   it.effect("counts what was asked, by route, status, model and end", () =>
     Effect.gen(function* () {
-      const { ask } = yield* TestServer
+      const { ask, port } = yield* TestServer
       const before = (yield* scrape).metrics
       const answers: Array<Told> = []
       answers.push(yield* ask("/v1/chat/completions", { body: chat }))
@@ -44,6 +45,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("/metric
       yield* ask(`/api/v1/jobs/${made.json.data.id}/logs`)
       yield* ask("/api/v1/jobs", { body: { ...job, gpu_count: 99 } })
       yield* ask(`/secret-path/${made.json.data.id}`)
+      yield* rawRequest(port, ["GET http://localhost/v1/models HTTP/1.1", "Host: localhost"], "")
       const { metrics } = yield* scrape
 
       const grew = (name: string, labels: Record<string, string>) =>
@@ -57,6 +59,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("/metric
       assert.strictEqual(http("/api/v1/jobs", "POST", "4xx"), 1)
       assert.strictEqual(http("/api/v1/jobs/:id", "GET", "2xx"), 1)
       assert.strictEqual(http("/api/v1/jobs/:id/logs", "GET", "2xx"), 1)
+      assert.strictEqual(http("/v1/models", "GET", "4xx"), 1)
       assert.strictEqual(http("none", "other", "4xx"), 1)
       assert.strictEqual(http("/metrics", "GET", "2xx"), 1)
       assert.strictEqual(grew("sluice_http_request_seconds_count", { route: "/v1/chat/completions" }), 4)

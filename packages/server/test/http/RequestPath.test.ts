@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { withModelInOne } from "@sluice/server/http/ModelPath"
+import { requestPath } from "@sluice/server/http/RequestPath"
 import fc from "fast-check"
 
 describe("the id of a model in a path", () => {
   it("is one segment, whatever slashes it has", () => {
-    const told = (url: string) => withModelInOne(url)
+    const told = requestPath
     expect(told("/v1/models/meta-llama/Llama-3.1-8B")).toBe("/v1/models/meta-llama%2FLlama-3.1-8B")
     expect(told("/v1/models/a/b/?x=/y/")).toBe("/v1/models/a%2Fb?x=/y/")
     for (const same of [
@@ -21,7 +21,7 @@ describe("the id of a model in a path", () => {
 
   it("takes a path of slashes in one pass", () => {
     const slashes = "/".repeat(400_000)
-    expect(withModelInOne(`/v1/models/${slashes}x`)).toBe(`/v1/models/${"%2F".repeat(400_000)}x`)
+    expect(requestPath(`/v1/models/${slashes}x`)).toBe(`/v1/models/${"%2F".repeat(400_000)}x`)
   })
 
   it("equals the rule in words, for any path", () => {
@@ -33,8 +33,18 @@ describe("the id of a model in a path", () => {
         const whole = id.includes("/")
           ? `/v1/models/${id.split("/").join("%2F")}${query.length > 0 ? `?${query.join("?")}` : ""}`
           : `/v1/models/${rest}`
-        expect(withModelInOne(`/v1/models/${rest}`)).toBe(whole)
+        expect(requestPath(`/v1/models/${rest}`)).toBe(whole)
       })
     )
+  })
+})
+
+describe("a path that names the server", () => {
+  it("is the path alone", () => {
+    expect(requestPath("http://x/api/v1/jobs?limit=1")).toBe("/api/v1/jobs?limit=1")
+    expect(requestPath("HTTPS://x:1/v1/models/a/b")).toBe("/v1/models/a%2Fb")
+    expect(requestPath("http://x")).toBe("/")
+    expect(requestPath("http://x?a=/b")).toBe("/?a=/b")
+    for (const same of ["/http://x/y", "*", "ftp://x/y", "x"]) expect(requestPath(same)).toBe(same)
   })
 })
