@@ -11,7 +11,7 @@ import { killed, Shell } from "@sluice/simulator/shell/Shell"
 import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
-import { after } from "../clock/WallTime.ts"
+import { after, inWallTime } from "../clock/WallTime.ts"
 import type { Answer, READY } from "./ShellThread.ts"
 
 export interface ShellLimits {
@@ -21,8 +21,10 @@ export interface ShellLimits {
   readonly longSliceMs: number
   /** Host time after which a run is given up. */
   readonly limitMs: number
+  /** Host time for which others wait for a run. */
+  readonly patienceMs: number
 }
-export const defaultLimits: ShellLimits = { sliceMs: 1_000, longSliceMs: 5_000, limitMs: 30_000 }
+export const defaultLimits: ShellLimits = { sliceMs: 1_000, longSliceMs: 5_000, limitMs: 30_000, patienceMs: 2_000 }
 
 export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
   Layer.effect(
@@ -38,7 +40,8 @@ export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
             const task: Task = { run, finish: resume }
             lanes.add(task)
             return Effect.sync(() => lanes.leave(task))
-          })
+          }),
+        patience: inWallTime(Effect.sleep(limits.patienceMs))
       }
     })
   )

@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import { execute } from "@sluice/simulator/shell/Execution"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import { runOf } from "../../../simulator/test/support/Runs.ts"
-import { layer, layerWith } from "../../src/simulation/ShellWorkers.ts"
+import { defaultLimits, layer, layerWith } from "../../src/simulation/ShellWorkers.ts"
 
 const run = (command: string, over = {}) => Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over)))
 
@@ -56,7 +56,7 @@ it.live("an endless command holds up neither the others nor this thread, and is 
     expect(timeline).toMatchObject({ overran: true, exit: { code: 137 } })
     expect(Buffer.from(timeline.chunks[0]!.bytes).toString()).toBe("simulated machine: killed: out of time\n")
     expect((yield* run("echo after")).overran).toBe(false)
-  }).pipe(Effect.provide(layerWith({ sliceMs: 300, longSliceMs: 600, limitMs: 1_500 })))
+  }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 300, longSliceMs: 600, limitMs: 1_500 })))
 )
 
 it.live("a command of some work waits for no more than one of those that would take for ever", () =>
@@ -72,7 +72,7 @@ it.live("a command of some work waits for no more than one of those that would t
     yield* Fiber.join(honest)
     yield* Effect.forEach(hostile, Fiber.join)
     expect(ended.indexOf("honest")).toBeLessThanOrEqual(1)
-  }).pipe(Effect.provide(layerWith({ sliceMs: 20, longSliceMs: 1_000, limitMs: 2_000 })))
+  }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 20, longSliceMs: 1_000, limitMs: 2_000 })))
 )
 
 it.live("runs that nobody waits for any more are broken off, and leave both threads to others", () =>
@@ -84,5 +84,5 @@ it.live("runs that nobody waits for any more are broken off, and leave both thre
     expect((yield* Fiber.join(next)).exit?.code).toBe(0)
     const both = yield* Effect.forEach([1, 2], () => run("echo both"), { concurrency: 2 })
     expect(both.map(({ exit }) => exit?.code)).toEqual([0, 0])
-  }).pipe(Effect.provide(layerWith({ sliceMs: 600_000, longSliceMs: 600_000, limitMs: 600_000 })))
+  }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 600_000, longSliceMs: 600_000, limitMs: 600_000 })))
 )

@@ -56,6 +56,7 @@ export class LogFloods {
   /** The same shell, whose runs may begin with a flood. */
   shell(inner: Shell["Service"]): Shell["Service"] {
     return {
+      ...inner,
       run: (run) =>
         Effect.map(inner.run(run), (timeline) =>
           flooded(timeline, run.startedAt, this.floodOf(this.options.subjectOf(run)))

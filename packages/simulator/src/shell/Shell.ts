@@ -59,6 +59,8 @@ export class Shell extends Context.Service<
   {
     /** Never fails: whatever the command does is in its timeline. */
     readonly run: (run: ShellRun) => Effect.Effect<Timeline>
+    /** How long those wait who can do without a run that takes the host long; left out: until it is made. */
+    readonly patience?: Effect.Effect<void>
   }
 >()("@sluice/simulator/shell/Shell") {}
 

@@ -4,7 +4,7 @@
  */
 import type { Output, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Context, Effect, Layer, Stream } from "effect"
-import type { Chunk } from "../shell/Shell.ts"
+import type { Chunk, Timeline } from "../shell/Shell.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
 import { endOf, hasCommandStarted, view } from "./MachineView.ts"
 import { OutputWaits } from "./OutputWaits.ts"
@@ -20,20 +20,23 @@ const make = Effect.gen(function* () {
   const waits = new OutputWaits()
   const now = () => clock.currentTimeMillisUnsafe()
 
-  /** At most `maxBytes` from byte `from`, and when there may be more (`Infinity`: never). */
+  /**
+   * At most `maxBytes` from byte `from`, and when there may be more (`Infinity`: never). `timelineOf` undefined: what was
+   * written is not known yet.
+   */
   const readFrom = Effect.fnUntraced(function* (
-    key: string,
+    record: LaunchRecord | undefined,
     from: number,
     maxBytes: number,
-    find: (key: string) => Effect.Effect<LaunchRecord | undefined>
+    timelineOf: (record: LaunchRecord) => Effect.Effect<Timeline | undefined, ProviderUnavailable>
   ) {
-    const record = yield* find(key)
     if (record === undefined || record.plan === null) return { bytes: NOTHING, again: Infinity }
     if (!hasCommandStarted(record, now())) {
       const { nextOutputAt } = view(record, undefined, now())
       return { bytes: NOTHING, again: nextOutputAt ?? now() }
     }
-    const timeline = yield* timelines.of(record)
+    const timeline = yield* timelineOf(record)
+    if (timeline === undefined) return { bytes: NOTHING, again: now() }
     const end = endOf(record, timeline)
     const at = now()
     const bytes = slice(timeline.chunks, Math.min(at, end.at), from, maxBytes)
@@ -44,7 +47,9 @@ const make = Effect.gen(function* () {
 
   return {
     read: (key: string, from: number, maxBytes: number): Effect.Effect<Output, ProviderUnavailable> =>
-      Effect.map(readFrom(key, from, maxBytes, batches.recent), ({ bytes }) => ({ offset: from, bytes })),
+      Effect.flatMap(batches.recent(key), (record) =>
+        Effect.map(readFrom(record, from, maxBytes, timelines.soon), ({ bytes }) => ({ offset: from, bytes }))
+      ),
 
     follow: (key: string, from: number): Stream.Stream<Output, ProviderUnavailable> =>
       Stream.unwrap(
@@ -54,7 +59,8 @@ const make = Effect.gen(function* () {
             Effect.fnUntraced(function* (offset) {
               for (;;) {
                 // Woken by a stop, it must see the stop.
-                const { bytes, again } = yield* readFrom(key, offset, FOLLOW_BYTES, batches.find)
+                const record = yield* batches.find(key)
+                const { bytes, again } = yield* readFrom(record, offset, FOLLOW_BYTES, timelines.of)
                 if (bytes.length > 0) return [{ offset, bytes }, offset + bytes.length] as const
                 if (again === Infinity) return undefined
                 yield* follower.sleep(again - now())

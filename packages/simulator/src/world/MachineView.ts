@@ -17,7 +17,10 @@ export const hasCommandStarted = (record: LaunchRecord, now: number): boolean =>
   return commandAt <= Math.min(now, record.stopAt ?? Infinity)
 }
 
-/** With `timeline` undefined a started command is taken to run on: what may follow is then not known (`nextAt` null). */
+/**
+ * With `timeline` undefined a started command is taken to run on, up to its limit or its machine's end: what may follow is
+ * then not known (`nextAt` null).
+ */
 export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: number): Observation => {
   const { plan, launchedAt, stopAt, stoppedAt, saved } = record
   if (launchedAt === null || plan === null) {
@@ -38,6 +41,7 @@ export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: 
   if (stopAt !== null && stoppedAt !== null) {
     const since = runningAt <= stopAt ? runningAt : null
     if (saved && stoppedAt <= now) {
+      const command = started ? commandAtTime(commandAt, seenAt, endOf(record, timeline ?? UNENDED)) : PENDING
       const state: MachineState = { _tag: "Stopped", since, stoppedAt, command, volumeBytes: record.volumeBytes }
       return { state, at: now, nextAt: Infinity, nextOutputAt: Infinity }
     }
@@ -56,7 +60,7 @@ export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: 
 /** How the command ends by what is known now: by itself, at its limit, or with its machine. */
 export const endOf = (
   record: LaunchRecord,
-  timeline: Timeline
+  timeline: Pick<Timeline, "exit">
 ): { at: number; code: number | null; why: "exit" | "timeout" | "stopped" } => {
   const { deadlineAt } = timesOf(record.ordinal, record.launchedAt!, record.plan!)
   const stopAt = record.stopAt ?? Infinity
@@ -65,6 +69,9 @@ export const endOf = (
     ? { at: deadlineAt, code: null, why: "timeout" }
     : { at: stopAt, code: null, why: "stopped" }
 }
+
+/** Of a run that the host had no time to make. */
+const UNENDED = { exit: null }
 
 const commandAtTime = (startedAt: number, now: number, end: ReturnType<typeof endOf> | undefined): CommandState =>
   end === undefined || end.at > now

@@ -38,7 +38,7 @@ const make = (world: World) =>
 
     const look = Effect.fnUntraced(function* (record: LaunchRecord | undefined) {
       if (record === undefined) return absentAt(now())
-      const timeline = hasCommandStarted(record, now()) ? yield* timelines.of(record) : undefined
+      const timeline = hasCommandStarted(record, now()) ? yield* timelines.soon(record) : undefined
       return view(record, timeline, now())
     })
 

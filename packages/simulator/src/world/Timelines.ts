@@ -25,6 +25,8 @@ interface Entry {
   readonly fiber: Fiber.Fiber<Timeline, ProviderUnavailable>
   timeline: Timeline | undefined
   bytes: number
+  /** Somebody waited for as long as one waits who can do without it. */
+  late: boolean
 }
 
 const make = Effect.gen(function* () {
@@ -96,21 +98,34 @@ const make = Effect.gen(function* () {
     }
     running++
     const fiber = yield* Effect.forkIn(execute(record, Infinity), scope)
-    const entry: Entry = { fiber, timeline: undefined, bytes: 0 }
+    const entry: Entry = { fiber, timeline: undefined, bytes: 0, late: false }
     entries.set(record.key, entry)
     // An observer hears of a fiber that was interrupted before it began, too.
     fiber.addObserver((exit) => finish(record.key, entry, exit._tag === "Success" ? exit.value : undefined))
     return entry
   })
 
+  const made = Effect.fnUntraced(function* ({ fiber, timeline }: Entry) {
+    if (timeline !== undefined) return timeline
+    const exit = yield* Fiber.await(fiber)
+    // Forgotten meanwhile: who asks again finds the machine released.
+    return yield* Exit.hasInterrupts(exit) ? new ProviderUnavailable({ cause: exit.cause }) : exit
+  })
+
   return {
     /** The whole run, up to its own end or its machine's limit. Only for records with a command and a launch. */
-    of: Effect.fnUntraced(function* (record: LaunchRecord) {
+    of: (record: LaunchRecord) => Effect.flatMap(started(record), made),
+
+    /** The same; undefined where it is not made soon. */
+    soon: Effect.fnUntraced(function* (record: LaunchRecord) {
       const entry = yield* started(record)
-      if (entry.timeline !== undefined) return entry.timeline
-      const exit = yield* Fiber.await(entry.fiber)
-      // Forgotten meanwhile: who asks again finds the machine released.
-      return yield* Exit.hasInterrupts(exit) ? new ProviderUnavailable({ cause: exit.cause }) : exit
+      if (entry.late) return entry.timeline
+      if (entry.timeline !== undefined || shell.patience === undefined) return yield* made(entry)
+      const patience = Effect.map(shell.patience, () => {
+        entry.late = true
+        return undefined
+      })
+      return yield* Effect.raceFirst(made(entry), patience)
     }),
 
     /** Begins the run unless many wait already; does not wait for it. */

@@ -11,9 +11,10 @@ import { specOf } from "../support/MachineDriver.ts"
 import { worldLayer } from "../support/Worlds.ts"
 
 /** A shell that says how many runs it began and how many were broken off. */
-const counting = (run: Effect.Effect<Timeline>) => {
+const counting = (run: Effect.Effect<Timeline>, patience: Effect.Effect<void> = Effect.never) => {
   const counted = { begun: 0, brokenOff: 0 }
   const shell = Layer.succeed(Shell, {
+    patience,
     run: () =>
       Effect.suspend(() => {
         counted.begun++
@@ -74,5 +75,50 @@ it.effect("many short lines count as what they take: the runs used least are mad
     expect(counted.begun).toBe(20)
     yield* provider.observe("m0")
     expect(counted.begun).toBe(21)
+  }).pipe(Effect.provide(world))
+})
+
+it.effect("a run that takes the host long keeps nobody from its machine, which runs until it is stopped", () => {
+  const { counted, world } = counting(Effect.never, Effect.void)
+  return Effect.gen(function* () {
+    const provider = yield* MachineProvider
+    yield* provider.launch(specOf("a", "sleep 9"))
+    expect(yield* provider.observe("a")).toMatchObject({
+      state: { _tag: "Running", command: { _tag: "Started" } },
+      nextAt: null
+    })
+    expect((yield* provider.read("a", 0, 100)).bytes.length).toBe(0)
+    yield* TestClock.adjust(5_000)
+    yield* provider.stop("a")
+    yield* TestClock.adjust(1)
+    expect((yield* provider.read("a", 0, 100)).bytes.length).toBe(0)
+    expect((yield* provider.observe("a")).state).toMatchObject({
+      _tag: "Stopped",
+      stoppedAt: 5_000,
+      command: { _tag: "Exited", exitedAt: 5_000, code: null, why: "stopped" }
+    })
+    yield* provider.release("a")
+    expect(counted).toEqual({ begun: 1, brokenOff: 1 })
+  }).pipe(Effect.provide(world))
+})
+
+it.effect("a run that came late is what its machine did all the same", () => {
+  const timeline = { chunks: [{ at: 1_000, bytes: Buffer.from("done\n") }], exit: { at: 2_000, code: 3 } }
+  const made = Effect.as(Effect.sleep(60_000), { ...timeline, files: [], overran: false })
+  const { counted, world } = counting(made, Effect.sleep(1_000))
+  return Effect.gen(function* () {
+    const provider = yield* MachineProvider
+    yield* provider.launch(specOf("a", "exit 3"))
+    const first = yield* Effect.forkChild(provider.observe("a"), { startImmediately: true })
+    yield* TestClock.adjust(1_000)
+    expect((yield* Fiber.join(first)).state).toMatchObject({ _tag: "Running", command: { _tag: "Started" } })
+    // Who has waited once waits no more.
+    expect((yield* provider.observe("a")).nextAt).toBe(null)
+    yield* TestClock.adjust(59_000)
+    expect((yield* provider.observe("a")).state).toMatchObject({
+      command: { _tag: "Exited", exitedAt: 2_000, code: 3, why: "exit" }
+    })
+    expect(Buffer.from((yield* provider.read("a", 0, 100)).bytes).toString()).toBe("done\n")
+    expect(counted).toEqual({ begun: 1, brokenOff: 0 })
   }).pipe(Effect.provide(world))
 })
