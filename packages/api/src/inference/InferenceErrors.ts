@@ -170,7 +170,8 @@ const table: {
     ),
   VideoWithheld: () => ({
     ...upstream.refused,
-    message: "The model's server made this video, and does not give it out. Order it from another model."
+    message:
+      "The model's server made this video, and does not give it out, or not any more. Order it again, or from another model."
   }),
   VideoWithoutBytes: ({ status }) =>
     status === "failed"

@@ -30,7 +30,7 @@ export class VideoWithoutBytes extends Schema.TaggedError<VideoWithoutBytes>()("
   status: Schema.Literals(["queued", "in_progress", "failed"])
 }) {}
 
-/** It was made, and who made it does not give it out. */
+/** It was made, and who made it does not give it out, or has forgotten it. */
 export class VideoWithheld extends Schema.TaggedError<VideoWithheld>()("VideoWithheld", {}) {}
 
 /** It is still being made: what is ordered is paid for. */

@@ -59,7 +59,7 @@ const sizeCall =
   (lease) =>
     Effect.suspend(() => {
       const exchange = send(lease, id, "bytes=0-0")
-      return Effect.flatMap(film(exchange, lease), () => {
+      return Effect.flatMap(kept(exchange, lease), () => {
         // It tells no size: all of it is read for that once, and again for its bytes.
         if (exchange.status === 200 && exchange.header("content-length") === undefined) return counted(exchange)
         const size =
@@ -88,10 +88,14 @@ const film = (exchange: Exchange, lease: Parameters<Call<unknown, never>>[0]): E
       : Effect.void
   )
 
+/** Of a film that was there: who has forgotten it is well, and makes others. */
+const kept: typeof film = (exchange, lease) =>
+  Effect.mapError(film(exchange, lease), (error) => (isUnknown(error) ? callFailed("unserved") : error))
+
 const bytes = (upstreams: Upstreams, plan: Plan, id: string, start: number, end: number) => {
   const opened = upstreams.open((lease) => {
     const exchange = send(lease, id, `bytes=${start}-${end - 1}`)
-    return Effect.as(film(exchange, lease), exchange)
+    return Effect.as(kept(exchange, lease), exchange)
   }, plan)
   return Stream.unwrap(
     Effect.map(opened, (exchange) => part(exchange, exchange.status === 206 ? 0 : start, end - start))

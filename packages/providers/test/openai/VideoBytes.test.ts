@@ -1,5 +1,6 @@
 /** The bytes of films of real servers: whole or in parts, and no more of them than are read. */
 import { describe, expect, it } from "@effect/vitest"
+import { MOST_FAILURES } from "@sluice/providers/openai/Breaker"
 import { within } from "@sluice/providers/openai/VideoBytes"
 import { Effect, Stream } from "effect"
 import fc from "fast-check"
@@ -47,6 +48,28 @@ describe("the bytes of a film", () => {
       ] satisfies ReadonlyArray<Script>) {
         servers[0]!.script = script
         expect(yield* told(read)).toBe("broken")
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that its server has forgotten is withheld, and the model is there for others", () =>
+    Effect.gen(function* () {
+      const { health, model, provider, servers } = yield* over([studio(true)])
+      const reference = yield* provider.submit(model, task)
+      for (const status of [404, 410]) {
+        servers[0]!.script = (_, response) => says(response, status, { error: { message: "expired" } })
+        for (let i = 0; i <= MOST_FAILURES; i++) {
+          expect([status, yield* told(provider.read(model, reference, undefined))]).toEqual([status, "refused"])
+        }
+        expect(yield* health).toMatchObject([{ state: "closed" }])
+        // Forgotten between its size and its bytes.
+        servers[0]!.script = studio(true)
+        const { bytes } = yield* provider.read(model, reference, undefined)
+        servers[0]!.script = (_, response) => says(response, status, {})
+        for (let i = 0; i <= MOST_FAILURES; i++) {
+          expect([status, yield* told(Stream.runDrain(bytes))]).toEqual([status, "refused"])
+        }
+        expect(yield* health).toMatchObject([{ state: "closed" }])
       }
     }).pipe(Effect.scoped)
   )

@@ -30,7 +30,7 @@ export const over = (scripts: ReadonlyArray<Script>) =>
     const servers = yield* Effect.forEach(scripts, recordedServer)
     const models = yield* world([kinds(servers.map(({ url }) => ({ base_url: url, model: "up" }))).video])
     const provider = models.videos!
-    return { servers, provider, model: provider.models[0]! }
+    return { servers, provider, model: provider.models[0]!, health: models.health! }
   })
 
 export const task = {
