@@ -9,7 +9,7 @@ import { retryAfterMs, type Verdict } from "./Breaker.ts"
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   /**
    * `unreachable`: it was not asked. `lost`: the connection broke before an answer began. `timeout`: it was silent for too
-   * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense.
+   * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense, or it says in it that it failed.
    * `unserved`: a sound answer, and not what was asked for, as one image where two were, or a film that is not kept any more.
    */
   fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "cut", "malformed", "unserved"]),

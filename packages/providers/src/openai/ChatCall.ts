@@ -6,7 +6,7 @@ import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, Hear } from "@sluice/domain/inference/ModelProvider"
 import { onward } from "@sluice/domain/inference/Onward"
 import { Effect } from "effect"
-import { callFailed, type CallFailed, statusFailed } from "./CallFailed.ts"
+import { callFailed, type CallFailed } from "./CallFailed.ts"
 import { chatBody } from "./ChatBody.ts"
 import { ChatReader } from "./ChatReader.ts"
 import type { Exchange } from "./Exchange.ts"
@@ -63,12 +63,12 @@ const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: H
     // What a cut left of the last event is nothing; whether the answer was complete without it the reader knows.
     if (chunk === undefined && ending) return
     reader.read(chunk, events)
-    if (event === "error") reader.fail("broken")
+    if (event === "error") reader.fail(callFailed("malformed"))
   })
   return exchange.each((bytes): Effect.Effect<boolean, CallFailed | E> => {
     ending = bytes === undefined
     const sound = bytes === undefined ? sse.end() : sse.feed(bytes)
-    if (!sound) reader.fail("broken")
+    if (!sound) reader.fail(callFailed("malformed"))
     if (ending && !ended) {
       ended = true
       reader.finish(false, events)
@@ -83,7 +83,7 @@ const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: H
 /** Hands on what is sound, and then fails where something was not. */
 const heard = <E>(lease: Lease, reader: ChatReader, events: ReadonlyArray<ChatEvent>, hear: Hear<E>) => {
   const { flaw } = reader
-  const end = flaw === undefined ? Effect.void : Effect.fail(failures[flaw]())
+  const end = flaw === undefined ? Effect.void : Effect.fail(flaw)
   if (events.length === 0) return end
   if (events.some(isTold)) lease.handOn()
   return flaw === undefined ? hear(events) : Effect.andThen(hear(events), end)
@@ -91,11 +91,3 @@ const heard = <E>(lease: Lease, reader: ChatReader, events: ReadonlyArray<ChatEv
 
 /** The others are for the bill alone: another upstream may still answer instead. */
 const isTold = ({ _tag }: ChatEvent): boolean => _tag !== "Thought" && _tag !== "Running"
-
-const failures = {
-  broken: () => callFailed("malformed"),
-  cut: () => callFailed("cut"),
-  busy: () => statusFailed(503, undefined, 0),
-  refused: () => statusFailed(400, undefined, 0),
-  short: () => callFailed("unserved")
-}

@@ -6,15 +6,10 @@
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, FinishReason, SaidToken, TokenChance } from "@sluice/domain/inference/ModelProvider"
+import { callFailed, type CallFailed } from "./CallFailed.ts"
 import { CallReader } from "./CallReader.ts"
-import { flawOf, isError } from "./ErrorChunk.ts"
+import { failureOf, isError } from "./ErrorChunk.ts"
 import { field, isRecord, list, number, text } from "./Loose.ts"
-
-/**
- * `broken`: it makes no sense, or says that it failed; `cut`: it ended before its end; `refused`: it is said in the answer's
- * place that the request is wrong; `short`: fewer answers than asked for.
- */
-export type Flaw = "broken" | "cut" | "busy" | "refused" | "short"
 
 interface ChoiceState {
   /** The upstream has said something of it. */
@@ -27,7 +22,7 @@ interface ChoiceState {
 
 export class ChatReader {
   /** What is wrong with the answer; nothing more is read then. */
-  flaw: Flaw | undefined
+  flaw: CallFailed | undefined
   private readonly choices: ReadonlyArray<ChoiceState>
   /** How many others are wanted in the place of each token, and one; 0: tokens are not wanted. */
   private readonly likelihoods: number
@@ -52,8 +47,8 @@ export class ChatReader {
   /** The events of a parsed chunk, or of a whole answer, are added to `events`. */
   read(chunk: unknown, events: Array<ChatEvent>): void {
     if (this.flaw !== undefined) return
-    if (!isRecord(chunk)) return this.fail("broken")
-    if (isError(chunk)) return this.fail(flawOf(chunk, this.begun))
+    if (!isRecord(chunk)) return this.fail(callFailed("malformed"))
+    if (isError(chunk)) return this.fail(failureOf(chunk, this.begun))
     const before = events.length
     const choices = list(chunk["choices"])
     const counted = choices.length > 1 && isMisnumbered(choices)
@@ -76,9 +71,9 @@ export class ChatReader {
     if (this.flaw !== undefined) return
     for (const [index, { calls, reason, seen }] of this.choices.entries()) {
       // Servers that don't know `n` give one.
-      if (!seen && whole && index > 0) return this.fail("short")
-      if (reason === undefined && !(whole && seen)) return this.fail("cut")
-      if (!calls.finish(events)) return this.fail("broken")
+      if (!seen && whole && index > 0) return this.fail(callFailed("unserved"))
+      if (reason === undefined && !(whole && seen)) return this.fail(callFailed("cut"))
+      if (!calls.finish(events)) return this.fail(callFailed("malformed"))
       events.push({ _tag: "Finish", index, reason: reasonOf(reason ?? "stop", calls.count) })
     }
     if (this.usage === undefined) return
@@ -114,12 +109,12 @@ export class ChatReader {
       if (typeof refusal === "string" && refusal !== "") events.push({ _tag: "Refusal", index, text: refusal })
       const calls = said["tool_calls"]
       for (const call of isRecord(calls) ? [calls] : list(calls)) {
-        if (!state.calls.read(call, whole, events)) return this.fail("broken")
+        if (!state.calls.read(call, whole, events)) return this.fail(callFailed("malformed"))
       }
     }
     const reason = text(choice["finish_reason"])
     if (reason === undefined || reason === "") return
-    if (FAILURES.has(reason)) return this.fail("broken")
+    if (FAILURES.has(reason)) return this.fail(callFailed("malformed"))
     state.reason ??= REASONS[reason] ?? "stop"
   }
 
@@ -131,7 +126,7 @@ export class ChatReader {
     this.usage = { prompt, completion }
   }
 
-  fail(flaw: Flaw): void {
+  fail(flaw: CallFailed): void {
     this.flaw ??= flaw
   }
 }

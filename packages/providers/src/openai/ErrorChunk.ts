@@ -2,25 +2,27 @@
  * An error that comes with status 200, as the first event of a stream: many servers begin the stream before they look at
  * the request, and then put the status that they would have answered into the event.
  */
+import { callFailed, type CallFailed, statusFailed } from "./CallFailed.ts"
 import { type Fields, field, isRecord, number, text } from "./Loose.ts"
 
 export const isError = (chunk: Fields): boolean =>
   isRecord(chunk["error"]) || typeof chunk["error"] === "string" || chunk["object"] === "error"
 
-/** What it says of the answer. `begun`: something was said before, so that the request was taken. */
-export const flawOf = (chunk: Fields, begun: boolean): "broken" | "busy" | "refused" => {
+/** As the same status would have failed. `begun`: something was said before, so that the request was taken. */
+export const failureOf = (chunk: Fields, begun: boolean): CallFailed => {
   const error = isRecord(chunk["error"]) ? chunk["error"] : chunk
-  const statuses = STATUS_FIELDS.map((name) => number(error[name]) ?? Number(text(error[name])))
   const message = text(field(error, "message")) ?? ""
-  if (statuses.some((status) => BUSY.has(status)) || OVERLOADED.test(message)) return "busy"
-  const refused = statuses.some((status) => REFUSED.has(status)) && !OWN_FAILURE.test(message)
-  return refused && !begun ? "refused" : "broken"
+  if (OVERLOADED.test(message)) return statusFailed(503, undefined, 0)
+  const status = STATUS_FIELDS.map((name) => number(error[name]) ?? Number(text(error[name]))).find(isStatus)
+  if (status === undefined || OWN_FAILURE.test(message) || (begun && !LATE.has(status))) return callFailed("malformed")
+  return statusFailed(status, undefined, 0)
 }
 
 /** vLLM and SGLang say `code`, LiteLLM too (as a text), TGI `http_status_code`. */
 const STATUS_FIELDS = ["code", "status", "http_status_code"] as const
-const BUSY = new Set([429, 503])
-const REFUSED = new Set([400, 413, 415, 422])
+const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 400 && status <= 599
+/** What may be the matter with a request that was taken; any other error then is a stream that breaks off. */
+const LATE = new Set([429, 500, 503])
 /** TGI says 422 whatever it is. */
 const OVERLOADED = /^model is overloaded/i
 const OWN_FAILURE = /^(request failed during generation|incomplete generation)/i

@@ -11,6 +11,7 @@ const says =
   (...chunks: ReadonlyArray<unknown>): Script =>
   (_, response) =>
     streams(response, events(...chunks, "[DONE]"))
+const tools = { tools: [{ type: "function", function: { name: "f" } }] }
 
 describe("an error in the place of a stream's first word", () => {
   it.live("is a refusal where its number says so", () =>
@@ -51,7 +52,7 @@ describe("an error in the place of a stream's first word", () => {
         ["TGI: a failure", "broken", { message: "Request failed during generation: x", http_status_code: 422 }],
         ["TGI: cut", "broken", { message: "Incomplete generation", http_status_code: 422 }],
         ["TGI: busy", "overloaded", { message: "Model is overloaded", http_status_code: 422 }],
-        ["busy", "overloaded", { code: "429" }]
+        ["no status", "broken", { message: "boom", code: 42 }]
       ] as const) {
         const alone = yield* over([says({ error })])
         expect([name, (yield* alone.asked).reason]).toEqual([name, reason])
@@ -59,6 +60,34 @@ describe("an error in the place of a stream's first word", () => {
         for (const _ of times) expect([name, (yield* two.asked).reason]).toEqual([name, undefined])
         expect([name, yield* two.states]).toEqual([name, ["open", "closed"]])
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("means what an answer with its number would", () =>
+    Effect.gen(function* () {
+      for (const status of [401, 402, 403, 404, 408, 409, 429, 500, 501, 503, 504]) {
+        for (const more of [{}, tools]) {
+          const meaning = (script: Script) =>
+            Effect.gen(function* () {
+              const one = yield* over([script])
+              const reasons = yield* Effect.forEach(times, () => Effect.map(one.asking(more), ({ reason }) => reason))
+              return [status, reasons, yield* one.states]
+            })
+          const begun = delta({ role: "assistant", content: "" })
+          expect(yield* meaning(says(begun, { error: { code: status } }))).toEqual(yield* meaning(fails(status)))
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("may be the request's doing after a word as well", () =>
+    Effect.gen(function* () {
+      const two = yield* over([says(delta({ content: "Hello" }), { error: { code: 500 } }), greets])
+      for (const _ of times) expect((yield* two.asking(tools)).reason).toBe("broken")
+      expect([two.counts(), yield* two.states]).toEqual([
+        [times.length, 0],
+        ["closed", "closed"]
+      ])
     }).pipe(Effect.scoped)
   )
 
@@ -77,7 +106,6 @@ describe("an error in the place of a stream's first word", () => {
 describe("a bare 500", () => {
   const json = { response_format: { type: "json_object" } }
   const schema = { response_format: { type: "json_schema", json_schema: { schema: { type: "not-a-type" } } } }
-  const tools = { tools: [{ type: "function", function: { name: "f" } }] }
 
   it.live("is no mark where the request may have brought it about, and another server is asked all the same", () =>
     Effect.gen(function* () {
