@@ -78,10 +78,10 @@ export class VideoReconciler extends Context.Service<
         if (!isEnded(state.status)) return reconciler.alarm(wakeAt)
         const completed = state.status === "completed"
         meters(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
-        if (completed) meters(row.model).charged(null, row.price)
         signals.emit("budgets")
-        // It is not made to its end.
-        if (state.failure === "video_timeout") yield* Effect.ignore(drop(catalog.get(row.model), state.reference))
+        if (completed) return meters(row.model).charged(null, row.price)
+        // Nobody will fetch it: it need not be made to its end, nor be kept. The caller's deletion may ask for that again.
+        yield* Effect.ignore(drop(catalog.get(row.model), state.reference))
       })
 
       const reconciler: Reconciler.Reconciler<VideoRow> = yield* Reconciler.make<VideoRow>({

@@ -102,6 +102,7 @@ onEveryDatabase("Videos", (it) => {
           failure: "moderation_blocked",
           cost: 0n
         })
+        expect(script.asked.at(-1)).toBe("remove r")
         const refused = yield* all.submit(principal, { ...REQUEST, seconds: 8 })
         script.submit = failed("refused")
         yield* turn

@@ -9,8 +9,9 @@ import { retryAfterMs, type Verdict } from "./Breaker.ts"
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   /**
    * `unreachable`: it was not asked. `lost`: the connection broke before an answer began. `timeout`: it was silent for too
-   * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense, or it says in it that it failed.
-   * `unserved`: a sound answer, and not what was asked for, as one image where two were, or a film that is not kept any more.
+   * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense, or says
+   * that it failed. `unserved`: a sound answer, and not what was asked for, as one image where two were, or a film that is
+   * not kept any more.
    */
   fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "cut", "malformed", "unserved"]),
   status: Schema.Int,
@@ -32,7 +33,7 @@ const BUSY = new Set([429])
 const OPERATORS = new Set([401, 402, 404, 408])
 
 /** An answer below 500 that is neither the operator's matter nor the moment's. A 403 may be moderation. */
-export const isOfRequest = ({ fault, status }: CallFailed): boolean =>
+const isOfRequest = ({ fault, status }: CallFailed): boolean =>
   fault === "status" && status >= 400 && status < 500 && !BUSY.has(status) && !OPERATORS.has(status)
 
 /** What of it the breaker counts. `crashes`: whether the request is of those that make sound servers answer 500. */

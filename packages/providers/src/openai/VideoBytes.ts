@@ -6,11 +6,11 @@
 import type { ByteRange, VideoBytes, VideoProgress } from "@sluice/domain/inference/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Cause, Effect, Stream } from "effect"
-import { callFailed, type CallFailed, isOfRequest, toldOf } from "./CallFailed.ts"
+import { callFailed, type CallFailed, toldOf } from "./CallFailed.ts"
 import { type Exchange, GO_ON } from "./Exchange.ts"
 import { checked } from "./Reply.ts"
 import type { Call, Plan, Upstreams } from "./Upstreams.ts"
-import { ABSENT, isUnknown, LOST } from "./VideoCall.ts"
+import { isUnknown, LOST } from "./VideoCall.ts"
 
 const MOST_BYTES = 8 * 1024 * 1024 * 1024
 
@@ -49,10 +49,14 @@ export const thereCall =
     Effect.suspend(() => film(send(lease, id, "bytes=0-0"), lease)).pipe(
       Effect.as<VideoProgress>({ _tag: "Completed" }),
       Effect.catchIf(
-        (error) => isOfRequest(error) || isUnknown(error),
-        ({ status }) => Effect.succeed(status === 404 ? ABSENT : LOST)
+        ({ status }) => WITHHELD.has(status) || NOT_YET.has(status),
+        ({ status }) => Effect.succeed<VideoProgress>(WITHHELD.has(status) ? LOST : { _tag: "Waiting" })
       )
     )
+
+const WITHHELD = new Set([400, 403, 410, 415, 422])
+/** Some say that a film is made before it is where they fetch it from. */
+const NOT_YET = new Set([404, 409, 423, 425])
 
 const sizeCall =
   (id: string): Call<number, never> =>

@@ -122,9 +122,15 @@ describe("a film", () => {
         [400, gone],
         [403, gone],
         [410, gone],
+        [415, gone],
         [422, gone],
+        // Said to be made before it is where it is fetched from.
+        [404, { _tag: "Waiting" }],
+        [409, { _tag: "Waiting" }],
+        [423, { _tag: "Waiting" }],
+        [425, { _tag: "Waiting" }],
         // These may pass.
-        [404, { _tag: "Absent" }],
+        [405, "broken"],
         [401, "denied"],
         [500, "broken"],
         [503, "overloaded"],
