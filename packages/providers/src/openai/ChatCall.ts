@@ -1,6 +1,7 @@
 /**
  * One chat with one upstream, from the question to its last event. A stream's events are handed on as they are read, the
- * next bytes are taken when they were heard; a whole answer is handed on at once. Which of them it is the answer says.
+ * next bytes are taken when they were heard; a whole answer is handed on at once, or not at all. Which of them it is the
+ * answer says.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, Hear } from "@sluice/domain/inference/ModelProvider"
@@ -45,7 +46,8 @@ const whole = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: He
     const events: Array<ChatEvent> = []
     reader.read(parsed(bytes.toString("utf8")), events)
     reader.finish(true, events)
-    return heard(lease, reader, events, hear)
+    // Nobody has heard anything of it yet: another upstream may still answer.
+    return reader.flaw === undefined ? heard(lease, reader, events, hear) : Effect.fail(reader.flaw)
   })
 
 const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: Hear<E>) => {

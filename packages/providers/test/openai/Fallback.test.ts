@@ -62,6 +62,29 @@ describe("fallback", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("also goes on where a whole answer is less than one, and hands nothing of that on", () =>
+    Effect.gen(function* () {
+      const said = (index: number, content: string, finish_reason = "stop", tool_calls?: unknown) => ({
+        choices: [{ index, message: { content, tool_calls }, finish_reason }]
+      })
+      const both = { choices: [0, 1].flatMap((index) => said(index, "good").choices) }
+      for (const [name, body, reason] of [
+        ["one of two", said(0, "half"), "refused"],
+        ["a failure", said(0, "half", "error"), "broken"],
+        ["a call of nothing", said(0, "half", "tool_calls", [{ id: "a", function: { arguments: "{}" } }]), "broken"]
+      ] as const) {
+        for (const stream of [false, true]) {
+          const script: Script = (_, response) => says(response, 200, body)
+          const two = yield* over([script, (_, response) => says(response, 200, both)])
+          const answer = yield* two.asking({ n: 2, stream })
+          expect([name, answer.reason, wordsOf(answer.events)]).toEqual([name, undefined, "goodgood"])
+          const alone = yield* (yield* over([script])).asking({ n: 2, stream })
+          expect([name, alone.reason, alone.events]).toEqual([name, reason, []])
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("asks three at most, one whose connection was lost once more, and none twice for another fault", () =>
     Effect.gen(function* () {
       const four = yield* over([fails(500), fails(500), fails(500), greets])
