@@ -96,10 +96,12 @@ export type ChatEvent =
   /** A piece of the arguments of a call that has begun, as JSON text. */
   | { readonly _tag: "ToolArguments"; readonly index: number; readonly call: number; readonly text: string }
   | { readonly _tag: "Finish"; readonly index: number; readonly reason: FinishReason }
-  /** What it thinks aloud: billed where the provider counts nothing itself, and not handed on. `fresh`: it begins anew. */
-  | { readonly _tag: "Thought"; readonly index: number; readonly text: string; readonly fresh: boolean }
+  /** What it thinks aloud: billed where the provider counts nothing itself, and not handed on. */
+  | { readonly _tag: "Thought"; readonly index: number; readonly text: string }
   /** The provider's own count so far, for an answer that is left before its end. */
   | { readonly _tag: "Running"; readonly promptTokens: number; readonly completionTokens: number }
+  /** Who thought and counted so far has failed, and none of that is billed: what comes now begins anew. */
+  | { readonly _tag: "Anew" }
   /** The provider's own count; null where it gives none, and then we count. */
   | { readonly _tag: "Usage"; readonly promptTokens: number; readonly completionTokens: number }
 

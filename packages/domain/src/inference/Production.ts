@@ -110,12 +110,6 @@ export class Production {
     return events.filter((event) => this.take(event))
   }
 
-  /** Those of an upstream in whose place another one answers. */
-  private forgetThoughts(): void {
-    for (const choice of this.choices) choice.thought = ""
-    this.running = 0
-  }
-
   private take(event: ChatEvent): boolean {
     if (event._tag === "Usage") {
       this.reported = { prompt: tokens(event.promptTokens), completion: tokens(event.completionTokens) }
@@ -125,7 +119,11 @@ export class Production {
       this.running = tokens(event.completionTokens)
       return false
     }
-    if (event._tag === "Thought" && event.fresh) this.forgetThoughts()
+    if (event._tag === "Anew") {
+      for (const choice of this.choices) choice.thought = ""
+      this.running = 0
+      return false
+    }
     const choice = this.choices[event.index]
     if (choice === undefined) return false
     switch (event._tag) {

@@ -94,7 +94,8 @@ describe("Inference", () => {
 
   it.effect("what is thought aloud, or counted on the way, is owed by who leaves too", () =>
     Effect.gen(function* () {
-      const thought = (text: string, fresh: boolean): ChatEvent => ({ _tag: "Thought", index: 0, text, fresh })
+      const thought = (text: string): ChatEvent => ({ _tag: "Thought", index: 0, text })
+      const anew: ChatEvent = { _tag: "Anew" }
       const yes: ChatEvent = { _tag: "Text", index: 0, text: "yes" }
       const end: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
       const running: ChatEvent = { _tag: "Running", promptTokens: 12, completionTokens: 500 }
@@ -103,14 +104,16 @@ describe("Inference", () => {
         charge(Stream.concat(Stream.fromIterable(events, { chunkSize: 1 }), Stream.never), "abandoned")
       const heard = (how: "buffered" | "streamed", ...events: ReadonlyArray<ChatEvent>) =>
         charge(Stream.fromIterable([...events, end], { chunkSize: 1 }), how)
-      const all = [thought("hmm ", true), thought("hmm", false), yes]
+      const all = [thought("hmm "), thought("hmm"), yes]
       // The line between the two is counted with them.
       for (const cost of [yield* left(...all), yield* heard("streamed", ...all), yield* heard("buffered", ...all)]) {
         expect(cost.tokens).toEqual({ prompt: 12, completion: 11 })
       }
       expect((yield* left(all[0]!)).tokens?.completion).toBe(4)
-      // Another upstream answers in its place.
-      expect((yield* left(all[0]!, thought("o", true))).tokens?.completion).toBe(1)
+      // Another upstream answers in its place, whether it thinks or not.
+      expect((yield* left(all[0]!, running, anew, thought("o"))).tokens?.completion).toBe(1)
+      expect((yield* left(all[0]!, running, anew)).tokens?.completion).toBe(0)
+      expect((yield* heard("streamed", all[0]!, running, anew, yes)).tokens?.completion).toBe(3)
       expect((yield* left(yes, running)).tokens?.completion).toBe(500)
       expect((yield* heard("streamed", yes, running)).tokens?.completion).toBe(3)
       expect((yield* heard("streamed", ...all, running, usage)).tokens?.completion).toBe(600)

@@ -7,7 +7,7 @@ import type { ChatRequest } from "@sluice/domain/inference/Chat"
 import type { ChatEvent, Hear } from "@sluice/domain/inference/ModelProvider"
 import { onward } from "@sluice/domain/inference/Onward"
 import { Effect } from "effect"
-import { callFailed, type CallFailed } from "./CallFailed.ts"
+import { CallFailed, callFailed } from "./CallFailed.ts"
 import { chatBody } from "./ChatBody.ts"
 import { ChatReader } from "./ChatReader.ts"
 import type { Exchange } from "./Exchange.ts"
@@ -35,11 +35,17 @@ export const chatCall =
         mostBytes: request.stream ? MOST_BYTES : MOST_WHOLE_BYTES
       })
       const reader = new ChatReader(request, seed)
-      return Effect.flatMap(checked(exchange, lease), (): Effect.Effect<void, CallFailed | E> => {
+      const answered = Effect.flatMap(checked(exchange, lease), (): Effect.Effect<void, CallFailed | E> => {
         const streamed = /^text\/event-stream\b/i.test(exchange.header("content-type") ?? "")
         return streamed ? stream(exchange, lease, reader, hear) : whole(exchange, lease, reader, hear)
       })
+      return Effect.tapError(answered, (error) =>
+        error instanceof CallFailed && lease.heard && !lease.handedOn ? hear(ANEW) : Effect.void
+      )
     })
+
+/** Nobody pays for the thoughts of who failed, whether or not another upstream answers. */
+const ANEW: ReadonlyArray<ChatEvent> = [{ _tag: "Anew" }]
 
 const whole = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: Hear<E>) =>
   Effect.flatMap(exchange.whole, (bytes): Effect.Effect<void, CallFailed | E> => {
@@ -87,6 +93,7 @@ const heard = <E>(lease: Lease, reader: ChatReader, events: ReadonlyArray<ChatEv
   const { flaw } = reader
   const end = flaw === undefined ? Effect.void : Effect.fail(flaw)
   if (events.length === 0) return end
+  lease.heard = true
   if (events.some(isTold)) lease.handOn()
   return flaw === undefined ? hear(events) : Effect.andThen(hear(events), end)
 }

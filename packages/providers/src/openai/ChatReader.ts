@@ -29,8 +29,6 @@ export class ChatReader {
   private usage: { readonly prompt: number; readonly completion: number } | undefined
   /** It has said or thought something. */
   private begun = false
-  /** It has thought aloud. */
-  private thinks = false
 
   /** `seed`: what ids of calls are made from where the upstream gives none. */
   constructor(request: Pick<ChatRequest, "choices" | "logprobs" | "topLogprobs">, seed: string) {
@@ -94,8 +92,7 @@ export class ChatReader {
       const thought = text(said["reasoning_content"]) ?? text(said["reasoning"]) ?? ""
       if (thought !== "") {
         state.thought = true
-        events.push({ _tag: "Thought", index, text: thought, fresh: !this.thinks })
-        this.thinks = true
+        events.push({ _tag: "Thought", index, text: thought })
       }
       const words = wordsOf(said)
       const told = this.likelihoods === 0 ? undefined : tokensOf(choice["logprobs"], this.likelihoods - 1)

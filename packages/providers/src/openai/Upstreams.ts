@@ -173,6 +173,8 @@ export type Call<A, E> = (lease: Lease) => Effect.Effect<A, CallFailed | E>
 /** One request's use of one upstream. */
 export class Lease {
   readonly upstream: Upstream
+  /** Something of the answer was told, be it for the bill alone. */
+  heard = false
   /** Something of the answer has left us: no other upstream can answer any more. */
   handedOn = false
   /** A 500 may be the request's doing: it says nothing of how others would fare. */

@@ -49,6 +49,7 @@ const wellFormed = (events: ReadonlyArray<ChatEvent>, choices: number): void => 
       expect(Number.isFinite(event.promptTokens) && Number.isFinite(event.completionTokens)).toBe(true)
       continue
     }
+    if (event._tag === "Anew") expect.unreachable()
     expect(Number.isInteger(event.index) && event.index >= 0 && event.index < choices).toBe(true)
     if (event._tag === "ToolCall") {
       expect([event.call, event.name !== "", event.id !== ""]).toEqual([begun[event.index], true, true])
