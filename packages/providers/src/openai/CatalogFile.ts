@@ -14,7 +14,7 @@ import {
 } from "@sluice/domain/inference/ModelEntry"
 import { Schema } from "effect"
 
-/** What of a body can be left out for a server that refuses it. */
+/** What of a body can be left out for a server that refuses it; `extra_content` is that of calls of tools. */
 export const OMITTABLE = [
   "temperature",
   "top_p",
@@ -23,6 +23,7 @@ export const OMITTABLE = [
   "frequency_penalty",
   "presence_penalty",
   "parallel_tool_calls",
+  "extra_content",
   "reasoning_effort",
   "logprobs",
   "top_logprobs",

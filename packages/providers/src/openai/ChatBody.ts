@@ -19,7 +19,7 @@ export const chatBody = (request: ChatRequest, dialect: Dialect): string => {
   const tools = request.tools.length > 0
   const fields: Readonly<Record<string, unknown>> = {
     model: dialect.model,
-    messages: request.messages.map(messageBody),
+    messages: request.messages.map((message) => messageBody(message, !dialect.omit.has("extra_content"))),
     [dialect.maxTokensField]: request.maxTokens,
     temperature: request.temperature,
     top_p: unless(request.topP, 1),
@@ -44,14 +44,15 @@ export const chatBody = (request: ChatRequest, dialect: Dialect): string => {
 
 const unless = (value: number, usual: number): number | undefined => (value === usual ? undefined : value)
 
-const messageBody = (message: ChatMessage): Json => {
+/** `extras`: whether calls go back with what their server put on them. */
+const messageBody = (message: ChatMessage, extras: boolean): Json => {
   const { callExtras, name, parts, role, text, toolCallId, toolCalls } = message
   return {
     // Servers of open models know no other word for it, those of OpenAI take either.
     role: role === "developer" ? "system" : role,
     content: parts === undefined ? (toolCalls !== undefined && text === "" ? null : text) : parts.map(partBody),
     name,
-    tool_calls: toolCalls === undefined ? undefined : callsBody(toolCalls, callExtras),
+    tool_calls: toolCalls === undefined ? undefined : callsBody(toolCalls, extras ? callExtras : undefined),
     tool_call_id: toolCallId
   }
 }

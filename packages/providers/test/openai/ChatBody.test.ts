@@ -133,5 +133,14 @@ describe("chatBody", () => {
     const body = sent({ seed: 1 }, { maxTokensField: "max_completion_tokens", omit: new Set(["temperature", "seed"]) })
     expect(body).toMatchObject({ max_completion_tokens: 50 })
     for (const field of ["temperature", "seed", "max_tokens"]) expect(body).not.toHaveProperty(field)
+    const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } }
+    const signed = [{ ...call, extra_content: { google: { thought_signature: "s" } } }]
+    const messages = [
+      { role: "assistant", tool_calls: signed },
+      { role: "tool", tool_call_id: "a", content: "42" }
+    ]
+    expect(sent({ messages }).messages[0].tool_calls).toEqual(signed)
+    const refused = sent({ messages }, { omit: new Set(["extra_content"]) })
+    expect(refused.messages[0].tool_calls).toEqual([call])
   })
 })
