@@ -106,7 +106,8 @@ const typed = (file: VideoImage): VideoImage => {
   return format === undefined ? file : { bytes: file.bytes, contentType: imageType(format) }
 }
 
-const UNSTATED = new Set(["", "application/octet-stream"])
+/** The last is what S3 says of what nobody described. */
+const UNSTATED = new Set(["", "application/octet-stream", "binary/octet-stream"])
 
 /** The image in a `data:` URL. */
 export const imageIn = (url: string): Result.Result<VideoImage, QuestionInvalid> => {

@@ -26,7 +26,7 @@ describe("the body of a video", () => {
   it("takes a file that states no type for what its bytes are", () => {
     const decoded = (bytes: string, contentType: string) =>
       decodeVideo({ model: "m", prompt: "a" }, { image: { bytes: Buffer.from(bytes, "latin1"), contentType } })
-    for (const contentType of ["", "application/octet-stream"]) {
+    for (const contentType of ["", "application/octet-stream", "binary/octet-stream"]) {
       for (const [type, bytes] of Object.entries(BYTES)) {
         expect(Result.getOrThrow(decoded(bytes, contentType)).image?.contentType).toBe(`image/${type}`)
       }
