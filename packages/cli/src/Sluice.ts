@@ -4,6 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { adminCommand } from "./admin/AdminCommand.ts"
 import { balanceCommand } from "./billing/BalanceCommand.ts"
+import { usageCommand } from "./billing/UsageCommand.ts"
 import { chatCommand, modelsCommand } from "./chat/ChatCommand.ts"
 import { connectionFlags } from "./connection/Connection.ts"
 import { jobsCommand } from "./jobs/JobsCommand.ts"
@@ -30,6 +31,7 @@ export const sluice = Command.make("sluice").pipe(
     chatCommand,
     modelsCommand,
     balanceCommand,
+    usageCommand,
     adminCommand
   ]),
   Command.withExamples([

@@ -146,6 +146,24 @@ describe("models and money", () => {
     expect(unknown.err).toMatch(/There is no model 'none'.*\n.*\(request/)
   })
 
+  it("usage: what the answers cost, by whatever they have in common", async () => {
+    const before = JSON.parse((await sluice("usage", "--json")).out)
+    const asked = await sluice("chat", "--json", "-m", "sluice-large", "hello")
+    const { cost } = JSON.parse(asked.out.trimEnd().split("\n").at(-1)!).usage
+    const told = JSON.parse((await sluice("usage", "--by", "model", "--json")).out)
+    expect(told.total_cost - before.total_cost).toBeCloseTo(cost, 9)
+    const large = told.groups.find(({ group }: { readonly group: string }) => group === "sluice-large")
+    expect(large).toMatchObject({ name: null, total_requests: 1, total_cost: cost })
+    expect(told.groups.reduce((sum: number, group: typeof large) => sum + group.total_cost, 0)).toBeCloseTo(
+      told.total_cost,
+      9
+    )
+    expect((await sluice("usage", "--by", "key")).out).toMatch(/^KEY +REQUESTS .*COST\n\S.* \$0\.0\d+\nall +/)
+    const wrong = await sluice("usage", "--from", "2026-02-30")
+    expect([wrong.code, wrong.out]).toEqual([2, ""])
+    expect(wrong.err).toMatch(/from.*must be a date/)
+  })
+
   it("gpus, models and balance; a wrong key is 77", async () => {
     const [gpus, models, balance, stranger] = await Promise.all([
       sluice("gpus"),

@@ -1,11 +1,11 @@
 /** The contract of money: balance, transactions, usage of inference (decisions: Billing; interface: GET /billing/usage). */
-import type { Balance, Transaction, UsageSummary } from "@sluice/domain/billing/Billing"
+import type { Balance, Transaction, UsageBy, UsageGroup, UsageSummary } from "@sluice/domain/billing/Billing"
 import { toUsd } from "@sluice/domain/billing/Money"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
-import { about, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, data, environmentQuery, groupsQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Unprocessable } from "../infra/InfraErrors.ts"
 import { DateTime, isDay, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
 
@@ -63,17 +63,32 @@ export const usageToWire = (usage: UsageSummary): typeof UsageWire.Type => ({
   total_cost: toUsd(usage.cost)
 })
 
+export const UsageGroupWire = Schema.Struct({
+  group: Schema.String.annotate({
+    description: "What its requests have in common: a UTC date, a model, the id of an API key or of an environment."
+  }),
+  name: nullable(Schema.String).annotate({ description: "Of the API key or environment; null where it is deleted." }),
+  ...UsageWire.fields
+}).annotate({ identifier: "UsageGroup" })
+
+export const usageGroupToWire = (group: UsageGroup): typeof UsageGroupWire.Type => ({
+  group: group.id,
+  name: group.name,
+  ...usageToWire(group)
+})
+
 const dayRule = "must be a date, like 2026-01-31"
 /** A UTC day that exists: 2026-02-30 is none. */
 const Day = Schema.String.annotate({ format: "date" }).check(
   Schema.makeFilter((text: string) => (/^[1-9]/.test(text) && isDay(text) ? undefined : dayRule))
 )
 
-const usageQuery = {
-  ...environmentQuery,
+const days = {
   from: Schema.optionalKey(Day.annotate({ description: "First UTC day; default: the first of the current month." })),
   to: Schema.optionalKey(Day.annotate({ description: "Last UTC day, inclusive; default: today." }))
 }
+
+const by = ["day", "model", "key", "environment"] as const satisfies ReadonlyArray<UsageBy>
 
 const balance = HttpApiEndpoint.get("balance", "/balance", { query: environmentQuery, success: data(BalanceWire) })
   .annotate(NeedsScope, "billing:read")
@@ -87,15 +102,33 @@ const transactions = HttpApiEndpoint.get("transactions", "/transactions", {
   .annotateMerge(about("listTransactions", "List what was credited and charged, newest first"))
 
 const usage = HttpApiEndpoint.get("usage", "/usage", {
-  query: usageQuery,
+  query: { ...environmentQuery, ...days },
   success: data(UsageWire),
   error: Unprocessable
 })
   .annotate(NeedsScope, "billing:read")
   .annotateMerge(about("getUsage", "Inference requests, tokens and cost over UTC days"))
 
+const breakdown = HttpApiEndpoint.get("usageBreakdown", "/usage/breakdown", {
+  query: {
+    ...groupsQuery,
+    by: Schema.optionalKey(Schema.Literals(by).annotate({ description: "Default: `day`." })),
+    ...days
+  },
+  success: list(UsageGroupWire),
+  error: Unprocessable
+})
+  .annotate(NeedsScope, "billing:read")
+  .annotateMerge(
+    about(
+      "listUsageBreakdown",
+      "The same usage by day, model, API key or environment",
+      "Groups sum up to the usage of the same days. Days come newest first, others by what they have in common."
+    )
+  )
+
 export class BillingApi extends HttpApiGroup.make("billing")
-  .add(balance, transactions, usage)
+  .add(balance, transactions, usage, breakdown)
   .middleware(WellFormed)
   .middleware(Authorized)
   .prefix("/api/v1/billing") {}

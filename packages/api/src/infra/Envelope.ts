@@ -40,11 +40,6 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Whether a text can be the id of a row. */
 export const isId = (text: string): boolean => uuid.test(text)
 
-const decodeCursor = (cursor: string): string | undefined => {
-  const id = Result.getOrUndefined(Base64Url.decodeString(cursor))
-  return id !== undefined && isId(id) && Base64Url.encode(id) === cursor ? id : undefined
-}
-
 /** The query of a list whose cursors `isCursor` knows. */
 const paging = (usual: string, isCursor: (cursor: string) => boolean) => ({
   ...environmentQuery,
@@ -62,7 +57,23 @@ const paging = (usual: string, isCursor: (cursor: string) => boolean) => ({
   )
 })
 
-export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => decodeCursor(cursor) !== undefined)
+/** A text that was made a cursor: the id of a row or of a group. */
+const textOf = (cursor: string): string | undefined => {
+  const text = Result.getOrUndefined(Base64Url.decodeString(cursor))
+  return text !== undefined &&
+    text !== "" &&
+    text.length <= MAX_CURSOR &&
+    !text.includes("\0") &&
+    Base64Url.encode(text) === cursor
+    ? text
+    : undefined
+}
+const MAX_CURSOR = 256
+
+export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => isId(textOf(cursor) ?? ""))
+
+/** Of groups, whose cursors are what they have in common. */
+export const groupsQuery = paging(`${DEFAULT_PAGE}`, (cursor) => textOf(cursor) !== undefined)
 
 /** Of short lists that change with the server alone: their cursors are places in them. */
 export const shortListQuery = paging("all of them", (cursor) => placeOf(cursor) !== undefined)
@@ -75,7 +86,7 @@ const placeOf = (cursor: string): number | undefined => {
 /** The page that a checked query asks for. */
 export const pageRequest = (query: { readonly limit?: number; readonly cursor?: string }): PageRequest => ({
   limit: query.limit ?? DEFAULT_PAGE,
-  after: query.cursor === undefined ? undefined : decodeCursor(query.cursor)
+  after: query.cursor === undefined ? undefined : textOf(query.cursor)
 })
 
 /** A page on the wire. */

@@ -5,6 +5,7 @@ import type { Page, PageRequest } from "../database/Page.ts"
 import { BudgetReached } from "./BillingErrors.ts"
 import { LedgerStore } from "./LedgerStore.ts"
 import type { NanoUsd } from "./Money.ts"
+import { UsageStore } from "./UsageStore.ts"
 
 export interface Balance {
   readonly balance: NanoUsd
@@ -34,6 +35,16 @@ export interface UsageSummary {
   readonly cost: NanoUsd
 }
 
+/** What usage is broken down by; days are those of UTC. */
+export type UsageBy = "day" | "model" | "key" | "environment"
+
+export interface UsageGroup extends UsageSummary {
+  /** A date (`YYYY-MM-DD`), a model, or the id of a key or environment. */
+  readonly id: string
+  /** That of the key or environment, where it is still there. */
+  readonly name: string | null
+}
+
 /** What decides whether what is asked for can be paid. */
 export interface Funds {
   readonly available: NanoUsd
@@ -49,6 +60,14 @@ export class Billing extends Context.Service<
     readonly transactions: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Transaction>>
     /** Inference requests of the UTC days `from` to `to`, both inclusive (`YYYY-MM-DD`). */
     readonly usage: (principal: Principal, from: string, to: string) => Effect.Effect<UsageSummary>
+    /** The same requests, by what they have in common: the groups sum up to `usage`. */
+    readonly breakdown: (
+      principal: Principal,
+      by: UsageBy,
+      from: string,
+      to: string,
+      page: PageRequest
+    ) => Effect.Effect<Page<UsageGroup>>
     /** Fails when the environment's budget is spent: the gate that comes before validation. */
     readonly withinBudget: (principal: Principal) => Effect.Effect<void, BudgetReached>
     /** Adds credit once per `reference`: the same again changes nothing. */
@@ -57,12 +76,13 @@ export class Billing extends Context.Service<
 >()("@sluice/domain/billing/Billing") {
   static readonly layer = Layer.effect(
     Billing,
-    Effect.map(LedgerStore, (store) =>
+    Effect.map(Effect.all([LedgerStore, UsageStore]), ([store, used]) =>
       Billing.of({
         balance: (principal) => store.balance(principal.workspaceId),
         transactions: (principal, page) => store.transactions(principal.workspaceId, page),
-        usage: (principal, from, to) =>
-          store.usage(principal.workspaceId, new Date(`${from}T00:00:00.000Z`), dayAfter(to)),
+        usage: (principal, from, to) => used.sum(principal.workspaceId, startOf(from), dayAfter(to)),
+        breakdown: (principal, by, from, to, page) =>
+          used.groups(principal.workspaceId, by, startOf(from), dayAfter(to), page),
         withinBudget: Effect.fnUntraced(function* (principal) {
           const { budgetReached } = yield* store.funds(principal)
           if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
@@ -70,8 +90,9 @@ export class Billing extends Context.Service<
         credit: store.credit
       })
     )
-  )
+  ).pipe(Layer.provide(UsageStore.layer))
 }
 
 const DAY_MS = 86_400_000
-const dayAfter = (day: string): Date => new Date(Date.parse(`${day}T00:00:00.000Z`) + DAY_MS)
+const startOf = (day: string): Date => new Date(`${day}T00:00:00.000Z`)
+const dayAfter = (day: string): Date => new Date(startOf(day).getTime() + DAY_MS)

@@ -1,10 +1,10 @@
-/** Credit, balances, funds, transactions, usage: the ledger as its owner reads it. */
+/** Credit, balances, funds, transactions: the ledger as its owner reads it. */
 import { Clock, Context, Crypto, Effect, Layer } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "./Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
-import type { Balance, Funds, Transaction, UsageSummary } from "./Billing.ts"
+import type { Balance, Funds, Transaction } from "./Billing.ts"
 import { FUNDING_ACCOUNT } from "./Ledger.ts"
 import { monthOf } from "./Month.ts"
 import { paysForMs } from "./Money.ts"
@@ -45,7 +45,6 @@ export class LedgerStore extends Context.Service<
     /** What of the balance is free, and what the environment's budget leaves. */
     readonly funds: (principal: Principal) => Effect.Effect<Funds>
     readonly transactions: (accountId: string, page: PageRequest) => Effect.Effect<Page<Transaction>>
-    readonly usage: (workspaceId: string, from: Date, before: Date) => Effect.Effect<UsageSummary>
   }
 >()("@sluice/domain/billing/LedgerStore") {
   static readonly layer = Layer.effect(
@@ -118,27 +117,7 @@ export class LedgerStore extends Context.Service<
         return pageOf<Transaction>(items, page, Number(counts[0]?.total ?? 0n))
       }, Effect.orDie)
 
-      const usage = Effect.fnUntraced(function* (workspaceId: string, from: Date, before: Date) {
-        const rows = yield* sql.unsafe<{
-          readonly requests: bigint
-          readonly tokens_in: bigint
-          readonly tokens_out: bigint
-          readonly cost: bigint
-        }>(
-          `select count(*) as requests, coalesce(sum(tokens_in), 0)::int8 as tokens_in, coalesce(sum(tokens_out), 0)::int8 as tokens_out,
-             coalesce(sum(cost), 0)::int8 as cost from usage where workspace_id = $1 and at >= $2 and at < $3`,
-          [workspaceId, from, before]
-        )
-        const row = rows[0]
-        return {
-          requests: Number(row?.requests ?? 0n),
-          promptTokens: Number(row?.tokens_in ?? 0n),
-          completionTokens: Number(row?.tokens_out ?? 0n),
-          cost: row?.cost ?? 0n
-        }
-      }, Effect.orDie)
-
-      return LedgerStore.of({ credit, balance, funds, transactions, usage })
+      return LedgerStore.of({ credit, balance, funds, transactions })
     })
   )
 }

@@ -67,6 +67,10 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
       }
       for (const query of ["from=2026-02-30", "to=x", "from=2026-02-02&to=2026-02-01", "from=0000-01-01"]) {
         expect([query, (yield* ask(`/api/v1/billing/usage?${query}`)).status]).toEqual([query, 422])
+        expect([query, (yield* ask(`/api/v1/billing/usage/breakdown?${query}`)).status]).toEqual([query, 422])
+      }
+      for (const query of ["by=hour", "cursor=", "cursor=AA", "cursor=*", "limit=0"]) {
+        expect([query, (yield* ask(`/api/v1/billing/usage/breakdown?${query}`)).status]).toEqual([query, 422])
       }
       for (const path of ["/templates", "/storage/regions", "/instances/types", "/billing/balance", "/environments"]) {
         expect([path, (yield* ask(`/api/v1${path}?what=1`)).status]).toEqual([path, 422])

@@ -1,0 +1,63 @@
+/** `sluice usage`: what was asked of models over some days, and what it cost, by day, model, API key or environment. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connection } from "../connection/Connection.ts"
+import { infra } from "../connection/Infra.ts"
+import { usd } from "../terminal/Amounts.ts"
+import { Output } from "../terminal/Output.ts"
+import { table } from "../terminal/Table.ts"
+
+/** What one answer has at most. */
+const MOST = 100
+
+const day = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.optional, Flag.withMetavar("DATE"), Flag.withDescription(description))
+
+const flags = {
+  by: Flag.Literals("by", ["day", "model", "key", "environment"]).pipe(
+    Flag.withDefault("day" as const),
+    Flag.withDescription("What requests have in common; default day")
+  ),
+  from: day("from", "First UTC day; default the first of the month"),
+  to: day("to", "Last UTC day; default today")
+}
+
+export const usageCommand = Command.make(
+  "usage",
+  flags,
+  Effect.fnUntraced(function* ({ by, from, to }) {
+    const out = yield* Output
+    const place = yield* connection
+    const days = {
+      ...Option.match(from, { onNone: () => ({}), onSome: (from) => ({ from }) }),
+      ...Option.match(to, { onNone: () => ({}), onSome: (to) => ({ to }) })
+    }
+    const { data: total } = yield* infra(place, (client) => client.billing.usage({ query: days }))
+    const { data: groups, meta } = yield* infra(place, (client) =>
+      client.billing.usageBreakdown({ query: { ...days, by, limit: MOST } })
+    )
+    const row = (name: string, group: typeof total) => [
+      name,
+      String(group.total_requests),
+      String(group.total_prompt_tokens),
+      String(group.total_completion_tokens),
+      usd(group.total_cost)
+    ]
+    yield* out.answer({ ...total, by, groups }, () =>
+      table(
+        [by.toUpperCase(), "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"],
+        [...groups.map((group) => row(group.name ?? group.group, group)), row("all", total)],
+        ["REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"]
+      )
+    )
+    if (meta.hasMore) yield* out.say(`These are ${MOST} of ${meta.total}: ask for fewer days`)
+  })
+).pipe(
+  Command.withDescription("Show what requests to models cost"),
+  Command.withExamples([
+    { command: "sluice usage" },
+    { command: "sluice usage --by model --from 2026-11-01 --to 2026-11-30" }
+  ])
+)
