@@ -31,7 +31,17 @@ describe("sluice admin", () => {
 
     const credit = ["credit", "--workspace", "team-a", "--usd", "12.5", "--reference", "invoice-17"]
     const balances = [await admin(...credit, "--json"), await admin(...credit, "--json")]
-    expect(balances.map(({ out }) => JSON.parse(out).balance_usd)).toEqual([12.5, 12.5])
+    expect(balances.map(({ out }) => JSON.parse(out))).toEqual([
+      { workspace: "team-a", balance_usd: 12.5, available_usd: 12.5, already_credited: false },
+      { workspace: "team-a", balance_usd: 12.5, available_usd: 12.5, already_credited: true }
+    ])
+    const again = await admin(...credit.with(4, "12.50"))
+    expect([again.code, again.out]).toEqual([0, "team-a: balance $12.50\n"])
+    expect(again.err).toContain("already credited")
+
+    const refused = await admin(...credit.with(4, "51"), "--json")
+    expect([refused.code, refused.out]).toEqual([1, ""])
+    expect(JSON.parse(refused.err).error.message).toContain("invoice-17 was credited to team-a with $12.5 already")
   })
 
   it("says what is wrong, and makes no data directory by mistake", async () => {

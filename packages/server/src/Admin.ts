@@ -50,7 +50,10 @@ export const createKey = Effect.fn("Admin.createKey")(function* (place: Place, w
   return { key: yield* on(place, create), workspace, name }
 })
 
-/** `usd` as typed, like `12.5`. Without a reference every call credits; with one, the first. Gives the balance, in USD. */
+/**
+ * `usd` as typed, like `12.5`. Without a reference every call credits; with one, the first, and another amount is refused.
+ * Gives the balance, in USD.
+ */
 export const credit = Effect.fn("Admin.credit")(function* (
   place: Place,
   workspace: string,
@@ -67,9 +70,16 @@ export const credit = Effect.fn("Admin.credit")(function* (
     const id = yield* find(workspace)
     const ledger = yield* LedgerStore
     const crypto = yield* Crypto.Crypto
-    yield* ledger.credit(id, fromUsd(Number(usd)), reference ?? (yield* Effect.orDie(crypto.randomUUIDv7())))
+    const amount = fromUsd(Number(usd))
+    const earlier = yield* ledger.credit(id, amount, reference ?? (yield* Effect.orDie(crypto.randomUUIDv7())))
+    if (earlier !== undefined && earlier !== amount) {
+      return yield* new AdminRefused({
+        reason: `${reference} was credited to ${workspace} with $${toUsd(earlier)} already, so nothing was credited now. For more, give another --reference.`
+      })
+    }
     const { balance, held } = yield* ledger.balance(id)
-    return { workspace, balance_usd: toUsd(balance), available_usd: toUsd(balance - held) }
+    const already_credited = earlier !== undefined
+    return { workspace, balance_usd: toUsd(balance), available_usd: toUsd(balance - held), already_credited }
   })
   return yield* on(place, give)
 })

@@ -89,7 +89,7 @@ const credit = Command.make(
     reference: Flag.String("reference").pipe(
       Flag.optional,
       Flag.withMetavar("TEXT"),
-      Flag.withDescription("The same reference again credits nothing more")
+      Flag.withDescription("The same reference again credits nothing more; with another amount it is refused")
     )
   },
   Effect.fnUntraced(function* (flags) {
@@ -97,6 +97,7 @@ const credit = Command.make(
     const balance = yield* on(flags, (admin, place) => admin.credit(place, flags.workspace, flags.usd, reference))
     const out = yield* Output
     yield* out.answer(balance, ({ balance_usd }) => `${flags.workspace}: balance ${usd(balance_usd)}`)
+    if (balance.already_credited) yield* out.say(`${reference} was already credited: nothing was added.`)
   })
 ).pipe(Command.withDescription("Give a workspace credit; prints its balance"))
 

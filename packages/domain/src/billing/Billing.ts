@@ -87,7 +87,7 @@ export class Billing extends Context.Service<
           const { budgetReached } = yield* store.funds(principal)
           if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
         }),
-        credit: store.credit
+        credit: (workspaceId, amount, reference) => Effect.asVoid(store.credit(workspaceId, amount, reference))
       })
     )
   ).pipe(Layer.provide(UsageStore.layer))

@@ -26,7 +26,7 @@ const CREDIT = `with a as materialized (select id, balance, held from accounts w
     select $1, 'credit', 'Credit', 'credit', $4, $5::timestamptz from a on conflict (id) do nothing returning id
   ), e as (insert into entries (txn_id, account_id, amount, balance_after)
     select t.id, a.id, $3::int8, a.balance + $3::int8 from t, a union all select t.id, '${FUNDING_ACCOUNT}'::uuid, -($3::int8), null from t)
-  update accounts set balance = a.balance + $3::int8, held = a.held from a, t where accounts.id = a.id`
+  update accounts set balance = a.balance + $3::int8, held = a.held from a, t where accounts.id = a.id returning accounts.id`
 
 const BALANCE = `select a.balance, a.held, coalesce((select sum(m.price) from machines m where m.workspace_id = a.id and m.running_at is not null
     and m.stopped_at is null), 0)::int8 as rate,
@@ -40,7 +40,8 @@ const FUNDS = `select a.balance - a.held as available, budget_reached(e, $3::dat
 export class LedgerStore extends Context.Service<
   LedgerStore,
   {
-    readonly credit: (accountId: string, amount: NanoUsd, reference: string) => Effect.Effect<void>
+    /** Credits a reference once: gives what an earlier call credited for it, or undefined where this one did. */
+    readonly credit: (accountId: string, amount: NanoUsd, reference: string) => Effect.Effect<NanoUsd | undefined>
     readonly balance: (accountId: string) => Effect.Effect<Balance>
     /** What of the balance is free, and what the environment's budget leaves. */
     readonly funds: (principal: Principal) => Effect.Effect<Funds>
@@ -57,7 +58,13 @@ export class LedgerStore extends Context.Service<
 
       const credit = Effect.fnUntraced(function* (accountId: string, amount: NanoUsd, reference: string) {
         const digest = yield* crypto.digest("SHA-256", new TextEncoder().encode(`credit/${accountId}/${reference}`))
-        yield* sql.unsafe(CREDIT, [uuidOf(digest), accountId, amount, reference, new Date(now())])
+        const id = uuidOf(digest)
+        const credited = yield* sql.unsafe(CREDIT, [id, accountId, amount, reference, new Date(now())])
+        if (credited.length > 0) return undefined
+        const earlier = yield* sql<{
+          readonly amount: bigint
+        }>`select amount from entries where txn_id = ${id} and account_id = ${accountId}`
+        return earlier[0]?.amount
       }, Effect.orDie)
 
       const balance = Effect.fnUntraced(function* (accountId: string) {

@@ -110,6 +110,17 @@ onEveryDatabase("Billing", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
+  it.effect("tells what was credited for a reference before", () =>
+    Effect.gen(function* () {
+      const ledger = yield* LedgerStore
+      const [one, other] = [yield* makeTenant({ credit: 0n }), yield* makeTenant({ credit: 0n })]
+      expect(yield* ledger.credit(other.workspaceId, 8n, "a")).toBe(undefined)
+      expect(yield* ledger.credit(one.workspaceId, 7n, "a")).toBe(undefined)
+      expect(yield* ledger.credit(one.workspaceId, 9n, "a")).toBe(7n)
+      expect((yield* ledger.balance(one.workspaceId)).balance).toBe(7n)
+    }).pipe(Effect.provide(TestLayer))
+  )
+
   it.effect("sums up the requests of whole UTC days, both included", () =>
     Effect.gen(function* () {
       const billing = yield* Billing
