@@ -83,8 +83,10 @@ export const offerIssues = (body: Readonly<Record<string, unknown>>, offer: Offe
   if (type !== undefined && typeof count === "number" && count > type.maxGpuCount && count <= MAX_GPU_COUNT) {
     issues.push({ path: "gpu_count", message: `must be at most ${type.maxGpuCount} for ${type.id}` })
   }
-  if (type !== undefined && typeof region === "string" && !type.regions.includes(region)) {
-    issues.push({ path: "region", message: `${oneOf(type.regions)} for ${type.id}` })
+  // Of a type that nobody knows any region may be meant, but no other word.
+  const regions = type?.regions ?? [...new Set(offer.gpuTypes.flatMap((candidate) => candidate.regions))].sort()
+  if (typeof region === "string" && !regions.includes(region)) {
+    issues.push({ path: "region", message: type === undefined ? oneOf(regions) : `${oneOf(regions)} for ${type.id}` })
   }
   if (typeof template === "string" && !offer.templates.some((known) => known.id === template)) {
     issues.push({ path: "template", message: oneOf(offer.templates.map((known) => known.id)) })

@@ -118,6 +118,17 @@ describe("JobRequest", () => {
     assert.deepStrictEqual(paths(with_({ labels: { "": "x" } })), ["labels."])
   })
 
+  it("knows a region that no GPU type has, also beside a GPU type that nobody knows", () => {
+    assert.sameMembers(paths(with_({ gpu_type: "H900", region: "moon" })), ["gpu_type", "region"])
+    assert.sameMembers(paths(with_({ gpu_type: 7, region: "moon" })), ["gpu_type", "region"])
+    assert.deepStrictEqual(paths(with_({ gpu_type: "H900", region: "us-east" })), ["gpu_type"])
+    const told = decode(with_({ gpu_type: "H900", region: "moon" }))
+    assert.deepInclude(Result.isFailure(told) ? told.failure : [], {
+      path: "region",
+      message: "must be one of eu-north, us-east"
+    })
+  })
+
   it("counts bytes, not characters", () => {
     assert.deepStrictEqual(paths(with_({ command: "é".repeat(32_769) })), ["command"])
     assert.deepStrictEqual(paths(with_({ env: { A: "é".repeat(16_384) } })), [])
