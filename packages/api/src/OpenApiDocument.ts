@@ -80,7 +80,8 @@ const surface = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     paths: Surface["paths"]
     components: { schemas: Surface["schemas"] }
   }
-  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) complete(operation, errorSchema)
+  for (const [method, operation] of Object.values(paths).flatMap((path) => Object.entries(path)))
+    complete(method, operation, errorSchema)
   return { tags, paths, schemas: components.schemas }
 }
 
@@ -93,7 +94,7 @@ const queryIntegers: Readonly<Record<string, Json>> = {
 }
 
 /** Adds what holds for every route. */
-const complete = (operation: Operation, errorSchema: string) => {
+const complete = (method: string, operation: Operation, errorSchema: string) => {
   operation.security = [{ bearer: [] }]
   for (const parameter of operation.parameters ?? []) {
     const integer = parameter.in === "query" ? queryIntegers[parameter.name] : undefined
@@ -109,7 +110,8 @@ const complete = (operation: Operation, errorSchema: string) => {
     }
   }
   const edge: Record<string, string> = { 500: "Something went wrong on the server" }
-  if (operation.requestBody !== undefined) {
+  // A POST without a body in the contract reads what is sent all the same, to refuse it.
+  if (operation.requestBody !== undefined || method === "post") {
     edge[413] = "The body is too large"
     edge[415] = "The body is not JSON"
   }

@@ -1,20 +1,17 @@
 /**
  * Who may call an endpoint of the infrastructure surface: a valid key (401), in an environment of its workspace (404), with
- * the endpoint's scope (403). Bad input becomes 422 here too, after all of that; the budget of jobs in between.
+ * the endpoint's scope (403); for a job, within the budget (402).
  */
-import { Authorized, NeedsScope, WellFormed, WithinBudget } from "@sluice/api/access/InfraAccess"
+import { Authorized, NeedsScope, WithinBudget } from "@sluice/api/access/InfraAccess"
 import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
-import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
+import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { Access } from "@sluice/domain/access/Access"
 import { EnvironmentAmbiguous, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { listed } from "@sluice/domain/requests/BodyIssues"
 import { Context, Effect, Layer } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
-import type * as HttpApiError from "effect/http-api/HttpApiError"
 import { bearerOf } from "./Bearer.ts"
 import { BudgetGate } from "./BudgetGate.ts"
 import { infraError } from "./EdgeErrors.ts"
@@ -70,13 +67,3 @@ export const withinBudget = Layer.effect(
       )
   })
 )
-
-export const wellFormed = HttpApiMiddleware.layerSchemaErrorTransform(WellFormed, (error) =>
-  // An answer of ours that does not fit the contract is our defect, never the caller's 422.
-  error.kind === "Body" || error.kind === "ResponseHeaders"
-    ? Effect.fail(error)
-    : Effect.withFiberSucceed((fiber) => infraError(invalid(issuesOf(error)), Context.get(fiber.context, RequestId)))
-)
-
-const issuesOf = (error: HttpApiError.HttpApiSchemaError) =>
-  listed(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")

@@ -13,6 +13,20 @@ export const jsonBody = (
     ? Effect.flatMap(Effect.orDie(request.text), parse)
     : Effect.fail(new NotJson())
 
+/** No body, or an object without fields, which many clients send where there is nothing to say. */
+export const noBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, RequestInvalid | NotJson> =>
+  Effect.flatMap(Effect.orDie(request.text), (text) =>
+    text === "" ? Effect.void : Effect.flatMap(jsonBody(request), fieldless)
+  )
+
+const fieldless = (body: unknown): Effect.Effect<void, RequestInvalid> => {
+  const issues =
+    typeof body !== "object" || body === null || Array.isArray(body)
+      ? [{ path: "", message: "must be a JSON object" }]
+      : Object.keys(body).map((path) => ({ path, message: "is not a field of this request" }))
+  return issues.length === 0 ? Effect.void : Effect.fail(new RequestInvalid({ issues }))
+}
+
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || /^application\/json *(;|$)/i.test(contentType)
 

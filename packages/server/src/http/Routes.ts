@@ -16,13 +16,14 @@ import { imageLink, imageLinkRoute } from "../site/ImageLinkRoute.ts"
 import { site, siteRoutes } from "../site/SiteRoutes.ts"
 import { storageHandlers } from "../storage/StorageHandlers.ts"
 import { templatesHandlers } from "../templates/TemplatesHandlers.ts"
-import { authorized, wellFormed, withinBudget } from "./Authorization.ts"
+import { authorized, withinBudget } from "./Authorization.ts"
 import { KeyWatch } from "../access/KeyWatch.ts"
 import { BudgetGate } from "./BudgetGate.ts"
 import { edge } from "./Edge.ts"
 import type { HostRule } from "./Hosts.ts"
 import { onceOnly } from "./OnceOnly.ts"
 import { type Route, routesOf } from "./RouteTable.ts"
+import { wellFormed } from "./WellFormed.ts"
 
 const infra = HttpApiBuilder.layer(InfraApi).pipe(
   Layer.provide([

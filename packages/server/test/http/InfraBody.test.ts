@@ -57,6 +57,43 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body"
     })
   )
 
+  it.effect("of a POST that takes none may be empty or an object without fields, and nothing else", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const { id } = (yield* ask("/api/v1/jobs", { body: job })).json.data
+      // Ended, so that nothing is refused for its state but after its body.
+      yield* ask(`/api/v1/jobs/${id}/logs`)
+      const machine = (yield* ask(`/api/v1/jobs/${id}`)).json.data.instance_id
+      const json = "application/json"
+      for (const [path, fine] of [
+        [`/api/v1/jobs/${id}/cancel`, 409],
+        [`/api/v1/jobs/${MISSING}/cancel`, 404],
+        [`/api/v1/instances/${machine}/stop`, 200],
+        ["/api/v1/instances/not-an-id/stop", 404]
+      ] as const) {
+        for (const [type, body, status, issues] of [
+          [undefined, undefined, fine, undefined],
+          [json, "", fine, undefined],
+          ["application/x-www-form-urlencoded", "", fine, undefined],
+          [json, "{}", fine, undefined],
+          [json, "{", 422, [""]],
+          [json, "[1]", 422, [""]],
+          [json, "null", 422, [""]],
+          [json, '{"foo":1,"__proto__":2}', 422, ["foo", "__proto__"]],
+          ["text/plain", "{}", 415, undefined],
+          ["application/x-www-form-urlencoded", "a=1", 415, undefined]
+        ] as const) {
+          const headers: Record<string, string> = type === undefined ? {} : { "content-type": type }
+          const told = yield* ask(path, { method: "POST", headers, body })
+          expect([path, type, body, told.status]).toEqual([path, type, body, status])
+          if (issues !== undefined) expect([path, body, pathsOf(told)]).toEqual([path, body, issues])
+        }
+        expect((yield* ask(path, { body: { name: "x".repeat(1_100_000) } })).status).toBe(413)
+      }
+    })
+  )
+
   it.effect("names one field where the rest would be endless, at every route that takes a body", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

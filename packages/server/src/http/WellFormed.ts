@@ -1,0 +1,36 @@
+/**
+ * Bad input of the infrastructure surface becomes 422 with all issues at once, after everything that `Authorization` asks.
+ * A POST whose contract has no body is looked at too: a body that nobody reads may have been meant to change something.
+ */
+import { WellFormed } from "@sluice/api/access/InfraAccess"
+import { invalid } from "@sluice/api/infra/WireError"
+import { listed } from "@sluice/domain/requests/BodyIssues"
+import { Context, Effect, Layer, type Types } from "effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpApiError from "effect/http-api/HttpApiError"
+import { refusal } from "./Answer.ts"
+import { infraError } from "./EdgeErrors.ts"
+import { noBody } from "./JsonBody.ts"
+import { RequestId } from "./RequestId.ts"
+
+export const wellFormed = Layer.succeed(WellFormed, (httpEffect, { endpoint }) => {
+  const isBodiless = endpoint.method === "POST" && endpoint.payload.size === 0
+  return Effect.withFiber((fiber) => {
+    const requestId = Context.get(fiber.context, RequestId)
+    const checked = Effect.catchIf(httpEffect, isCallers, (error) =>
+      Effect.succeed(infraError(invalid(issuesOf(error)), requestId))
+    )
+    if (!isBodiless) return checked
+    return Effect.matchEffect(noBody(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)), {
+      onFailure: (failure) => Effect.succeed(refusal(failure, requestId)),
+      onSuccess: () => checked
+    })
+  })
+})
+
+/** An answer of ours that does not fit the contract is our defect, never the caller's 422. */
+const isCallers = (error: Types.unhandled): error is Types.unhandled & HttpApiError.HttpApiSchemaError =>
+  HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
+
+const issuesOf = (error: HttpApiError.HttpApiSchemaError) =>
+  listed(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")
