@@ -37,7 +37,7 @@ export const onceOnly = Layer.effect(
             Effect.map(httpEffect, toAnswer)
           )
         ).pipe(
-          Effect.map(({ text, replayed }) => fromText(text, replayed)),
+          Effect.map(({ text, replayed }) => fromText(text, replayed, requestId)),
           Effect.catchTags({
             IdempotencyMismatch: (failure) => Effect.succeed(infraError(wireErrorOf(failure), requestId)),
             IdempotencyInProgress: (failure) => Effect.succeed(infraError(wireErrorOf(failure), requestId))
@@ -83,8 +83,9 @@ const outcomeOf = (status: number, body: string): Outcome => {
   return status === 422 || status === 429 ? "none" : "kept"
 }
 
-const fromText = (text: string, replayed: boolean): HttpServerResponse.HttpServerResponse => {
-  const { status, headers, body } = Schema.decodeSync(StoredText)(text)
+const fromText = (text: string, replayed: boolean, requestId: string): HttpServerResponse.HttpServerResponse => {
+  const { status, headers, body: first } = Schema.decodeSync(StoredText)(text)
+  const body = replayed && status >= 400 ? renamed(first, requestId) : first
   const all = replayed ? { ...headers, "idempotent-replayed": "true" } : headers
   if (body === "") return HttpServerResponse.empty({ status, headers: all })
   return HttpServerResponse.text(body, {
@@ -92,4 +93,10 @@ const fromText = (text: string, replayed: boolean): HttpServerResponse.HttpServe
     headers: all,
     contentType: headers["content-type"] ?? "application/json"
   })
+}
+
+/** An error names the request that it answers, as its header does: of a replay that is not the first one. */
+const renamed = (body: string, requestId: string): string => {
+  const { error }: { readonly error: { readonly details: object } } = JSON.parse(body)
+  return JSON.stringify({ error: { ...error, details: { ...error.details, request_id: requestId } } })
 }

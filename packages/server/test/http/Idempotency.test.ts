@@ -132,4 +132,20 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("Idempot
       expect([first.status, again.status, again.headers.get("idempotent-replayed")]).toEqual([404, 404, "true"])
     })
   )
+
+  it.effect("names the request that is answered in an error that is told again, and else tells the same", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const wanted = { ...job, gpu_type: "refused" }
+      const first = yield* ask("/api/v1/jobs", { ...keyed("named"), body: wanted })
+      const again = yield* ask("/api/v1/jobs", {
+        headers: { "idempotency-key": "named", "x-request-id": "mine" },
+        body: wanted
+      })
+      expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([500, "true"])
+      for (const told of [first, again])
+        expect(told.json.error.details.request_id).toBe(told.headers.get("x-request-id"))
+      expect(again.text).toBe(first.text.replace(first.json.error.details.request_id, "mine"))
+    })
+  )
 })
