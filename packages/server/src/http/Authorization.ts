@@ -7,7 +7,7 @@ import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
 import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { Access } from "@sluice/domain/access/Access"
 import { EnvironmentAmbiguous, ScopeMissing } from "@sluice/domain/access/AccessErrors"
-import { CurrentPrincipal } from "@sluice/domain/access/Principal"
+import { CurrentPrincipal, type Principal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer } from "effect"
@@ -33,23 +33,30 @@ export const authorized = Layer.effect(
         const header = source.headers["x-environment"]
         const inQuery = typeof query === "string" ? query : undefined
         const inHeader = typeof header === "string" ? header : undefined
-        const ambiguous = inQuery !== undefined && inHeader !== undefined && inQuery !== inHeader
-        return Effect.matchEffect(
-          access.authenticate(bearerOf(source), ambiguous ? undefined : (inQuery ?? inHeader)),
-          {
-            onFailure: refusal,
-            onSuccess: (principal) =>
-              !principal.scopes.includes(scope)
-                ? refusal(new ScopeMissing({ scope }))
-                : ambiguous
-                  ? refusal(new EnvironmentAmbiguous())
-                  : Effect.provideService(httpEffect, CurrentPrincipal, principal)
-          }
-        )
+        const isTwice = inQuery !== undefined && inHeader !== undefined && inQuery !== inHeader
+        const asked = (environment: string | undefined) => access.authenticate(bearerOf(source), environment)
+        const goOn = (principal: Principal) => Effect.provideService(httpEffect, CurrentPrincipal, principal)
+        return Effect.matchEffect(asked(isTwice ? undefined : (inQuery ?? inHeader)), {
+          onFailure: refusal,
+          onSuccess: (principal) =>
+            !principal.scopes.includes(scope)
+              ? refusal(new ScopeMissing({ scope }))
+              : isTwice
+                ? Effect.matchEffect(same(asked(inQuery), asked(inHeader)), { onFailure: refusal, onSuccess: goOn })
+                : goOn(principal)
+        })
       })
     }
   })
 )
+
+type Found = ReturnType<Access["Service"]["authenticate"]>
+
+/** One environment has a name and an id: two texts may mean the same. One that is not there equals no other. */
+const same = (query: Found, header: Found) =>
+  Effect.flatMap(Effect.all([query, header]), ([inQuery, inHeader]) =>
+    inQuery.environmentId === inHeader.environmentId ? Effect.succeed(inQuery) : Effect.fail(new EnvironmentAmbiguous())
+  ).pipe(Effect.catchTag("EnvironmentNotFound", () => Effect.fail(new EnvironmentAmbiguous())))
 
 export const withinBudget = Layer.effect(
   WithinBudget,

@@ -5,6 +5,7 @@ import type { Told } from "./support/TestServer.ts"
 import { TestServer, testServer } from "./support/TestServer.ts"
 
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const pathsOf = (told: Told) => told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 
 layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights", (it) => {
@@ -17,6 +18,16 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights"
       expect((yield* ask("/api/v1/jobs?environment=default", { headers: { "x-environment": "default" } })).status).toBe(
         200
       )
+      for (const [query, header] of [
+        [id, "default"],
+        ["default", id],
+        [id, id.toUpperCase()]
+      ]) {
+        const told = yield* ask(`/api/v1/jobs?environment=${query}`, { headers: { "x-environment": header } })
+        expect([query, header, told.status]).toEqual([query, header, 200])
+      }
+      const unknown = yield* ask(`/api/v1/jobs?environment=${MISSING}`, { headers: { "x-environment": "default" } })
+      expect([unknown.status, pathsOf(unknown)]).toEqual([422, ["environment"]])
       const both = yield* ask("/api/v1/jobs?environment=default", { headers: { "x-environment": "other" } })
       expect([both.status, pathsOf(both)]).toEqual([422, ["environment"]])
       for (const query of [
