@@ -129,6 +129,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("every r
       for (const path of ["/v1", "/v1/nothing"]) {
         const told = yield* ask(path)
         expect([told.status, told.json.error.type]).toEqual([404, "invalid_request_error"])
+        expect(told.headers.has("x-ratelimit-limit")).toBe(false)
       }
       for (const path of [
         "/api/v1/jobs/%zz",
