@@ -45,7 +45,8 @@ export const program = (args: ReadonlyArray<string>, options: { readonly colours
       return yield* told(new UsageWrong({ issues: mistakeTexts(mistakes) }), help.usage)
     }
     if (isFailure(error)) return yield* told(error)
-    yield* out.say(`sluice: something unforeseen happened: ${error.text}\n        Please report it.`)
+    const message = `something unforeseen happened: ${error.text}`
+    yield* out.fail({ code: "unforeseen", message }, `sluice: ${message}\n        Please report it.`)
     return EXIT.failed
   })
 
@@ -55,8 +56,8 @@ const told = Effect.fnUntraced(function* (given: Failure, usage?: string) {
   const out = yield* Output
   const failure = given._tag === "Unreachable" ? withProxy(given, yield* Variables) : given
   if (failure._tag !== "Ended") {
-    yield* out.say(out.json ? JSON.stringify({ error: failureJson(failure) }) : failureText(failure))
-    if (usage !== undefined && !out.json) yield* out.say(usage)
+    yield* out.fail(failureJson(failure), failureText(failure))
+    if (usage !== undefined) yield* out.say(usage)
   }
   return exitCodeOf(failure)
 })

@@ -15,7 +15,7 @@ import { serveCommand } from "./serve/ServeCommand.ts"
 const Json = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(
     Flag.withDefault(false),
-    Flag.withDescription("JSON on standard output, and as errors")
+    Flag.withDescription("JSON on standard output, errors as JSON on standard error, no talk")
   )
 })
 

@@ -69,6 +69,9 @@ describe("jobs", () => {
     expect([wrong.code, wrong.out]).toEqual([2, ""])
     expect(wrong.err).toMatch(/--gpu must be one of .*H100/)
     expect(wrong.err).toMatch(/\(request [\w-]+\)/)
+    const dear = await sluice("jobs", "run", "--json", "--gpu", "H100", "--gpus", "8", "--timeout", "24h", "--", "true")
+    expect([dear.code, JSON.parse(dear.out).event]).toEqual([1, "quote"])
+    expect(JSON.parse(dear.err).error.code).toBe("insufficient_credits")
     expect(await count()).toBe(before)
   })
 

@@ -35,10 +35,10 @@ describe("a network that breaks", () => {
     expect(err.trimEnd()).toMatch(/failed, exit code 7, ran 1m 05s, cost \$0\.045, 5\d\d bytes of log$/)
   })
 
-  it("with --json every line of standard output is an event, and the texts make up the log", async () => {
+  it("with --json every line of standard output is an event, the texts make up the log, and there is no talk", async () => {
     const log = Buffer.from("line one\nline two\n".repeat(40))
     service = await flakyService({ log, eventBytes: 64 })
-    const { code, out } = await cli(["--json", ...run], variables(service))
+    const { code, err, out } = await cli(["--json", ...run], variables(service))
     const events = out
       .trimEnd()
       .split("\n")
@@ -56,7 +56,7 @@ describe("a network that breaks", () => {
         .join("")
     ).toBe(log.toString())
     expect(events.at(-1).job.exit_code).toBe(7)
-    expect(code).toBe(7)
+    expect([code, err]).toEqual([7, ""])
   })
 
   it("a tail that is cut goes on where it was, also where its first bytes are no UTF-8", async () => {

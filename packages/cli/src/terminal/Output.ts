@@ -1,6 +1,7 @@
 /**
  * What goes where: data to standard output, talk to standard error, and one line of progress that is redrawn in place.
- * Nothing is redrawn, coloured or asked where there is no terminal. With `--json` standard output carries JSON alone.
+ * Nothing is redrawn, coloured or asked where there is no terminal. With `--json` both carry JSON alone: standard
+ * error what went wrong, and no talk.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,7 +23,9 @@ export class Output extends Context.Service<
     readonly answer: <A>(value: A, render: (value: A) => string) => Effect.Effect<void>
     /** One event of a stream; only with `--json`. */
     readonly event: (value: { readonly event: string }) => Effect.Effect<void>
-    /** A line of talk on standard error. */
+    /** What went wrong, on standard error: a line of JSON, or the text. */
+    readonly fail: (error: object, text: string) => Effect.Effect<void>
+    /** A line of talk on standard error; none with `--json`. */
     readonly say: (line: string) => Effect.Effect<void>
     /** Replaces the line of progress; an empty text takes it away. Nothing without a terminal. */
     readonly progress: (text: string) => Effect.Effect<void>
@@ -45,6 +48,12 @@ export class Output extends Context.Service<
           column0 = !facts.stdoutTerminal || last === "\n"
           return Effect.andThen(hide(), write(streams.out, bytes))
         })
+      const told = (text: string) =>
+        Effect.suspend(() => {
+          const fresh = column0 ? "" : "\n"
+          column0 = true
+          return Effect.andThen(hide(), talk(`${fresh}${text}\n`))
+        })
       const line = (value: unknown) => data(`${JSON.stringify(value)}\n`)
       return Output.of({
         json: facts.json,
@@ -53,12 +62,8 @@ export class Output extends Context.Service<
         data,
         answer: (value, render) => (facts.json ? line(value) : data(`${render(value)}\n`)),
         event: (value) => (facts.json ? line(value) : Effect.void),
-        say: (text) =>
-          Effect.suspend(() => {
-            const fresh = column0 ? "" : "\n"
-            column0 = true
-            return Effect.andThen(hide(), talk(`${fresh}${text}\n`))
-          }),
+        fail: (error, text) => told(facts.json ? JSON.stringify({ error }) : text),
+        say: (text) => (facts.json ? Effect.void : told(text)),
         progress: (text) =>
           Effect.suspend(() => {
             // Output that stopped within a line owns that line.
