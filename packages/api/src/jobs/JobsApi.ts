@@ -130,7 +130,7 @@ const logs = HttpApiEndpoint.get("logs", "/:id/logs", {
     about(
       "getJobLogs",
       "Read or follow a job's output",
-      "Bytes as they were written, as text; stays open while the job runs. With `Accept: text/event-stream`: events `log` " +
+      "Bytes as they were written, as text; stays open while the job runs. With `Accept: text/event-stream` (and no higher quality for text): events `log` " +
         "(`id` is the next byte's offset, data `{text}`), `status` (a Job), `gap` (`{from,to}`), `end` " +
         "(`{status,exit_code}`); `Last-Event-ID` resumes."
     )

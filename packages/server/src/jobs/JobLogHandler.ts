@@ -45,11 +45,19 @@ export const jobLog = Effect.gen(function* () {
   return (input: LogRequest) => answer(open(input), (response) => response)
 })
 
-const wantsEvents = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  (request.headers.accept ?? "").split(",").some((range) => {
-    const [type, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
-    return type === "text/event-stream" && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
-  })
+/** Events are wanted where they are named, and text is not wanted more. */
+const wantsEvents = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const ranges = new Map((request.headers.accept ?? "").split(",").map(qualityOf))
+  const events = ranges.get("text/event-stream") ?? 0
+  const text = ranges.get("text/plain") ?? ranges.get("text/*") ?? ranges.get("*/*") ?? 0
+  return events > 0 && events >= text
+}
+
+const qualityOf = (range: string): readonly [type: string, quality: number] => {
+  const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
+  const quality = parameters.find((one) => /^q=[01](\.\d*)?$/.test(one))
+  return [type, quality === undefined ? 1 : Number(quality.slice(2))]
+}
 
 const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], events: boolean) => {
   const last = events ? request.headers["last-event-id"] : undefined

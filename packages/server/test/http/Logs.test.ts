@@ -36,6 +36,20 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("job log
       expect(resumed.text).toContain(JSON.stringify({ text: LINE.slice(6) }))
       expect((yield* logs("", { ...events, "last-event-id": String(LINE.length) })).text).not.toContain("event: log")
 
+      for (const [accept, type] of [
+        ["text/plain, text/event-stream;q=0.5", "text/plain; charset=utf-8"],
+        ["text/event-stream; q=0.5, */*", "text/plain; charset=utf-8"],
+        ["text/event-stream;q=0.3, text/*;q=0.4", "text/plain; charset=utf-8"],
+        ["text/event-stream;q=0.0, text/html", "text/plain; charset=utf-8"],
+        ["*/*", "text/plain; charset=utf-8"],
+        ["text/event-stream;q=0.5", "text/event-stream"],
+        ["text/event-stream, */*", "text/event-stream"],
+        ["text/plain, Text/Event-Stream", "text/event-stream"],
+        ["text/plain;q=0.2, text/event-stream;charset=utf-8;Q=0.5, */*", "text/event-stream"]
+      ] as const) {
+        expect([accept, (yield* logs("", { accept })).headers.get("content-type")]).toEqual([accept, type])
+      }
+
       for (const [query, headers] of [
         ["?offset=-1", {}],
         ["?offset=x", {}],
