@@ -5,7 +5,7 @@
  * was not found is never remembered. A malformed key is refused before any look-up. A caller that is known costs one look
  * into a map: every request passes here.
  */
-import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
 import { EnvironmentNotFound } from "../environments/Environment.ts"
 import { KeyInvalid } from "./AccessErrors.ts"
 import { AccessStore, TOUCH_AFTER_MS } from "./AccessStore.ts"
@@ -59,11 +59,8 @@ export class Access extends Context.Service<
         }
         return { principal, until: now + TRUSTED_MS }
       })
-      /** One look-up serves all who ask at the same time. */
-      const lookups = yield* Cache.makeWith(lookup, {
-        capacity: MAX_PRINCIPALS,
-        timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.millis(TRUSTED_MS) : Duration.zero)
-      })
+      /** One look-up serves all who ask at the same time, and nobody after: what it found is remembered in `known` alone. */
+      const lookups = yield* Cache.make({ lookup, capacity: MAX_PRINCIPALS, timeToLive: Duration.zero })
 
       const known = new Map<string, Known>()
       let forgotten = 0
