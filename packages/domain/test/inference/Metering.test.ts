@@ -1,7 +1,7 @@
 /** The money of inference on both stores: one statement decides like one request after the other would. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
-import { REVENUE_ACCOUNT } from "@sluice/domain/billing/Ledger"
+import { REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledger"
 import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
 import { HOLD_EXPIRES_POLLS, Metering } from "@sluice/domain/inference/Metering"
 import { Effect, Exit, Layer } from "effect"
@@ -107,6 +107,7 @@ onEveryDatabase("Metering", (it) => {
 
     it.effect("a cost above the hold takes what is free, or is borne by the operator", () =>
       Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
         const metering = yield* Metering
         const principal = yield* openWorkspace(4, 100n)
         const first = { id: idOf.request(1), principal }
@@ -117,6 +118,11 @@ onEveryDatabase("Metering", (it) => {
         expect(yield* money(principal)).toMatchObject({ balance: 45n, held: 40n, entries: 0n })
         yield* metering.settle(settlement(second, 55n))
         expect(yield* money(principal)).toMatchObject({ balance: 5n, held: 0n, spent: 95n, entries: 0n })
+        expect(yield* sql`select account_id, amount from entries where txn_id = ${second.id} order by seq`).toEqual([
+          { account_id: principal.workspaceId, amount: -40n },
+          { account_id: REVENUE_ACCOUNT, amount: 55n },
+          { account_id: WRITE_OFF_ACCOUNT, amount: -15n }
+        ])
       })
     )
 

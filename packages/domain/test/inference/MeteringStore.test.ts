@@ -39,7 +39,7 @@ const makeModel = (accounts: ReadonlyArray<Account>) => {
     // All that is held is held for the one environment of the account.
     const room = accounts.map(({ budget, held, spent }) => (budget === null ? null : budget - spent - held))
     const alone = accounts.map(({ held }) => held === 0n)
-    return rows.map((row) => {
+    const refusalOf = (row: (typeof rows)[number]) => {
       const account = accounts[row.account]!
       if (row.block !== undefined) {
         const block = holds.get(row.block.id)
@@ -80,6 +80,10 @@ const makeModel = (accounts: ReadonlyArray<Account>) => {
       account.held += row.amount
       holds.set(row.id, { amount: row.amount, open: true })
       return null
+    }
+    return rows.map((row) => {
+      const left = { available: free[row.account]!, room: room[row.account]! }
+      return { ...left, refused: refusalOf(row) }
     })
   }
   return { run, share }
@@ -133,9 +137,9 @@ onEveryDatabase("MeteringStore", (it) => {
             })
             const expected = model.run(rows)
             const outcomes = yield* store.flush(rows, 0, 1_000)
-            expect(outcomes.map(({ refused }) => refused)).toEqual(expected)
+            expect(outcomes.map(({ available, refused, room }) => ({ available, refused, room }))).toEqual(expected)
             const again = yield* store.flush(
-              rows.filter((_, i) => expected[i] === null),
+              rows.filter((_, i) => expected[i]!.refused === null),
               0,
               1_000
             )

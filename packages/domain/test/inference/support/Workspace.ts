@@ -65,6 +65,15 @@ export const money = Effect.fn(function* (principal: Principal) {
   const amiss = yield* sql`select e.id from environments e where e.reserved <>
     (select coalesce(sum(amount), 0) from holds where environment_id = e.id and state = 'open')`
   if (amiss.length > 0) throw new Error("What is set aside in a budget is not the sum of its open holds")
+  const strange = yield* sql`select e.txn_id from (select txn_id, balance_after,
+      sum(amount) over (order by seq) as balance from entries where account_id = ${principal.workspaceId}) e
+    where balance_after is distinct from balance`
+  if (strange.length > 0) throw new Error("An entry does not say the balance that it left")
+  const uncharged = yield* sql`select u.id from usage u where u.workspace_id = ${principal.workspaceId} and u.cost <>
+    (select coalesce(-sum(amount), 0) from entries where txn_id = u.id and account_id = u.workspace_id)`
+  if (uncharged.length > 0) throw new Error("What usage says of a cost is not what was charged")
+  const empty = yield* sql`select id from txns t where not exists (select from entries where txn_id = t.id)`
+  if (empty.length > 0) throw new Error("A transaction moves no money")
   return row
 })
 
