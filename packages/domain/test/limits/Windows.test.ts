@@ -35,4 +35,14 @@ describe("Windows", () => {
     expect(windows.get("new")).toBeUndefined()
     expect(windows.get("key 0")).toBeDefined()
   })
+
+  it("forgets what ended behind a key that was asked for again", () => {
+    const windows = new Windows()
+    windows.consume("regular", 1, 0)
+    windows.consume("once", 1, 1)
+    windows.consume("regular", 1, WINDOW_MS)
+    windows.consume("new", 1, WINDOW_MS + 1)
+    expect(windows.get("once")).toBeUndefined()
+    expect(windows.get("regular")).toBeDefined()
+  })
 })

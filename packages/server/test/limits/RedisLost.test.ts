@@ -82,10 +82,16 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
       const a = yield* replica(redis.url)
       redis.standStill()
       const many = 2 * MAX_WAITING
-      const answers = yield* Effect.all(
-        Array.from({ length: many }, () => a.limits.consume("key", many - 10)),
-        { concurrency: "unbounded" }
+      const asked = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: many }, () => a.limits.consume("key", many - 10)),
+          { concurrency: "unbounded" }
+        ),
+        { startImmediately: true }
       )
+      // As many wait as may: whoever comes now is not kept.
+      expect((yield* atOnce(a.limits.consume("beside", 1))).admitted).toBe(true)
+      const answers = yield* Fiber.join(asked)
       expect(answers.filter(({ admitted }) => admitted)).toHaveLength(many - 10)
       expect(yield* atOnce(a.limits.sharing)).toBe("lost")
       // It answers without waiting for anything.
