@@ -32,6 +32,13 @@ describe("The next look at a machine", () => {
     )
   })
 
+  it("comes soon where the provider promises nothing, and minds no output once the command has exited", () => {
+    const exited: MachineFacts = { ...running, exit: { at: NOW, code: 0, why: "exit" } }
+    assert.strictEqual(lookAgainAt(running, seen(NOW, null, null), NOW), NOW + 2_000)
+    assert.strictEqual(lookAgainAt({ ...running, commandStartedAt: null }, seen(NOW, null, null), NOW), NOW + 2_000)
+    assert.strictEqual(lookAgainAt(exited, seen(NOW, 1_800_000, 0), NOW), NOW + 1_800_000)
+  })
+
   it("is at the promised change, and for output alone at a moment that machines share", () => {
     assert.strictEqual(lookAgainAt(running, seen(NOW, 1_234, Infinity), NOW), NOW + 1_234)
     fc.assert(

@@ -6,7 +6,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
 import { Replica } from "../../src/database/Replica.ts"
-import { OutputStore } from "../../src/machines/OutputStore.ts"
+import { MAX_CHUNK_BYTES, OutputStore } from "../../src/machines/OutputStore.ts"
 
 const TestLayer = OutputStore.layer.pipe(Layer.provide(Replica.layer({ speed: 1 })), Layer.provide(NodeServices.layer))
 const idOf = (n: number) => `0000000a-0000-7000-8000-${String(n).padStart(12, "0")}`
@@ -55,10 +55,34 @@ onEveryDatabase("OutputStore", (it) => {
       for (const reader of [dead, alive]) yield* store.reading(id, reader, 5)
       yield* TestClock.adjust("16 seconds")
       yield* store.reading(id, alive, 9)
+      assert.strictEqual(yield* store.slowest(id), 9)
       yield* store.dropStale
       const left = yield* sql<{ readonly id: string }>`select follower_id as id from output_followers`
       assert.deepStrictEqual(left, [{ id: alive }])
-      assert.strictEqual(yield* store.slowest(id), 9)
+      yield* store.reading(id, dead, 3)
+      yield* store.left(id, alive)
+      assert.strictEqual(yield* store.slowest(id), 3)
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("drops whole chunks of a range alone, and reads from within the largest", () =>
+    Effect.gen(function* () {
+      yield* machines(301, 1)
+      const store = yield* OutputStore
+      const largest = new Uint8Array(MAX_CHUNK_BYTES)
+      const chunks = [bytes("head"), bytes("middle"), largest, bytes("tail")]
+      let end = 0
+      for (const chunk of chunks) {
+        assert.isTrue(yield* store.append(idOf(301), end, chunk))
+        end += chunk.length
+      }
+      const starts = (position: number) =>
+        Effect.map(store.read(idOf(301), position), (read) => read.map(({ start }) => start))
+      assert.deepStrictEqual(yield* starts(0), [0, 4, 10, 10 + MAX_CHUNK_BYTES])
+      assert.deepStrictEqual(yield* starts(9 + MAX_CHUNK_BYTES), [10, 10 + MAX_CHUNK_BYTES])
+      yield* store.prune(idOf(301), 2, 11)
+      assert.deepStrictEqual(yield* starts(0), [0, 10, 10 + MAX_CHUNK_BYTES])
+      assert.strictEqual(yield* store.total(idOf(301)), end)
     }).pipe(Effect.provide(TestLayer))
   )
 })

@@ -1,0 +1,124 @@
+/** What comes from a provider into the store: every byte at its place, no secret, the 10 MB rule, and nobody waits for ever. */
+import { expect, it } from "@effect/vitest"
+import { Replica } from "@sluice/domain/database/Replica"
+import { Signals } from "@sluice/domain/database/Signals"
+import { type MachineProviderService, MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import { MachineSecrets } from "@sluice/domain/machines/MachineSecrets"
+import { gapOf, LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
+import { Outputs } from "@sluice/domain/machines/Outputs"
+import { MAX_CHUNK_BYTES, OutputStore } from "@sluice/domain/machines/OutputStore"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+const SECRET = "a very long secret"
+const SOURCE = { id: "m", sealed: null }
+const POLL_MS = 1_000
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+interface World {
+  readonly written: Uint8Array
+  /** What the provider still has begins here. */
+  readonly keptFrom?: number
+  /** Where the reader furthest behind is. */
+  readonly slowest?: number
+  readonly hangs?: boolean
+}
+
+const set = ({ hangs, keptFrom = 0, slowest, written }: World) => {
+  const stored: Array<Uint8Array> = []
+  const pruned: Array<readonly [number, number]> = []
+  const news: Array<string> = []
+  const total = () => stored.reduce((sum, chunk) => sum + chunk.length, 0)
+  const provider = {
+    read: (_: string, from: number, most: number) => {
+      const offset = Math.max(from, keptFrom)
+      return hangs ? Effect.never : Effect.succeed({ offset, bytes: written.subarray(offset, offset + most) })
+    }
+  } as unknown as MachineProviderService
+  const store = {
+    append: (_: string, at: number, chunk: Uint8Array) =>
+      Effect.sync(() => {
+        if (at !== total()) return false
+        stored.push(chunk)
+        return true
+      }),
+    source: () => Effect.succeed(SOURCE),
+    total: () => Effect.sync(total),
+    slowest: () => Effect.succeed(slowest),
+    prune: (_: string, from: number, to: number) => Effect.sync(() => void pruned.push([from, to]))
+  } as unknown as OutputStore["Service"]
+  const secrets = { values: () => Effect.succeed([SECRET]) } as unknown as MachineSecrets["Service"]
+  const layer = Outputs.layer.pipe(
+    Layer.provide([
+      Layer.succeed(MachineProvider, provider),
+      Layer.succeed(OutputStore, store),
+      Layer.succeed(MachineSecrets, secrets),
+      Layer.succeed(Replica, { id: "r", leaseMs: 6_000, pollMs: POLL_MS, lookMs: POLL_MS }),
+      Layer.succeed(Signals, { emit: (topic) => void news.push(topic), listen: () => Effect.void })
+    ])
+  )
+  const drain = (final: boolean) =>
+    Effect.provide(
+      Effect.flatMap(Outputs, (outputs) => outputs.drain(SOURCE, total(), final)),
+      layer
+    )
+  return { drain, layer, news, pruned, text: () => Buffer.concat(stored).toString() }
+}
+
+it.effect("a secret that the end of a piece cuts is masked, in the last drain as before", () =>
+  Effect.gen(function* () {
+    const before = "a".repeat(MAX_CHUNK_BYTES - 5)
+    const { drain, news, text } = set({ written: bytes(`${before}${SECRET} and a very`) })
+    const whole = `${before}${"*".repeat(SECRET.length)} and a very`
+    expect(yield* drain(false)).toBe(whole.length - "a very".length)
+    expect(yield* drain(true)).toBe(whole.length)
+    expect(text() === whole).toBe(true)
+    expect(news).toEqual(["output:m", "output:m", "output:m"])
+    const { drain: drainAtOnce, text: atOnce } = set({ written: bytes(`${before}${SECRET} and a very`) })
+    yield* drainAtOnce(true)
+    expect(atOnce() === whole).toBe(true)
+  })
+)
+
+it.effect("what begins behind a hole is not stored", () =>
+  Effect.gen(function* () {
+    const { drain, news, text } = set({ written: bytes("0123456789"), keptFrom: 4 })
+    expect([yield* drain(true), text(), news]).toEqual([0, "", []])
+  })
+)
+
+it.effect("a reader that lags holds the middle back for ten polls, and no longer", () =>
+  Effect.gen(function* () {
+    const written = new Uint8Array(2 * LIMIT_BYTES)
+    const { drain, pruned } = set({ written, slowest: 0 })
+    const drained = yield* Effect.forkChild(drain(true), { startImmediately: true })
+    yield* TestClock.adjust(10 * POLL_MS - 1)
+    expect([drained.pollUnsafe(), pruned]).toEqual([undefined, []])
+    yield* TestClock.adjust(POLL_MS)
+    expect(yield* Fiber.join(drained)).toBe(written.length)
+    const gap = gapOf(written.length)!
+    expect(pruned.at(-1)).toEqual([gap.from, gap.to])
+    // One that keeps up, or nearly so, holds up nobody.
+    const near = set({ written, slowest: written.length - 16 * 1_024 * 1_024 })
+    expect(yield* near.drain(true)).toBe(written.length)
+    // It is in the part that is kept: nothing can go.
+    expect(near.pruned).toEqual([])
+  })
+)
+
+it.effect("who reads once waits for a provider that does not answer for one poll", () =>
+  Effect.gen(function* () {
+    const { layer } = set({ written: bytes("text"), hangs: true })
+    const refreshed = yield* Effect.forkChild(
+      Effect.provide(
+        Effect.flatMap(Outputs, (outputs) => outputs.refresh("m")),
+        layer
+      ),
+      { startImmediately: true }
+    )
+    yield* TestClock.adjust(POLL_MS - 1)
+    expect(refreshed.pollUnsafe()).toBeUndefined()
+    yield* TestClock.adjust(1)
+    yield* Fiber.join(refreshed)
+  })
+)
