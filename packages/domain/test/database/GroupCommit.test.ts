@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as GroupCommit from "@sluice/domain/database/GroupCommit"
 import { StoreWrites, storeWritesWatched } from "@sluice/domain/database/StoreWrites"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 
@@ -70,6 +70,53 @@ describe("GroupCommit", () => {
     }).pipe(Effect.scoped, Effect.provide(storeWritesWatched))
   )
 
+  it.effect("asks a store that is away once for all, not for each", () =>
+    Effect.gen(function* () {
+      let flushes = 0
+      const { submit } = yield* GroupCommit.make<Item, number, SqlError.SqlError, never>(
+        { name: "test", maxRows: 64, key: (item) => item.key },
+        () => {
+          flushes++
+          const cause = Object.assign(new Error("PostgreSQL's words"), { code: "57P01" })
+          return Effect.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause }) }))
+        }
+      )
+      const submits = Array.from({ length: 64 }, (_, n) => Effect.exit(submit({ key: "k", n })))
+      const exits = yield* Effect.all(submits, { concurrency: "unbounded" })
+      assert.isTrue(exits.every(Exit.isFailure))
+      assert.isAtMost(flushes, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("writes what was given to it before its scope closes", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const written: Array<number> = []
+      const { submit } = yield* Scope.provide(
+        GroupCommit.make<Item, number, never, never>(
+          { name: "test", maxRows: 2, key: (item) => item.key },
+          Effect.fnUntraced(function* (items) {
+            yield* Effect.sleep(1_000)
+            written.push(...items.map(({ n }) => n))
+            return items.map(({ n }) => Exit.succeed(n))
+          })
+        ),
+        scope
+      )
+      const numbers = [1, 2, 3, 4, 5]
+      const answers = yield* Effect.forkChild(
+        Effect.forEach(numbers, (n) => submit({ key: "k", n }), { concurrency: "unbounded" }),
+        { startImmediately: true }
+      )
+      const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* TestClock.adjust(2_999)
+      assert.isUndefined(closed.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(closed)
+      assert.deepStrictEqual([written, yield* Fiber.join(answers)], [numbers, numbers])
+    })
+  )
+
   it.effect("lets another workspace pass a flood", () =>
     Effect.gen(function* () {
       const { commits, flushes } = yield* recording
@@ -89,6 +136,7 @@ describe("GroupCommit", () => {
       assert.strictEqual(yield* commits.submit({ key: "other", n: 1 }), 2)
       assert.isAtMost(flushes.length - before, 2, "the flush in flight, and its own")
       yield* Fiber.join(flood)
+      for (const flush of flushes) assert.isAtMost(flush.length, 64)
     }).pipe(Effect.scoped)
   )
 

@@ -11,6 +11,10 @@ const table = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const due = new Map<string, number>()
   const stepped: Array<string> = []
+  const renewed: Array<string> = []
+  /** How long a step takes, how many there were at once at most, and what the database does. */
+  const state = { lastsMs: 10, steps: 0, most: 0, isAway: false }
+  const away = Effect.suspend(() => (state.isAway ? Effect.die("away") : Effect.void))
   let claims = 0
   const reconciler: Reconciler.Reconciler<{ readonly id: string }> = yield* Reconciler.make<{ readonly id: string }>({
     name: "rows",
@@ -18,17 +22,29 @@ const table = Effect.gen(function* () {
     claim: (limit) =>
       Effect.sync(() => {
         claims++
+        if (state.isAway) throw new Error("away")
         const now = clock.currentTimeMillisUnsafe()
         const ids = [...due].filter(([, at]) => at <= now).map(([id]) => id)
         const taken = ids.slice(0, limit)
         for (const id of taken) due.delete(id)
         return taken.map((id) => ({ id }))
       }),
-    renew: () => Effect.void,
-    step: ({ id }) =>
+    renew: (ids) =>
       Effect.andThen(
-        Effect.sleep(10),
-        Effect.sync(() => void stepped.push(id))
+        Effect.sync(() => void renewed.push(...ids)),
+        away
+      ),
+    step: ({ id }) =>
+      Effect.suspend(() => {
+        state.most = Math.max(state.most, ++state.steps)
+        return Effect.sleep(state.lastsMs)
+      }).pipe(
+        Effect.andThen(
+          Effect.sync(() => {
+            state.steps--
+            stepped.push(id)
+          })
+        )
       )
   })
   const fiber = yield* Effect.forkChild(reconciler.run)
@@ -36,6 +52,8 @@ const table = Effect.gen(function* () {
   return {
     due,
     stepped,
+    renewed,
+    state,
     claims: () => claims,
     reconciler,
     end: Fiber.interrupt(fiber)
@@ -72,6 +90,79 @@ describe("A reconciler", () => {
       due.set("untold", 0)
       yield* TestClock.adjust(LOOK_MS)
       assert.deepStrictEqual(stepped, ["early", "untold"])
+      yield* end
+    })
+  )
+
+  it.effect("wakes at each of many alarms, in whatever order they were set", () =>
+    Effect.gen(function* () {
+      const { due, end, reconciler, stepped } = yield* table
+      const now = yield* Clock.currentTimeMillis
+      const seconds = [37, 5, 22, 41, 13, 2, 30, 18, 45, 9, 26, 33]
+      for (const second of seconds) {
+        due.set(`${second}`, now + second * 1_000)
+        reconciler.alarm(now + second * 1_000)
+      }
+      const before: Array<string> = []
+      for (const second of seconds.toSorted((a, b) => a - b)) {
+        yield* TestClock.setTime(now + second * 1_000)
+        yield* TestClock.adjust(10)
+        before.push(`${second}`)
+        assert.deepStrictEqual(stepped, before)
+      }
+      yield* end
+    })
+  )
+
+  it.effect("renews what it has claimed until its step has ended, also after a renewal that failed", () =>
+    Effect.gen(function* () {
+      const { due, end, reconciler, renewed, state } = yield* table
+      state.lastsMs = 25_000
+      due.set("long", 0)
+      reconciler.signal()
+      yield* TestClock.adjust(1)
+      state.isAway = true
+      yield* TestClock.adjust(10_000)
+      state.isAway = false
+      assert.deepStrictEqual(renewed, ["long"], "within a third of a lease")
+      yield* TestClock.adjust(10_000)
+      assert.deepStrictEqual(renewed, ["long", "long"])
+      yield* TestClock.adjust(60_000)
+      assert.deepStrictEqual(renewed, ["long", "long"])
+      yield* end
+    })
+  )
+
+  it.effect("steps no more rows at once than it has slots", () =>
+    Effect.gen(function* () {
+      const { due, end, reconciler, state, stepped } = yield* table
+      state.lastsMs = 1_000
+      for (let n = 0; n < 7; n++) {
+        due.set(`${n}`, 0)
+        reconciler.signal()
+        yield* TestClock.adjust(300)
+      }
+      yield* TestClock.adjust(10_000)
+      assert.deepStrictEqual([stepped.length, state.most], [7, 2])
+      yield* end
+    })
+  )
+
+  it.effect("asks a database that is away once in a while, and goes on when it is back", () =>
+    Effect.gen(function* () {
+      const { claims, due, end, reconciler, state, stepped } = yield* table
+      const before = claims()
+      state.isAway = true
+      due.set("a", 0)
+      for (let n = 0; n < 30; n++) {
+        reconciler.signal()
+        yield* TestClock.adjust(LOOK_MS / 10)
+      }
+      assert.isAtMost(claims() - before, 4)
+      assert.isAtLeast(claims() - before, 3)
+      state.isAway = false
+      yield* TestClock.adjust(2 * LOOK_MS)
+      assert.deepStrictEqual(stepped, ["a"])
       yield* end
     })
   )
