@@ -70,6 +70,31 @@ describe("Rooms", () => {
   })
 })
 
+describe("A room", () => {
+  const rooms = (most?: number) => {
+    const room = new Rooms(most)
+    const gone: Array<string> = []
+    return {
+      gone,
+      grow: (owner: string, bytes: number) => room.grow({ owner, bytes: 0, crowdedOut: () => gone.push(owner) }, bytes)
+    }
+  }
+
+  it("has no other owner's bodies give way to one who has more than half of it", () => {
+    const { gone, grow } = rooms(MOST)
+    grow("other", 10)
+    grow("much", MOST / 2)
+    grow("much", 1)
+    expect(gone).toEqual(["much"])
+  })
+
+  it("has place for the largest body of one owner, however little memory there is", () => {
+    const { gone, grow } = rooms()
+    grow("one", 32 * 1_024 * 1_024)
+    expect(gone).toEqual([])
+  })
+})
+
 const SMALL = 16_384
 const body = (rooms: Rooms, key: string) => {
   const authorization = `Bearer ${key}`

@@ -33,6 +33,61 @@ const begins = async (count: number) => {
   expect(begun.length).toBe(count)
 }
 
+/** A connection that is only looked at, and what it may begin of what it has read. */
+const looked = (pipelines: Pipelines) => {
+  const socket = { destroyed: false, paused: false, destroy: () => void 0, pause: () => void 0, resume: () => void 0 }
+  socket.destroy = () => void (socket.destroyed = true)
+  socket.pause = () => void (socket.paused = true)
+  socket.resume = () => void (socket.paused = false)
+  const enter = (count: number) => {
+    for (let n = 0; n < count; n++) pipelines.enter({ socket } as unknown as IncomingMessage, {} as ServerResponse)
+  }
+  return { enter, socket }
+}
+
+describe("The requests of all connections", () => {
+  const MOST_WAITING_OF_ALL = 15_000
+
+  it("wait so many together, and whoever brings more is closed, until some are answered or their callers go", () => {
+    const overs: Array<() => void> = []
+    const all = new Pipelines((_, __, over) => void overs.push(over))
+    const full = Array.from({ length: MOST_WAITING_OF_ALL / MOST_WAITING }, () => looked(all))
+    for (const { enter } of full) enter(MOST_AT_ONCE + MOST_WAITING)
+    expect(full.filter(({ socket }) => socket.destroyed || !socket.paused)).toEqual([])
+    const another = () => {
+      const one = looked(all)
+      one.enter(MOST_AT_ONCE + 1)
+      return one.socket.destroyed
+    }
+    expect(another()).toBe(true)
+    overs[0]!()
+    expect([another(), another()]).toEqual([false, true])
+    // What the second one has waiting goes with it, once one of its own is over.
+    full[1]!.socket.destroyed = true
+    const begun = overs.length
+    overs[MOST_AT_ONCE]!()
+    full[1]!.enter(1)
+    expect(overs).toHaveLength(begun)
+    const next = looked(all)
+    next.enter(MOST_AT_ONCE + MOST_WAITING)
+    expect(next.socket.destroyed).toBe(false)
+    expect(another()).toBe(true)
+  })
+
+  it("are read while none waits", () => {
+    const overs: Array<() => void> = []
+    const { enter, socket } = looked(new Pipelines((_, __, over) => void overs.push(over)))
+    enter(MOST_AT_ONCE)
+    expect(socket.paused).toBe(false)
+    enter(2)
+    expect(socket.paused).toBe(true)
+    overs.shift()!()
+    expect(socket.paused).toBe(true)
+    overs.shift()!()
+    expect(socket.paused).toBe(false)
+  })
+})
+
 describe("The requests of one connection", () => {
   afterEach(() => {
     server.closeAllConnections()

@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
 import { readSound } from "../../src/media/SoundFile.ts"
+import { renderFilm } from "../../src/simulation/Films.ts"
 
 const OPEN_FILES = "/proc/self/fd"
 const directory = temporaryDirectory()
 afterAll(directory.remove)
 
 /** Silence of 8,000 samples a second, of one byte each. */
-const wavOf = (seconds: number): Buffer => {
-  const samples = seconds * 8_000
+const wavOf = (seconds: number, samples = seconds * 8_000): Buffer => {
   const head = Buffer.alloc(44)
   head.write("RIFF")
   head.writeUInt32LE(36 + samples, 4)
@@ -47,6 +47,13 @@ it.skipIf(!existsSync(OPEN_FILES))(
     expect([...openNow(sound), ...openNow(noise)]).toEqual([])
   }
 )
+
+it("the shortest sound has a length; a film without sound and a sound without a sample have none", async () => {
+  expect((await readSound(fileOf("one.wav", wavOf(0, 1)))).durationMs).toBe(1)
+  expect((await readSound(fileOf("none.wav", wavOf(0)))).durationMs).toBeUndefined()
+  const film = await renderFilm({ kind: "film", key: 1, width: 64, height: 64, seconds: 1 })
+  expect((await readSound(fileOf("film.mp4", film))).durationMs).toBeUndefined()
+})
 
 it("a playlist of other files of this host is no sound", async () => {
   const other = fileOf("other.wav", wavOf(2))

@@ -1,0 +1,98 @@
+/** What makes a request under an `Idempotency-Key` the same, and which answers are kept for it. */
+import { expect, it } from "@effect/vitest"
+import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
+import { allScopes, CurrentPrincipal } from "@sluice/domain/access/Principal"
+import { type Answer, Idempotency, type KeyedRequest } from "@sluice/domain/idempotency/Idempotency"
+import { onceOnly } from "@sluice/server/http/OnceOnly"
+import { Context, Effect, Layer } from "effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+interface Asked {
+  readonly method?: string
+  readonly path?: string
+  readonly body?: string
+  readonly key?: string
+  readonly environmentId?: string
+  readonly keyId?: string
+  readonly isSecret?: boolean
+}
+
+/** Asks through `OnceOnly` for an answer of this status and body; what was kept, if anything was. */
+const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}") {
+  const { environmentId = "e", isSecret = false, key = "k", keyId = "key", method = "POST", path = "/jobs" } = asked
+  const kept: Array<KeyedRequest & Pick<Answer, "outcome">> = []
+  const idempotency = {
+    once: (request: KeyedRequest, run: Effect.Effect<Answer>) =>
+      Effect.map(run, ({ outcome, text }) => {
+        kept.push({ ...request, outcome })
+        return { text, replayed: false }
+      })
+  } as unknown as Idempotency["Service"]
+  const once = yield* Effect.provide(OnceOnly, onceOnly.pipe(Layer.provide(Layer.succeed(Idempotency, idempotency))))
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers: { "idempotency-key": key },
+    ...(method === "POST" ? { body: asked.body ?? "{}" } : {})
+  })
+  const endpoint = { method, annotations: Context.make(TellsSecret, isSecret) }
+  const answer = HttpServerResponse.text(body, { status })
+  const told = yield* once(Effect.succeed(answer), { endpoint } as unknown as Parameters<typeof once>[1]).pipe(
+    Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
+    Effect.provideService(HttpServerRequest.ParsedSearchParams, {}),
+    Effect.provideService(HttpRouter.RouteContext, { params: {}, route: {} as never }),
+    Effect.provideService(CurrentPrincipal, {
+      workspaceId: "w",
+      keyId,
+      scopes: allScopes,
+      environmentId,
+      environmentName: "default",
+      rateLimitRpm: 600
+    })
+  )
+  return { status: told.status, kept: kept[0] }
+})
+
+it.effect("an answer is kept where it decided something, and is no answer where what failed may be there", () =>
+  Effect.gen(function* () {
+    for (const [status, body, outcome] of [
+      [201, "{}", "kept"],
+      [402, "{}", "kept"],
+      [404, "{}", "kept"],
+      [409, "{}", "kept"],
+      [422, "{}", "none"],
+      [429, "{}", "none"],
+      [500, "{}", "unknown"],
+      [503, "{}", "unknown"],
+      [500, '{"error":{"details":{"job_id":"j"}}}', "kept"],
+      [503, '{"error":{"details":{"job_id":"j"}}}', "kept"]
+    ] as const) {
+      const told = yield* asks({}, status, body)
+      expect([status, told.status, told.kept?.outcome]).toEqual([status, status, outcome])
+    }
+  })
+)
+
+it.effect(
+  "a request is another one where its path, query, environment or body differs, and its key where a secret is told",
+  () =>
+    Effect.gen(function* () {
+      const hashOf = (asked: Asked) => Effect.map(asks(asked), ({ kept }) => kept?.requestHash)
+      const others = [{}, { path: "/keys" }, { path: "/jobs?a=b" }, { environmentId: "f" }, { body: "[]" }]
+      const secrets = [{ isSecret: true }, { isSecret: true, keyId: "other" }]
+      const hashes = yield* Effect.forEach([...others, ...secrets], hashOf)
+      expect(new Set(hashes).size).toBe(others.length + secrets.length)
+      expect(yield* hashOf({ keyId: "other", key: "l" })).toBe(hashes[0])
+    })
+)
+
+it.effect("applies to POST alone, and refuses a key that is none", () =>
+  Effect.gen(function* () {
+    expect(yield* asks({ method: "GET" })).toEqual({ status: 200, kept: undefined })
+    for (const key of ["", "x".repeat(256), "caf\u00e9"]) {
+      expect(yield* asks({ key })).toEqual({ status: 422, kept: undefined })
+    }
+    expect((yield* asks({ key: "~ ".repeat(127) + "x" })).kept?.outcome).toBe("kept")
+  })
+)
