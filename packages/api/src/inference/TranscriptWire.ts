@@ -59,9 +59,9 @@ export const renderTranscript = (request: TranscriptionRequest, answer: Transcri
     case "text":
       return plain(`${text}\n`)
     case "srt":
-      return plain(segments.map((part, index) => `${index + 1}\n${cue(part, ",")}`).join("\n"))
+      return plain(segments.map((part, index) => `${index + 1}\n${cue(part, ",", captionOf(part))}`).join("\n"))
     case "vtt":
-      return plain(`WEBVTT\n\n${segments.map((part) => cue(part, ".")).join("\n")}`)
+      return plain(`WEBVTT\n\n${segments.map((part) => cue(part, ".", escaped(captionOf(part)))).join("\n")}`)
   }
 }
 
@@ -116,8 +116,20 @@ const nameOf = (code: string): string => {
   }
 }
 
-const cue = (part: Spoken, point: string): string =>
-  `${clock(part.startMs, point)} --> ${clock(part.endMs, point)}\n${part.text.trim()}\n`
+const cue = (part: Spoken, point: string, caption: string): string =>
+  `${clock(part.startMs, point)} --> ${clock(part.endMs, point)}\n${caption}\n`
+
+/** On one line, because an empty one ends a cue; and without the arrow, with which players drop all of it. */
+const captionOf = ({ text }: Spoken): string =>
+  text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ")
+    .replaceAll(/-{2,}>/g, "->")
+
+/** WebVTT has tags and entities. */
+const escaped = (caption: string): string => caption.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
 /** `00:01:02,345`. */
 const clock = (ms: number, point: string): string => {

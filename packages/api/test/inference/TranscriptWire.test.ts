@@ -66,3 +66,16 @@ it("captions begin with their words", () => {
   )
   expect(rendered(" Hi.", [" Hi."], false, "vtt")).toBe("WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHi.\n")
 })
+
+it("captions keep all of their words, whatever a text has of their format", () => {
+  const text = " One.\r\n \n\tTwo --> three ---> four: <b>R&D</b>, a < b. "
+  const caption = "One. Two -> three -> four: <b>R&D</b>, a < b."
+  const line = (format: TranscriptFormat) => rendered(text, [text, "Next."], false, format).split("\n\n")
+  expect(line("srt")).toEqual([
+    `1\n00:00:00,000 --> 00:00:01,000\n${caption}`,
+    expect.stringMatching(/^2\n.*\nNext\.\n$/)
+  ])
+  const escaped = "One. Two -> three -> four: &lt;b>R&amp;D&lt;/b>, a &lt; b."
+  expect(line("vtt").slice(1, 2)).toEqual([`00:00:00.000 --> 00:00:01.000\n${escaped}`])
+  expect(rendered(text, [text], false, "verbose_json")).toContain("---> four: <b>R&D</b>")
+})
