@@ -115,6 +115,24 @@ describe("a gateway in front of a gateway", () => {
     expect(nearPaid).toBeLessThanOrEqual(farPaid + 1e-9)
   })
 
+  it("what the first server does not take is the caller's own mistake at the gateway too, and is not tried again", async () => {
+    const schema = { type: "object", patternProperties: { "^a": { type: "string" } } }
+    for (const stream of [true, false]) {
+      const asked = gateways.near.chat.completions.create({
+        model: "house/small",
+        messages: user("Hi"),
+        stream,
+        response_format: { type: "json_schema", json_schema: { name: "a", schema } }
+      })
+      await expect(asked).rejects.toMatchObject({
+        status: 400,
+        type: "invalid_request_error",
+        code: "upstream_refused",
+        param: null
+      })
+    }
+  })
+
   it("what the first server refuses is told in the gateway's words", async () => {
     for (const [model, status] of [
       ["house/gone", 502],

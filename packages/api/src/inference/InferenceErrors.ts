@@ -61,11 +61,21 @@ export const inferenceErrorOf = (failure: InferenceFailure): InferenceWireError 
   (table[failure._tag] as (failure: InferenceFailure) => InferenceWireError)(failure)
 
 const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> = {
-  refused: forGood(
+  refused: invalidRequest(
+    400,
+    "upstream_refused",
+    "The model's server refused this request: see whether the model knows what it asks for, such as tools, " +
+      "response_format or images."
+  ),
+  too_large: invalidRequest(
+    413,
+    "upstream_refused",
+    "The model's server refused this request because it is too large. Send less at once."
+  ),
+  unserved: forGood(
     badGateway(
       "upstream_refused",
-      "The model's server does not take this request as it is: see whether the model knows what it asks for, such as n, " +
-        "tools, response_format or images."
+      "The model's server did not give what was asked for: see whether the model knows it, such as n, size or a format."
     )
   ),
   denied: forGood(
@@ -169,7 +179,7 @@ const table: {
       invalidRequest(409, "video_not_ended", "The video is still being made. Delete it when it is completed or failed.")
     ),
   VideoWithheld: () => ({
-    ...upstream.refused,
+    ...upstream.unserved,
     message:
       "The model's server made this video, and does not give it out, or not any more. Order it again, or from another model."
   }),

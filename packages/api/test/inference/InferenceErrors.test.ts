@@ -6,10 +6,9 @@ import { VideoWithheld } from "@sluice/domain/inference/Video"
 
 const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))
 
-it("a video that its server does not give out is a refusal, and no matter of a chat's fields", () => {
+it("a video that its server does not give out is nobody's bad request, and no matter of a chat's fields", () => {
   const withheld = inferenceErrorOf(new VideoWithheld())
-  const refused = told("refused")
-  expect(withheld).toEqual({ ...refused, message: withheld.message })
+  expect(withheld).toEqual({ ...told("unserved"), message: withheld.message })
   expect([withheld.status, withheld.code, withheld.headers]).toEqual([
     502,
     "upstream_refused",
@@ -20,17 +19,32 @@ it("a video that its server does not give out is a refusal, and no matter of a c
 })
 
 it("asks for the same again only where that may help", () => {
-  for (const reason of ["refused", "denied", "forbidden"] as const) {
-    expect(told(reason)).toMatchObject({
-      status: 502,
-      code: `upstream_${reason}`,
-      headers: { "x-should-retry": "false" }
-    })
+  for (const [reason, code] of [
+    ["unserved", "upstream_refused"],
+    ["denied", "upstream_denied"],
+    ["forbidden", "upstream_forbidden"]
+  ] as const) {
+    expect(told(reason)).toMatchObject({ status: 502, code, headers: { "x-should-retry": "false" } })
     expect(told(reason).message).not.toContain("ry again")
   }
   for (const reason of ["broken", "overloaded", "timeout"] as const) {
     expect(told(reason).headers ?? {}).not.toHaveProperty("x-should-retry")
     expect(told(reason).message).toContain("ry again")
+  }
+})
+
+it("a request that a model's server refuses is its caller's to mend", () => {
+  for (const [reason, status] of [
+    ["refused", 400],
+    ["too_large", 413]
+  ] as const) {
+    expect(told(reason)).toMatchObject({
+      status,
+      type: "invalid_request_error",
+      code: "upstream_refused",
+      param: null,
+      message: expect.stringMatching(/^The model's server refused this request/)
+    })
   }
 })
 

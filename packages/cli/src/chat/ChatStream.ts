@@ -61,6 +61,7 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([Er
 
 /** The statuses of the error types; in a stream the status itself was sent before. */
 const statuses: { readonly [type: string]: number } = {
+  invalid_request_error: 400,
   rate_limit_error: 429,
   upstream_error: 502,
   overloaded_error: 503,

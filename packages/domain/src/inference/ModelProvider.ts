@@ -50,11 +50,20 @@ export interface ImageModel {
 }
 
 /**
- * `refused`: the model does not take this request. `denied`: it is not there for this service, whatever is asked.
- * `forbidden`: which of the two it is, is not known.
+ * `refused`, `too_large`: the model does not take this request. `denied`: it is not there for this service, whatever is asked.
+ * `forbidden`: which of the two it is, is not known. `unserved`: it took the request and gave less, or something else.
  */
 export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
-  reason: Schema.Literals(["refused", "denied", "forbidden", "overloaded", "broken", "timeout"])
+  reason: Schema.Literals([
+    "refused",
+    "too_large",
+    "denied",
+    "forbidden",
+    "unserved",
+    "overloaded",
+    "broken",
+    "timeout"
+  ])
 }) {}
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"

@@ -12,6 +12,8 @@ export const VIDEO_LIMIT_POLLS = 3_600
 const ABSENT_PART = 30
 /** An order that nobody took, for a wrong key or a server that is away, is given up after this part: ten minutes. */
 const ORDER_PART = 6
+/** What is told of an order that will never be a film. */
+const REFUSALS: ReadonlySet<UpstreamFailed["reason"]> = new Set(["refused", "too_large", "unserved"])
 /** Between two looks, in milliseconds: young videos are looked at more often. */
 const LOOK_MS = [1_000, 15_000] as const
 
@@ -51,7 +53,7 @@ const told = (state: VideoState, news: VideoNews, past: (part: number) => boolea
     case "Silent": {
       const waits = news.reason === "overloaded" || news.reason === "timeout"
       const untaken = !waits && state.reference === null && past(ORDER_PART)
-      return news.reason === "refused" || untaken ? failed(state, "video_generation_failed") : state
+      return REFUSALS.has(news.reason) || untaken ? failed(state, "video_generation_failed") : state
     }
     case "Progress":
       return after(state, news.progress, past(ABSENT_PART))

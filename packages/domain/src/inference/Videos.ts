@@ -143,7 +143,7 @@ export class Videos extends Context.Service<
             orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
           })
           const read = yield* Effect.mapError(answered, (failed) =>
-            failed.reason === "refused" ? new VideoWithheld() : failed
+            failed.reason === "unserved" ? new VideoWithheld() : failed
           )
           if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })
           return read

@@ -21,7 +21,9 @@ const news: fc.Arbitrary<VideoNews> = fc.oneof(
   fc.string().map((reference): VideoNews => ({ _tag: "Begun", reference })),
   progress.map((found): VideoNews => ({ _tag: "Progress", progress: found })),
   fc
-    .constantFrom(...(["refused", "denied", "forbidden", "overloaded", "broken", "timeout"] as const))
+    .constantFrom(
+      ...(["refused", "too_large", "denied", "forbidden", "unserved", "overloaded", "broken", "timeout"] as const)
+    )
     .map((reason): VideoNews => ({ _tag: "Silent", reason }))
 )
 const limitMs = 60_000
@@ -51,14 +53,16 @@ describe("VideoLifecycle", () => {
 
   it("fails at once where it is refused, and asks again where the provider is silent", () => {
     const times = { createdAt: 0, now: 1, limitMs }
-    expect(advance(ORDERED, { _tag: "Silent", reason: "refused" }, times).status).toBe("failed")
+    for (const reason of ["refused", "too_large"] as const) {
+      expect(advance(ORDERED, { _tag: "Silent", reason }, times).status).toBe("failed")
+    }
     for (const reason of ["denied", "forbidden", "overloaded", "broken", "timeout"] as const) {
       expect(advance(ORDERED, { _tag: "Silent", reason }, times)).toEqual(ORDERED)
     }
   })
 
   it("gives an order up that nobody took for ten minutes of an hour, but no film that was begun, and none that has to wait", () => {
-    const at = (now: number, state: VideoState, reason: Exclude<UpstreamFailed["reason"], "refused">) =>
+    const at = (now: number, state: VideoState, reason: UpstreamFailed["reason"]) =>
       advance(state, { _tag: "Silent", reason }, { createdAt: 0, now, limitMs: 3_600_000 }).status
     for (const reason of ["broken", "denied", "forbidden"] as const) {
       expect(at(599_999, ORDERED, reason)).toBe("queued")

@@ -55,7 +55,7 @@ onEveryDatabase("Videos", (it) => {
         script.look = Effect.succeed({ _tag: "Completed" })
         yield* turn
         yield* turn
-        script.read = failed("refused")
+        script.read = failed("unserved")
         expect(yield* Effect.flip(all.read(principal, id, undefined))).toMatchObject({ _tag: "VideoWithheld" })
         script.read = failed("overloaded")
         expect(yield* Effect.flip(all.read(principal, id, undefined))).toMatchObject({ reason: "overloaded" })

@@ -32,6 +32,8 @@ const BUSY = new Set([429])
 /** Of the others below 500 these are no matter of the request: a wrong key, no credit, a wrong name, too slow. */
 const OPERATORS = new Set([401, 402, 404, 408])
 
+export const isRefusal = ({ fault, status }: CallFailed): boolean => fault === "status" && REFUSALS.has(status)
+
 /** An answer below 500 that is neither the operator's matter nor the moment's. A 403 may be moderation. */
 const isOfRequest = ({ fault, status }: CallFailed): boolean =>
   fault === "status" && status >= 400 && status < 500 && !BUSY.has(status) && !OPERATORS.has(status)
@@ -39,7 +41,7 @@ const isOfRequest = ({ fault, status }: CallFailed): boolean =>
 /** What of it the breaker counts. `crashes`: whether the request is of those that make sound servers answer 500. */
 export const verdictOf = (failed: CallFailed, crashes: boolean): Verdict => {
   const { fault, retryAfterMs, status } = failed
-  if (fault === "unserved" || (fault === "status" && REFUSALS.has(status))) return { _tag: "Answered" }
+  if (fault === "unserved" || isRefusal(failed)) return { _tag: "Answered" }
   if (fault === "status" && BUSY.has(status)) return { _tag: "Busy", retryAfterMs }
   const crashed = crashes && fault === "status" && status === 500 && retryAfterMs === undefined
   // Who asks for what is not taken must not take the model from the others.
@@ -47,7 +49,7 @@ export const verdictOf = (failed: CallFailed, crashes: boolean): Verdict => {
 }
 
 /** Whether another upstream could do better. */
-export const worthAnother = ({ fault, status }: CallFailed): boolean => fault !== "status" || !REFUSALS.has(status)
+export const worthAnother = (failed: CallFailed): boolean => !isRefusal(failed)
 
 /** Whether the upstream has surely done nothing of what was asked. */
 export const hasDoneNothing = ({ fault, status }: CallFailed): boolean =>
@@ -56,8 +58,9 @@ export const hasDoneNothing = ({ fault, status }: CallFailed): boolean =>
 /** What the caller is told. */
 export const toldOf = ({ fault, status }: CallFailed): UpstreamFailed => {
   if (fault === "timeout" || (fault === "status" && (status === 408 || status === 504))) return TIMEOUT
-  if (fault === "unserved") return REFUSED
+  if (fault === "unserved") return UNSERVED
   if (fault !== "status") return BROKEN
+  if (status === 413) return TOO_LARGE
   if (REFUSALS.has(status)) return REFUSED
   if (OPERATORS.has(status)) return DENIED
   if (status === 403) return FORBIDDEN
@@ -77,6 +80,8 @@ export const toldOfAll = (failed: ReadonlyArray<CallFailed>, able: number): Upst
 const isFinal = ({ reason }: UpstreamFailed): boolean => reason === "denied" || reason === "forbidden"
 
 const REFUSED = new UpstreamFailed({ reason: "refused" })
+const TOO_LARGE = new UpstreamFailed({ reason: "too_large" })
+const UNSERVED = new UpstreamFailed({ reason: "unserved" })
 const DENIED = new UpstreamFailed({ reason: "denied" })
 const FORBIDDEN = new UpstreamFailed({ reason: "forbidden" })
 const BROKEN = new UpstreamFailed({ reason: "broken" })

@@ -6,7 +6,7 @@
 import type { ByteRange, VideoBytes, VideoProgress } from "@sluice/domain/inference/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Cause, Effect, Stream } from "effect"
-import { callFailed, type CallFailed, toldOf } from "./CallFailed.ts"
+import { callFailed, type CallFailed, isRefusal, toldOf } from "./CallFailed.ts"
 import { type Exchange, GO_ON } from "./Exchange.ts"
 import { checked } from "./Reply.ts"
 import type { Call, Plan, Upstreams } from "./Upstreams.ts"
@@ -92,9 +92,11 @@ const film = (exchange: Exchange, lease: Parameters<Call<unknown, never>>[0]): E
       : Effect.void
   )
 
-/** Of a film that was there: who has forgotten it is well, and makes others. */
+/** Of a film that was there: who does not give it out, or has forgotten it, is well, and makes others. */
 const kept: typeof film = (exchange, lease) =>
-  Effect.mapError(film(exchange, lease), (error) => (isUnknown(error) ? callFailed("unserved") : error))
+  Effect.mapError(film(exchange, lease), (error) =>
+    isUnknown(error) || isRefusal(error) ? callFailed("unserved") : error
+  )
 
 const bytes = (upstreams: Upstreams, plan: Plan, id: string, start: number, end: number) => {
   const opened = upstreams.open((lease) => {

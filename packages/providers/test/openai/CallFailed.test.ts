@@ -15,7 +15,7 @@ const no = false
 it("a failure is the upstream's or the request's, and is told in the port's words", () => {
   for (const [failure, verdict, another, nothingDone, told] of [
     [400, "Answered", no, yes, "refused"],
-    [413, "Answered", no, yes, "refused"],
+    [413, "Answered", no, yes, "too_large"],
     [415, "Answered", no, yes, "refused"],
     [422, "Answered", no, yes, "refused"],
     [401, "Failed", yes, yes, "denied"],
@@ -33,7 +33,7 @@ it("a failure is the upstream's or the request's, and is told in the port's word
     ["timeout", "Failed", yes, no, "timeout"],
     ["cut", "Failed", yes, no, "broken"],
     ["malformed", "Failed", yes, no, "broken"],
-    ["unserved", "Answered", yes, no, "refused"]
+    ["unserved", "Answered", yes, no, "unserved"]
   ] as const) {
     const failed = typeof failure === "number" ? statusFailed(failure, undefined, 0) : callFailed(failure)
     const means = [verdictOf(failed, false)._tag, worthAnother(failed), hasDoneNothing(failed), toldOf(failed).reason]

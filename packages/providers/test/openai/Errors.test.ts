@@ -26,7 +26,7 @@ describe("an error in the place of a stream's first word", () => {
         ],
         ["TGI", { error: { message: "Input validation error: too long", http_status_code: 422 } }],
         ["LiteLLM", { error: { message: "x", type: "None", param: "None", code: "400" } }],
-        ["a status of its own", { error: { message: "x", status: 413 } }],
+        ["a status of its own", { error: { message: "x", status: 400 } }],
         ["a text", { error: "no such field", code: 415 }],
         ["after a role", hello, { error: { code: 400 } }]
       ] as const) {

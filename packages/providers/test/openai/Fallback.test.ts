@@ -52,7 +52,7 @@ describe("fallback", () => {
     Effect.gen(function* () {
       const server = yield* recordedServer(greets)
       const models = yield* world([chatEntry([{ base_url: server.url }])])
-      for (let i = 0; i < 7; i++) expect((yield* ask(models, question({ n: 2 }))).reason).toBe("refused")
+      for (let i = 0; i < 7; i++) expect((yield* ask(models, question({ n: 2 }))).reason).toBe("unserved")
       expect((yield* ask(models)).reason).toBeUndefined()
       expect((yield* models.health!).map(({ state }) => state)).toEqual(["closed"])
       // Nor one that moderates.
@@ -69,7 +69,7 @@ describe("fallback", () => {
       })
       const both = { choices: [0, 1].flatMap((index) => said(index, "good").choices) }
       for (const [name, body, reason] of [
-        ["one of two", said(0, "half"), "refused"],
+        ["one of two", said(0, "half"), "unserved"],
         ["a failure", said(0, "half", "error"), "broken"],
         ["a call of nothing", said(0, "half", "tool_calls", [{ id: "a", function: { arguments: "{}" } }]), "broken"]
       ] as const) {
@@ -109,7 +109,11 @@ describe("fallback", () => {
     Effect.gen(function* () {
       for (const status of [400, 413, 415, 422]) {
         const two = yield* over([fails(status), greets])
-        expect([status, (yield* two.asked).reason, two.counts()]).toEqual([status, "refused", [1, 0]])
+        expect([status, (yield* two.asked).reason, two.counts()]).toEqual([
+          status,
+          status === 413 ? "too_large" : "refused",
+          [1, 0]
+        ])
       }
     }).pipe(Effect.scoped)
   )

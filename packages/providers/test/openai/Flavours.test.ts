@@ -117,7 +117,7 @@ describe("streams", () => {
       }))
       expect(yield* streamed(events(...two, "[DONE]"), { n: 2 })).toMatchObject({ reason: undefined, words: "01" })
       // Ollama, LM Studio and others don't know `n`: no fault of theirs, and asked again they would give one again.
-      expect(yield* streamed(events(two[0], "[DONE]"), { n: 2 })).toMatchObject({ reason: "refused" })
+      expect(yield* streamed(events(two[0], "[DONE]"), { n: 2 })).toMatchObject({ reason: "unserved" })
       expect(yield* streamed(events(two[1], "[DONE]"), { n: 2 })).toMatchObject({ reason: "broken" })
       expect(yield* streamed(events(two[0]), { n: 2 })).toMatchObject({ reason: "broken" })
     })

@@ -37,7 +37,7 @@ describe("images", () => {
       })
       // One where two were asked for: no fault of its health.
       server.script = (_, response) => says(response, 200, { data: [{ b64_json: PNG }] })
-      for (let i = 0; i < 6; i++) expect(yield* reasonOf(generate(model, task))).toBe("refused")
+      for (let i = 0; i < 6; i++) expect(yield* reasonOf(generate(model, task))).toBe("unserved")
       // In another format, and as what stands behind `src=`, whatever that says of it.
       const WEBP = Buffer.from("RIFF\0\0\0\0WEBPVP8 ").toString("base64")
       for (const [format, file] of [
@@ -103,7 +103,7 @@ describe("speech", () => {
         ["pcm", "wav"],
         ["pcm", "id3"]
       ] as const) {
-        expect([format, file, yield* said(format, file)]).toEqual([format, file, "refused"])
+        expect([format, file, yield* said(format, file)]).toEqual([format, file, "unserved"])
       }
       expect(yield* said("pcm", "pcm")).toBe("none")
       expect(yield* said("mp3", Buffer.alloc(0))).toBe("broken")

@@ -52,14 +52,14 @@ describe("the bytes of a film", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that its server has forgotten is withheld, and the model is there for others", () =>
+  it.live("that its server has forgotten or does not give out is withheld, and the model is there for others", () =>
     Effect.gen(function* () {
       const { health, model, provider, servers } = yield* over([studio(true)])
       const reference = yield* provider.submit(model, task)
-      for (const status of [404, 410]) {
+      for (const status of [400, 404, 410]) {
         servers[0]!.script = (_, response) => says(response, status, { error: { message: "expired" } })
         for (let i = 0; i <= MOST_FAILURES; i++) {
-          expect([status, yield* told(provider.read(model, reference, undefined))]).toEqual([status, "refused"])
+          expect([status, yield* told(provider.read(model, reference, undefined))]).toEqual([status, "unserved"])
         }
         expect(yield* health).toMatchObject([{ state: "closed" }])
         // Forgotten between its size and its bytes.
@@ -67,7 +67,7 @@ describe("the bytes of a film", () => {
         const { bytes } = yield* provider.read(model, reference, undefined)
         servers[0]!.script = (_, response) => says(response, status, {})
         for (let i = 0; i <= MOST_FAILURES; i++) {
-          expect([status, yield* told(Stream.runDrain(bytes))]).toEqual([status, "refused"])
+          expect([status, yield* told(Stream.runDrain(bytes))]).toEqual([status, "unserved"])
         }
         expect(yield* health).toMatchObject([{ state: "closed" }])
       }

@@ -21,7 +21,9 @@ let produced = 0
 const answers: Readonly<Record<string, Stream.Stream<ChatEvent, Failed>>> = {
   breaks: Stream.concat(Stream.fromArray([text("one"), text(" two")]), Stream.fail(broken)),
   refuses: Stream.fail(new UpstreamFailed({ reason: "overloaded" })),
-  unserved: Stream.fail(new UpstreamFailed({ reason: "refused" })),
+  unserved: Stream.fail(new UpstreamFailed({ reason: "unserved" })),
+  refused: Stream.fail(new UpstreamFailed({ reason: "refused" })),
+  stops: Stream.concat(Stream.fromArray([text("one")]), Stream.fail(new UpstreamFailed({ reason: "refused" }))),
   cut: Stream.fromArray([text("one")]),
   empty: Stream.fromArray([finish]),
   dies: Stream.die(new Error("secret detail")),
@@ -101,6 +103,15 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
     })
   )
 
+  it.effect("a refusal of the request is its caller's own in a stream too", () =>
+    Effect.gen(function* () {
+      const { body } = yield* ask("stops", true)
+      expect(JSON.parse(body.trim().split("\n\ndata: ")[1]!)).toMatchObject({
+        error: { type: "invalid_request_error", code: "upstream_refused", param: null }
+      })
+    })
+  )
+
   it.effect("an answer that stops without saying how is broken, not complete", () =>
     Effect.gen(function* () {
       const { body, row } = yield* ask("cut", true)
@@ -118,6 +129,8 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
         ["refuses", true, 503],
         ["refuses", false, 503],
         ["unserved", true, 502],
+        ["refused", true, 400],
+        ["refused", false, 400],
         ["dies", true, 500],
         ["dies", false, 500],
         ["away", true, 503],

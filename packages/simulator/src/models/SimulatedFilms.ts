@@ -31,7 +31,7 @@ export const simulatedFilms = (
   const films = new Map<string, Uint8Array>()
 
   const orderOf = (reference: string): Effect.Effect<Order, UpstreamFailed> =>
-    Effect.mapError(decode(reference), () => new UpstreamFailed({ reason: "refused" }))
+    Effect.mapError(decode(reference), () => new UpstreamFailed({ reason: "unserved" }))
 
   const rendered = (reference: string): Effect.Effect<Uint8Array, UpstreamFailed> =>
     Effect.suspend(() => {
