@@ -28,7 +28,7 @@ const TRICKS = [
   "<|endoftext|>",
   "${HOME}",
   "$(id)",
-  "data:image/png;base64,AAAA",
+  "data:image/png;base64,iVBORw0KGgo=",
   "http://169.254.169.254/",
   "x".repeat(5_000)
 ]

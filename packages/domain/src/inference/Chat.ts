@@ -6,6 +6,7 @@ import { Result } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { ChatBody, type MessageBody } from "./ChatBody.ts"
 import { type ExtraContent, extraContentOf } from "./ExtraContent.ts"
+import { imageFault, isLink } from "./ImageUrl.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 export type Role = MessageBody["role"]
@@ -195,10 +196,13 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
   for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
     if (part.type === "text") parts.push(part.text)
     else if (part.type === "refusal") parts.push(part.refusal)
-    else if (!isData(part.image_url.url) && !isLink(part.image_url.url)) {
+    else {
       const param = `${path}.content.${index}.image_url.url`
-      return invalid(param, noData(param))
-    } else parts.push({ url: part.image_url.url, detail: part.image_url.detail ?? "auto" })
+      const { detail, url } = part.image_url
+      const fault = isLink(url) ? undefined : imageFault(url, param)
+      if (fault !== undefined) return invalid(param, fault)
+      parts.push({ url, detail: detail ?? "auto" })
+    }
   }
   const texts = parts.filter((part) => typeof part === "string")
   const images = parts.filter((part) => typeof part !== "string")
@@ -213,15 +217,6 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
     toolCallId: message.tool_call_id ?? undefined
   })
 }
-
-const isData = (url: string): boolean => /^data:image\/[a-z0-9.+-]+;base64,/i.test(url.slice(0, 64))
-
-/** Whether an image is yet to be fetched. */
-export const isLink = (url: string): boolean => /^https?:/i.test(url)
-
-/** Where links are not allowed, they are refused in the same words as what is no image's URL at all. */
-export const noData = (param: string): string =>
-  `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...); http(s) links where the operator allows them (--allow-image-urls)`
 
 const formatOf = (body: ChatBody): Result.Result<ResponseFormat, QuestionInvalid> => {
   const format = body.response_format ?? { type: "text" as const }

@@ -12,6 +12,10 @@ export const imageFormatOf = (bytes: Uint8Array): ImageFormat | undefined => {
   return undefined
 }
 
+/** Whether chats show it to models: these take GIF too, which none of them makes. */
+export const isShown = (bytes: Uint8Array): boolean =>
+  imageFormatOf(bytes) !== undefined || has(bytes, 0, 0x47, 0x49, 0x46, 0x38)
+
 export const imageType = (format: ImageFormat) => `image/${format}` as const
 
 const has = (bytes: Uint8Array, at: number, ...wanted: ReadonlyArray<number>): boolean =>

@@ -4,8 +4,9 @@
  * whole question, with the path of that link. A question without links is not touched.
  */
 import { Effect } from "effect"
-import { type ChatImage, type ChatMessage, type ChatRequest, isLink, noData } from "./Chat.ts"
+import { type ChatImage, type ChatMessage, type ChatRequest } from "./Chat.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
+import { imageFault, isLink, noData } from "./ImageUrl.ts"
 import { QuestionInvalid } from "./InferenceErrors.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
 
@@ -59,11 +60,16 @@ export const withImages = (
     const fetched = Effect.forEach(
       links,
       ({ image, param }) =>
-        Effect.map(
+        Effect.flatMap(
           Effect.catchTag(images.fetch(owner, image.url, allowance), "ImageUnfetched", ({ why }) =>
             Effect.fail(new QuestionInvalid({ ...refusal(param, why), code: null }))
           ),
-          (url) => [image, { ...image, url }] as const
+          (url) => {
+            const message = imageFault(url, param)
+            return message === undefined
+              ? Effect.succeed([image, { ...image, url }] as const)
+              : Effect.fail(new QuestionInvalid({ param, message, code: null }))
+          }
         ),
       { concurrency: CONCURRENCY }
     )

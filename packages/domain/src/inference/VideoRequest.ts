@@ -6,9 +6,9 @@ import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
-import { isLink } from "./Chat.ts"
 import { ImageUrl, opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "./ImageFormat.ts"
+import { isLink } from "./ImageUrl.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 
 /** UTF-16 units. */

@@ -12,6 +12,7 @@ const withImage = (url: string) => ({
   model: "m",
   messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }]
 })
+const PNG = "data:image/png;base64,iVBORw0KGgo="
 const refusal = (body: unknown) => {
   const result = decodeChat(body)
   return Result.isFailure(result) ? result.failure : undefined
@@ -56,9 +57,14 @@ describe("decodeChat", () => {
       [{ model: "m", messages: [{ role: "assistant", content: null }] }, "messages.0.content"],
       [{ model: "m", messages: [{ role: "user", content: [{ type: "text", text: 1 }] }] }, "messages.0.content.0.text"],
       [{ model: "m", messages: [{ role: "user", content: "x", name: 1 }] }, "messages.0.name"],
-      ...["ftp://a/b.png", "data:text/html;base64,AA", "data:image/png,AA", "//a/b.png", ""].map(
-        (url) => [withImage(url), "messages.0.content.0.image_url.url"] as const
-      ),
+      ...[
+        "ftp://a/b.png",
+        "data:text/html;base64,AA",
+        "data:image/png,AA",
+        "//a/b.png",
+        "",
+        "data:image/png;base64,AAAA"
+      ].map((url) => [withImage(url), "messages.0.content.0.image_url.url"] as const),
       [{ ...good, temperature: "0.7" }, "temperature"],
       [{ ...good, temperature: true }, "temperature"],
       [{ ...good, temperature: 2.01 }, "temperature"],
@@ -115,7 +121,7 @@ describe("decodeChat", () => {
   })
 
   it("leaves links to who may follow them", () => {
-    for (const url of ["http://a/b.png", "HTTPS://a/b.png", "data:image/png;base64,AA", "DATA:image/x-y+z;BASE64,AA"]) {
+    for (const url of ["http://a/b.png", "HTTPS://a/b.png", PNG, "DATA:image/x-y+z;BASE64,iVBORw0KGgo="]) {
       expect(accepted(withImage(url)).messages[0]?.images).toEqual([{ url, detail: "auto" }])
     }
   })

@@ -6,7 +6,10 @@ import { sumOf } from "@sluice/domain/inference/Tokens"
 import { Result } from "effect"
 
 const asked = (body: object) => Result.getOrThrow(decodeChat({ model: "m", ...body }))
-const picture = (detail: string) => ({ type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail } })
+const picture = (detail: string) => ({
+  type: "image_url",
+  image_url: { url: "data:image/png;base64,iVBORw0KGgo=", detail }
+})
 
 describe("The prompt of a question", () => {
   it("has every text that its model reads", () => {

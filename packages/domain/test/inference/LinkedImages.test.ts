@@ -24,7 +24,7 @@ const model: Model = {
 const principal = idOf.principal(1)
 const image = (url: string) => ({ type: "image_url", image_url: { url, detail: "low" } })
 const text = (words: string) => ({ type: "text", text: words })
-const DATA = "data:image/png;base64,AAAA"
+const DATA = "data:image/png;base64,iVBORw0KGgoAAAAAAAAA"
 
 const requestOf = (...contents: ReadonlyArray<unknown>) =>
   Result.getOrThrow(decodeChat({ model: "m", messages: contents.map((content) => ({ role: "user", content })) }))
@@ -110,6 +110,14 @@ describe("Images by link", () => {
         }
       })
       expect([refused.seen, refused.reserved]).toEqual([[], []])
+      const page = asked(request, () => Effect.succeed("data:image/png;base64,PGh0bWw+"))
+      expect(yield* Effect.map(page.result, Result.getFailure)).toMatchObject({
+        value: {
+          param: "messages.1.content.1.image_url.url",
+          message: expect.stringContaining("PNG, JPEG, WebP or GIF by its bytes")
+        }
+      })
+      expect([page.seen, page.reserved]).toEqual([[], []])
       const busy = asked(request, () => Effect.fail(new UpstreamFailed({ reason: "overloaded" })))
       expect(yield* Effect.map(busy.result, Result.getFailure)).toMatchObject({ value: { reason: "overloaded" } })
     })

@@ -117,7 +117,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
               role: "user",
               content: [
                 { type: "text", text: "Look" },
-                { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
+                { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }
               ]
             },
             {

@@ -43,7 +43,10 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals t
         [
           {
             messages: [
-              { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA" } }] }
+              {
+                role: "user",
+                content: [{ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }]
+              }
             ]
           },
           "messages.0.content"

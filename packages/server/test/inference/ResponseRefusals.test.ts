@@ -13,7 +13,7 @@ import { customer, failure, functionTool, keys, NANO } from "./support/Customer.
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 const model = "sluice-small"
-const image = { type: "input_image", image_url: "data:image/png;base64,AA" }
+const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }
 
 layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals of responses", (it) => {
   it.effect("are told with the caller's own paths, streamed or not, and cost nothing", () =>
@@ -30,6 +30,10 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals o
             ]
           },
           "input.1.content"
+        ],
+        [
+          { input: [{ role: "user", content: [{ ...image, image_url: "data:image/png;base64,AA==" }] }] },
+          "input.0.content.0.image_url"
         ],
         [{ instructions: "Be brief.", input: [{ role: "user", content: [image] }] }, "input.0.content"],
         [{ input: "word ".repeat(40_000) }, "input"],

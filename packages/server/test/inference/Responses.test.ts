@@ -170,7 +170,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("responses 
               role: "user",
               content: [
                 { type: "input_text", text: "Look" },
-                { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "auto" }
+                { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=", detail: "auto" }
               ]
             },
             { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" },
