@@ -46,17 +46,27 @@ const send = (lease: Parameters<Call<unknown, never>>[0], id: string, range: str
 export const thereCall =
   (id: string): Call<VideoProgress, never> =>
   (lease) =>
-    Effect.suspend(() => film(send(lease, id, "bytes=0-0"), lease)).pipe(
-      Effect.as<VideoProgress>({ _tag: "Completed" }),
-      Effect.catchIf(
-        ({ status }) => WITHHELD.has(status) || NOT_YET.has(status),
-        ({ status }) => Effect.succeed<VideoProgress>(WITHHELD.has(status) ? LOST : { _tag: "Waiting" })
-      )
-    )
+    Effect.suspend(() => {
+      const exchange = send(lease, id, "bytes=0-0")
+      return Effect.matchEffect(film(exchange, lease), {
+        onSuccess: () => Effect.succeed<VideoProgress>({ _tag: "Completed" }),
+        onFailure: (error) => {
+          if (NOT_YET.has(error.status)) return Effect.succeed(NEARLY)
+          return isWithheld(error, exchange) ? Effect.succeed(LOST) : Effect.fail(error)
+        }
+      })
+    })
+
+/** Refused, elsewhere, or something else in its place: so it will be the next time. */
+const isWithheld = ({ fault, status }: CallFailed, exchange: Exchange): boolean =>
+  fault === "status"
+    ? WITHHELD.has(status) || (status >= 300 && status < 400)
+    : fault === "malformed" && exchange.status !== 0
 
 const WITHHELD = new Set([400, 403, 410, 415, 422])
 /** Some say that a film is made before it is where they fetch it from. */
 const NOT_YET = new Set([404, 409, 423, 425])
+const NEARLY: VideoProgress = { _tag: "Filming", percent: 99 }
 
 const sizeCall =
   (id: string): Call<number, never> =>

@@ -116,6 +116,7 @@ describe("a film", () => {
         ["/v1/videos/video_1%2F%3F%23", undefined],
         ["/v1/videos/video_1%2F%3F%23/content", "bytes=0-0"]
       ])
+      const nearly = { _tag: "Filming", percent: 99 }
       const gone = { _tag: "Failed", code: "video_generation_failed" }
       for (const [status, progress] of [
         // SGLang with cloud storage: "Please use the cloud URL".
@@ -125,16 +126,18 @@ describe("a film", () => {
         [415, gone],
         [422, gone],
         // Said to be made before it is where it is fetched from.
-        [404, { _tag: "Waiting" }],
-        [409, { _tag: "Waiting" }],
-        [423, { _tag: "Waiting" }],
-        [425, { _tag: "Waiting" }],
+        [404, nearly],
+        [409, nearly],
+        [423, nearly],
+        [425, nearly],
+        // Nobody goes where it leads.
+        [302, gone],
+        [307, gone],
         // These may pass.
         [405, "broken"],
         [401, "denied"],
         [500, "broken"],
-        [503, "overloaded"],
-        [302, "broken"]
+        [503, "overloaded"]
       ] as const) {
         // Looked at again and again, it stays what it is, and the server is asked each time.
         for (let i = 0; i < 7; i++) {
@@ -142,8 +145,16 @@ describe("a film", () => {
           expect([status, found]).toEqual([status, progress])
         }
       }
-      // A page in place of a film.
-      expect(yield* looked((_, response) => says(response, 200, { url: "https://s3.internal/x.mp4" }))).toBe("broken")
+      // A page in place of a film, or a film that nobody could hand on.
+      for (const headers of [
+        {},
+        { "content-type": "text/html" },
+        { "content-type": "video/mp4", "content-encoding": "gzip" }
+      ]) {
+        const page = looked((_, response) => says(response, 200, { url: "https://s3.internal/x.mp4" }, headers))
+        expect([headers, yield* page]).toEqual([headers, gone])
+      }
+      expect(yield* looked((_, response) => void response.socket?.end("nonsense\r\n\r\n"))).toBe("broken")
     }).pipe(Effect.scoped)
   )
 
