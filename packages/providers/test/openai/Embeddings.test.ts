@@ -1,7 +1,7 @@
 /** Embeddings of real servers, in every form in which they come. */
 import { describe, expect, it } from "@effect/vitest"
 import { vectorsOf } from "@sluice/providers/openai/EmbeddingCall"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import fc from "fast-check"
 import { over, reasonOf } from "./support/Kinds.ts"
 import { says } from "./support/RecordedServer.ts"
@@ -57,6 +57,25 @@ describe("embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("give others their turn where there are many", () =>
+    Effect.gen(function* () {
+      const data = Array.from({ length: 2_048 }, () => ({ embedding: [1, 0] }))
+      let turns = 0
+      const others = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.andThen(
+            Effect.sync(() => turns++),
+            Effect.yieldNow
+          )
+        )
+      )
+      yield* Effect.yieldNow
+      expect(yield* vectorsOf({ data }, data.length, 2)).toHaveLength(data.length)
+      yield* Fiber.interrupt(others)
+      expect(turns).toBeGreaterThan(30)
+    })
+  )
+
   it("are all there, each once, and vectors, or nothing is", () => {
     const number = fc.oneof(fc.double(), fc.constant("x"), fc.constant(null))
     const one = fc.record({
@@ -69,7 +88,7 @@ describe("embeddings", () => {
         fc.integer({ min: 1, max: 3 }),
         fc.integer({ min: 1, max: 3 }),
         (data, count, dimensions) => {
-          const vectors = vectorsOf({ data }, count, dimensions)
+          const vectors = Effect.runSync(vectorsOf({ data }, count, dimensions))
           if (vectors === undefined) return
           expect(vectors.length).toBe(count)
           for (const vector of vectors) {

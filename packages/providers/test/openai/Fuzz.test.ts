@@ -5,6 +5,7 @@ import { ChatReader } from "@sluice/providers/openai/ChatReader"
 import { vectorsOf } from "@sluice/providers/openai/EmbeddingCall"
 import { transcriptOf } from "@sluice/providers/openai/TranscriptionCall"
 import { progressOf } from "@sluice/providers/openai/VideoCall"
+import { Effect } from "effect"
 import fc from "fast-check"
 
 const anything = fc.jsonValue({ maxDepth: 3 })
@@ -100,7 +101,7 @@ describe("whatever an upstream sends", () => {
       fc.property(transcript, film, vectors, (transcript, film, vectors) => {
         transcriptOf(transcript, { durationMs: 1_000, language: undefined })
         progressOf(film)
-        vectorsOf(vectors, 2, 2)
+        Effect.runSync(vectorsOf(vectors, 2, 2))
       }),
       { numRuns: 2_000 }
     )
