@@ -46,6 +46,7 @@ export const FunctionCallWire = Schema.Struct({
 
 export const OutputItemWire = Schema.Union([OutputMessageWire, FunctionCallWire])
 export type OutputItem = typeof OutputItemWire.Type
+export type CallItem = Extract<OutputItem, { readonly type: "function_call" }>
 
 const UsageWire = Schema.Struct({
   input_tokens: Schema.Int,
@@ -126,7 +127,7 @@ export const callItem = (
   index: number,
   call: { readonly id: string; readonly name: string; readonly arguments: string },
   status: OutputItem["status"]
-): OutputItem => ({
+): CallItem => ({
   id: itemId("function_call", key, index),
   type: "function_call",
   status,
@@ -144,7 +145,7 @@ export const outputOf = (request: ResponseRequest, { choices, head }: Answer): R
   const key = keyOf(head)
   const between = calls.map((call) => ({
     at: call.at,
-    item: (index: number) => callItem(request, key, index, call, "completed")
+    item: (index: number): OutputItem => callItem(request, key, index, call, "completed")
   }))
   if (refusal !== undefined) {
     const item = (index: number) => messageItem(key, index, refusalPart(refusal.text), "completed")

@@ -1,7 +1,7 @@
 /**
  * A streamed response as text. One of these writes one answer; its events add up to the very output that a buffered answer
- * has. A message is done when a call or a refusal comes after it; these may grow side by side, so they are done at the end, when
- * what was charged is durable.
+ * has. A message is done when a call or a refusal comes after it, and a call when anything does, if its arguments are whole by
+ * then: some upstreams let calls grow side by side, and those are done at the end, as a refusal is.
  */
 import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import {
@@ -12,6 +12,7 @@ import {
   type ResponseEventType
 } from "@sluice/api/inference/ResponseEventWire"
 import {
+  type CallItem,
   callItem,
   endState,
   itemId,
@@ -24,8 +25,10 @@ import {
   responseText
 } from "@sluice/api/inference/ResponseWire"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/Inference"
+import { parsedJson } from "@sluice/domain/inference/JsonText"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
 import type { ResponseRequest } from "@sluice/domain/inference/ResponseRequest"
+import { Result } from "effect"
 import type { AnswerWire } from "./SseAnswer.ts"
 
 export class ResponseEvents implements AnswerWire {
@@ -45,6 +48,10 @@ export class ResponseEvents implements AnswerWire {
   private refusal = -1
   /** The place of each call. */
   private readonly calls: Array<number> = []
+  /** The call that nothing came after yet, with its arguments so far. */
+  private call: { readonly index: number; readonly id: string; readonly name: string; arguments: string } | undefined
+  /** The places of the calls that are done. */
+  private readonly callsDone = new Set<number>()
 
   /** `asked`: when, in Unix seconds. */
   constructor(request: ResponseRequest, asked: number) {
@@ -66,6 +73,7 @@ export class ResponseEvents implements AnswerWire {
     for (const [index, item] of state.output.entries()) {
       // An answer without a word is a message too.
       if (index === this.begun) text += this.beginMessage()
+      if (this.callsDone.has(index)) continue
       if (item.type === "function_call") text += this.callDone(index, item)
       else if (index === this.message) text += this.messageDone(item)
       else if (index === this.refusal) text += this.refusalDone(item, answer.choices[0]?.refusal?.text ?? "")
@@ -108,7 +116,8 @@ export class ResponseEvents implements AnswerWire {
         return this.beginCall(event)
       case "ToolArguments": {
         const index = this.calls[event.call]
-        if (index === undefined || event.text === "") return ""
+        if (index === undefined || event.text === "" || this.callsDone.has(index)) return ""
+        if (index === this.call?.index) this.call.arguments += event.text
         const fields = itemFields(itemId("function_call", this.key, index), index)
         return this.event("response.function_call_arguments.delta", `${fields},"delta":${JSON.stringify(event.text)}`)
       }
@@ -118,7 +127,7 @@ export class ResponseEvents implements AnswerWire {
   }
 
   private words(text: string): string {
-    const begun = this.message < 0 ? this.beginMessage() : ""
+    const begun = this.message < 0 ? this.callEnded() + this.beginMessage() : ""
     this.said += text
     return begun + this.event("response.output_text.delta", this.deltaFields + JSON.stringify(text))
   }
@@ -132,7 +141,7 @@ export class ResponseEvents implements AnswerWire {
   }
 
   private beginRefusal(): string {
-    const done = this.wordsDone()
+    const done = this.wordsDone() + this.callEnded()
     this.refusal = this.begun++
     return done + this.messageAdded(this.refusal, refusalPart(""))
   }
@@ -152,11 +161,21 @@ export class ResponseEvents implements AnswerWire {
   }
 
   private beginCall({ id, name }: Extract<ChatEvent, { readonly _tag: "ToolCall" }>): string {
-    const done = this.wordsDone()
+    const done = this.wordsDone() + this.callEnded()
     const index = this.begun++
     this.calls.push(index)
-    const item = callItem(this.request, this.key, index, { id, name, arguments: "" }, "in_progress")
+    this.call = { index, id, name, arguments: "" }
+    const item = callItem(this.request, this.key, index, this.call, "in_progress")
     return done + this.item("response.output_item.added", index, item)
+  }
+
+  /** What comes after a call ends it, unless more of its arguments has to come. */
+  private callEnded(): string {
+    const { call } = this
+    this.call = undefined
+    if (call === undefined || !isWhole(call.arguments)) return ""
+    this.callsDone.add(call.index)
+    return this.callDone(call.index, callItem(this.request, this.key, call.index, call, "completed"))
   }
 
   private messageDone(item: OutputItem): string {
@@ -182,7 +201,7 @@ export class ResponseEvents implements AnswerWire {
     )
   }
 
-  private callDone(index: number, item: Extract<OutputItem, { readonly type: "function_call" }>): string {
+  private callDone(index: number, item: CallItem): string {
     const what = `"name":${JSON.stringify(item.name)},"arguments":${JSON.stringify(item.arguments)}`
     return (
       this.event("response.function_call_arguments.done", `${itemFields(item.id, index)},${what}`) +
@@ -202,3 +221,6 @@ export class ResponseEvents implements AnswerWire {
     return responseEvent(type, this.sequence++, fields)
   }
 }
+
+/** An object goes on no further, whatever comes. */
+const isWhole = (text: string): boolean => text.trimEnd().endsWith("}") && Result.isSuccess(parsedJson(text))

@@ -120,6 +120,44 @@ describe("a streamed response", () => {
     fc.assert(property, { numRuns: 300 })
   })
 
+  it("ends each call before the next item begins, unless its arguments are yet to come", () => {
+    const call = (call: number): ChatEvent => ({ _tag: "ToolCall", index: 0, call, id: `call_${call}`, name: "plain" })
+    const args = (call: number, text: string): ChatEvent => ({ _tag: "ToolArguments", index: 0, call, text })
+    const words: ChatEvent = { _tag: "Text", index: 0, text: "a" }
+    const [first, second] = [args(0, '{"a":"}'), args(0, '"}')]
+    for (const [said, order] of [
+      [[call(0), first, second, call(1), args(1, "{}")], "+0 -0 +1 -1"],
+      [[words, call(0), first, second, call(1), args(1, "{}"), words], "+0 -0 +1 -1 +2 -2 +3 -3"],
+      [[call(0), args(0, "{}"), { _tag: "Refusal", index: 0, text: "No." }, call(1)], "+0 -0 +1 +2 -1 -2"],
+      // Upstreams that begin all calls first, or whose calls grow side by side.
+      [[call(0), call(1), first, args(1, "{}"), second], "+0 +1 -0 -1"],
+      [[call(0), first, call(1), second, args(1, "{}")], "+0 +1 -0 -1"],
+      // What comes after a whole object is told at the end alone.
+      [[call(0), args(0, "{}"), call(1), args(1, "{}"), args(0, "\n")], "+0 -0 +1 -1"]
+    ] as const) {
+      const production = new Production(1, 1_000)
+      const wire = new ResponseEvents(request, 1)
+      const text = said.map((event) => wire.events(head, production.add([event]))).join("")
+      production.add([{ _tag: "Finish", index: 0, reason: "tool_calls" }])
+      const usage = { promptTokens: 3, completionTokens: 4, cost: 1_500n }
+      const events = eventsIn(text + wire.end({ head, choices: production.said(false), usage }))
+      const items = events.flatMap((event) =>
+        event.type === "response.output_item.added" || event.type === "response.output_item.done"
+          ? [`${event.type.endsWith("added") ? "+" : "-"}${event.output_index}`]
+          : []
+      )
+      expect(items.join(" ")).toBe(order)
+      const last = events.at(-1)!
+      const output = "response" in last ? last.response.output : []
+      const argumentsIn = (items: ReadonlyArray<unknown>) =>
+        items.map((item) => (item as { readonly arguments?: string }).arguments?.trim())
+      expect(argumentsIn(pieced(events).map(({ done }) => done))).toEqual(argumentsIn(output))
+      expect(output.filter((item) => item.type === "function_call").map((item) => item.arguments)).toEqual(
+        production.choices[0]!.calls.map((call) => call.arguments)
+      )
+    }
+  })
+
   it("says what failed, also before its first word", () => {
     const broken = new UpstreamFailed({ reason: "broken" })
     for (const begun of [true, false]) {
