@@ -192,6 +192,10 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
       `Invalid value for '${path}.content': a message of role ${message.role} needs content`
     )
   }
+  if (message.role === "tool" && (message.tool_call_id ?? null) === null) {
+    const param = `${path}.tool_call_id`
+    return invalid(param, `Invalid value for '${param}': a message of role tool names the call that it answers`)
+  }
   const parts: Array<string | ChatImage> = []
   for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
     if (part.type === "text") parts.push(part.text)

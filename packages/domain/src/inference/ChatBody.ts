@@ -49,12 +49,15 @@ export const MessageBody = Schema.Struct({
   refusal: opt(Schema.String),
   name: opt(Schema.String),
   tool_calls: opt(Schema.Array(ToolCall)),
-  tool_call_id: opt(Schema.String)
+  tool_call_id: opt(Schema.String.annotate({ description: "Needed where the role is tool" }))
 })
 
 export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/, { expected: "a name of 1 to 64 letters, digits, _ and -" })
 )
+
+/** Of the schema of an answer. */
+export const SchemaName = Schema.String.check(Schema.isMaxLength(64, { expected: "a name of at most 64 characters" }))
 
 const Tool = Schema.Struct({
   type: Schema.Literal("function"),
@@ -117,7 +120,7 @@ export const ChatBody = Schema.Struct({
       strict: opt(Schema.Boolean),
       json_schema: opt(
         Schema.Struct({
-          name: opt(Schema.String),
+          name: opt(SchemaName),
           description: opt(Schema.String),
           schema: opt(AnyObject),
           strict: opt(Schema.Boolean)

@@ -6,7 +6,7 @@
  * the form that was meant. `ResponseBody` shows them in full, `OpenResponseBody` is what is decoded first.
  */
 import { Schema } from "effect"
-import { AnyObject, atLeastOne, between, ImageUrl, ModelId, opt, ToolName } from "./ChatBody.ts"
+import { AnyObject, atLeastOne, between, ImageUrl, ModelId, opt, SchemaName, ToolName } from "./ChatBody.ts"
 
 const InputText = Schema.Struct({ type: Schema.Literal("input_text"), text: Schema.String })
 const OutputText = Schema.Struct({ type: Schema.Literal("output_text"), text: Schema.String })
@@ -93,7 +93,7 @@ const common = {
       format: opt(
         Schema.Struct({
           type: Schema.Literals(["text", "json_object", "json_schema"]),
-          name: opt(Schema.String),
+          name: opt(SchemaName),
           description: opt(Schema.String),
           schema: opt(AnyObject),
           strict: opt(Schema.Boolean)

@@ -13,6 +13,10 @@ const withImage = (url: string) => ({
   messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }]
 })
 const PNG = "data:image/png;base64,iVBORw0KGgo="
+const named = (name: string) => ({
+  ...good,
+  response_format: { type: "json_schema", json_schema: { name, schema: {} } }
+})
 const refusal = (body: unknown) => {
   const result = decodeChat(body)
   return Result.isFailure(result) ? result.failure : undefined
@@ -57,6 +61,7 @@ describe("decodeChat", () => {
       [{ model: "m", messages: [{ role: "assistant", content: null }] }, "messages.0.content"],
       [{ model: "m", messages: [{ role: "user", content: [{ type: "text", text: 1 }] }] }, "messages.0.content.0.text"],
       [{ model: "m", messages: [{ role: "user", content: "x", name: 1 }] }, "messages.0.name"],
+      [{ model: "m", messages: [...messages, { role: "tool", content: "x" }] }, "messages.1.tool_call_id"],
       ...[
         "ftp://a/b.png",
         "data:text/html;base64,AA",
@@ -91,7 +96,8 @@ describe("decodeChat", () => {
       [{ ...good, response_format: { type: "xml" } }, "response_format.type"],
       [{ ...good, response_format: { type: "json_object", schema: "x" } }, "response_format.schema"],
       [{ ...good, response_format: { type: "json_object", value: [] } }, "response_format.value"],
-      [{ ...good, response_format: { type: "json_schema" } }, "response_format.json_schema.schema"]
+      [{ ...good, response_format: { type: "json_schema" } }, "response_format.json_schema.schema"],
+      [named("n".repeat(65)), "response_format.json_schema.name"]
     ] as const) {
       expect([body, refusal(body)?.param]).toEqual([body, param])
     }
@@ -118,6 +124,10 @@ describe("decodeChat", () => {
     expect(accepted(some("auto")).tools).toEqual([])
     expect(refusal(some("required"))?.param).toBe("tool_choice")
     expect(refusal(some("none", "a"))?.param).toBe("tool_choice.allowed_tools.mode")
+  })
+
+  it("takes as long a name of a schema as OpenAI does", () => {
+    expect(accepted(named("n".repeat(64))).responseFormat).toMatchObject({ name: "n".repeat(64) })
   })
 
   it("leaves links to who may follow them", () => {

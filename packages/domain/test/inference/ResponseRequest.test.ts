@@ -57,6 +57,7 @@ describe("decodeResponse", () => {
       [items({ type: "item_reference", id: "msg_1" }), "input.0"],
       [items({ type: "web_search_call", id: "ws_1" }), "input.0.type"],
       [{ ...good, instructions: 5 }, "instructions"],
+      [{ ...good, text: { format: { type: "json_schema", name: "n".repeat(65), schema: {} } } }, "text.format.name"],
       [{ ...good, temperature: "0.7" }, "temperature"],
       [{ ...good, top_p: 1.1 }, "top_p"],
       [{ ...good, max_output_tokens: 1.5 }, "max_output_tokens"],
