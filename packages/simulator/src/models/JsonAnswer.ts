@@ -57,7 +57,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
     const type = typeOf(node)
     if (type === "object") return objectOf(node, depth)
     if (type === "array") return arrayOf(node, depth)
-    if (type === "string") return textOf(node, words, key, drawn)
+    if (type === "string") return textOf(node, words, key, drawn, work)
     if (type === "integer" || type === "number") return numberOf(node, type === "integer", key, drawn)
     if (type === "boolean") return unit(key, drawn) < 0.5
     if (type === "null") return null

@@ -1,6 +1,7 @@
 /** Texts and numbers that satisfy a schema, and whether a given value does. */
-import { between, unit } from "./Draws.ts"
-import { type JsonSchema, SchemaUnsupported } from "./JsonSchemas.ts"
+import { between, textHash, unit } from "./Draws.ts"
+import { type JsonSchema, SchemaUnsupported, type Work } from "./JsonSchemas.ts"
+import { patternText } from "./PatternText.ts"
 
 const MAX_TEXT = 10_000
 
@@ -9,19 +10,20 @@ export const limit = (value: unknown, fallback: number, most: number): number =>
   typeof value === "number" && value >= 0 ? Math.min(Math.ceil(value), most + 1) : fallback
 
 /** A few of `words`, or what the format asks for. */
-export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: number, n: number): string => {
+export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: number, n: number, work: Work): string => {
   const format = typeof node["format"] === "string" ? FORMATS[node["format"]] : undefined
   if (format !== undefined) {
     // A pattern beside a format that is known says the same more exactly.
     if (!satisfies(node, format)) throw new SchemaUnsupported("no text of its format has its length")
     return format
   }
-  const { pattern } = node
-  if (pattern !== undefined && !ANY_TEXT.has(String(pattern))) {
-    throw new SchemaUnsupported(`the keyword "pattern" is not supported without a known format`)
-  }
   const [least, most] = [limit(node["minLength"], 0, MAX_TEXT), limit(node["maxLength"], MAX_TEXT, MAX_TEXT)]
   if (least > most || least > MAX_TEXT) throw new SchemaUnsupported("minLength can't be met")
+  const pattern = String(node["pattern"] ?? "")
+  if (!ANY_TEXT.has(pattern)) {
+    const within = [least, Math.min(most, MAX_TEXT)] as const
+    return patternText(pattern, within, textHash(key, String(n)), work)
+  }
   const start = between(key, n, 0, words.length - 1)
   const phrase = [...words.slice(start, start + between(key, n + 7_000, 1, 5)).join(" ")].slice(0, most)
   return phrase.join("").padEnd(least + phrase.join("").length - phrase.length, ".")
@@ -60,7 +62,7 @@ export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: num
   const { low: given, high: top } = bounds(node, integer)
   const whole = integer || given === -Infinity || top === Infinity
   const unitOf = node["multipleOf"]
-  if (unitOf !== undefined) return multipleOf(unitOf, given, top, key, n)
+  if (unitOf !== undefined) return multipleOf(unitOf, { low: given, high: top, integer }, key, n)
   const low = given === -Infinity ? (top === Infinity ? 0 : Math.min(0, top - 1)) : given
   const high = Math.max(low, Math.min(top, low + 100))
   const drawn = low + unit(key, n) * (high - low)
@@ -70,13 +72,25 @@ export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: num
   return value
 }
 
-const multipleOf = (step: unknown, low: number, high: number, key: number, n: number): number => {
-  if (typeof step !== "number" || !Number.isInteger(step) || step < 1)
-    throw new SchemaUnsupported('"multipleOf" is supported for whole numbers alone')
+interface Wanted {
+  readonly low: number
+  readonly high: number
+  readonly integer: boolean
+}
+
+/** The first from the drawn one on that is a multiple also for who divides: 0.3 by 0.1 is not 3. */
+const multipleOf = (step: unknown, { high, integer, low }: Wanted, key: number, n: number): number => {
+  if (typeof step !== "number" || !(step > 0)) throw new SchemaUnsupported('"multipleOf" must be above 0')
   const first = low === -Infinity ? Math.min(0, Math.floor(high / step)) : Math.ceil(low / step)
-  const last = Math.min(first + 100, Math.floor(high / step))
-  if (last < first) throw new SchemaUnsupported("no number fits its bounds")
-  return step * between(key, n, first, last)
+  const count = Math.min(first + 100, Math.floor(high / step)) - first + 1
+  const drawn = count > 0 ? between(key, n, 0, count - 1) : 0
+  for (let i = 0; i < count; i++) {
+    // Without the last digits, in which products of decimals are wrong.
+    const value = Number((step * (first + ((drawn + i) % count))).toPrecision(15))
+    const fits = value >= low && value <= high && (!integer || Number.isInteger(value))
+    if (fits && Number.isInteger(value / step)) return value
+  }
+  throw new SchemaUnsupported("no number fits its bounds")
 }
 
 const bounds = (node: JsonSchema, whole: boolean) => {

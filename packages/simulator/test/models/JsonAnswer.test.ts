@@ -57,6 +57,16 @@ describe("jsonAnswer", () => {
       ],
       [{ type: "array", items: [{ type: "null" }] }, (value) => JSON.stringify(value) === "[null]"],
       [{ type: "integer", multipleOf: 7, minimum: 10, maximum: 30 }, (value) => [14, 21, 28].includes(Number(value))],
+      [
+        { type: "number", multipleOf: 0.01, minimum: 0.05, maximum: 20 },
+        (value) => Number.isInteger(Number(value) / 0.01)
+      ],
+      [{ type: "integer", multipleOf: 0.5, minimum: 3, maximum: 4 }, (value) => value === 3 || value === 4],
+      [{ type: "string", pattern: "^[A-Z]{2}-\\d{3}$" }, (value) => /^[A-Z]{2}-\d{3}$/.test(String(value))],
+      [
+        { type: "string", pattern: "^[a-z]+$", minLength: 9, maxLength: 9 },
+        (value) => /^[a-z]{9}$/.test(String(value))
+      ],
       [{ type: "number" }, Number.isInteger],
       [{ type: "number", exclusiveMinimum: 0.5 }, (value) => Number.isInteger(value) && Number(value) >= 1],
       [{ type: "number", maximum: -0.1 }, (value) => Number.isInteger(value) && Number(value) <= -1],
@@ -92,14 +102,15 @@ describe("jsonAnswer", () => {
         return error instanceof SchemaUnsupported ? error.message : error
       }
     }
-    expect(refusal({ type: "string", pattern: "^a$" })).toContain("pattern")
+    expect(refusal({ type: "string", pattern: "^(?!a)b$" })).toContain("pattern")
     expect(refusal({ enum: [] })).toContain("none of the values")
     expect(refusal({ type: "string", const: 5 })).toContain("none of the values")
     expect(refusal({ type: "string", enum: ["a"], minLength: 5 })).toContain("none of the values")
     expect(refusal({ type: "string", format: "uuid", minLength: 50 })).toContain("format")
     expect(refusal({ type: "array", minItems: 5_000 })).toContain("minItems is above 100")
     expect(refusal({ type: "array", minItems: 2, uniqueItems: true })).toContain("uniqueItems")
-    expect(refusal({ type: "number", multipleOf: 0.1 })).toContain("multipleOf")
+    expect(refusal({ type: "number", multipleOf: 0 })).toContain("multipleOf")
+    expect(refusal({ type: "number", multipleOf: 0.3, minimum: 1, maximum: 1.1 })).toContain("bounds")
     expect(refusal({ type: "object", minProperties: 1 })).toContain("minProperties")
     expect(refusal({ $ref: "#anchor" })).toContain("$anchor")
     expect(refusal({ not: {} })).toContain('"not"')

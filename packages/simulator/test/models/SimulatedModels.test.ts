@@ -64,7 +64,7 @@ describe("SimulatedModels", () => {
       const provider = yield* ModelProvider
       const parameters = {
         type: "object",
-        properties: { at: { type: "string", pattern: "^[a-z]+$" } },
+        properties: { at: { type: "string", pattern: "^(?=a)" } },
         required: ["at"]
       }
       const tools = ["find_bridges", "order_pizza"].map((name) => ({
