@@ -9,6 +9,7 @@ import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
 import { determined, leaving } from "./Determinism.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, WORKSPACE } from "./MachineFs.ts"
+import { wholeRanges } from "./Ranges.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
 import { streamed } from "./Streaming.ts"
@@ -67,6 +68,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       const mode = session.nextScript
       session.nextScript = "captured"
       determined(ast)
+      wholeRanges(ast)
       if (functions === undefined) leaving(ast)
       const sources = mode === "streamed" ? streamed(ast) : ""
       functions ??= sources

@@ -1,0 +1,32 @@
+/** The tools of bash scripts say what the real ones say, which stands in the table, and stay within the machine. */
+import { describe, expect, it } from "@effect/vitest"
+import { execute } from "../../src/shell/Execution.ts"
+import type { Timeline } from "../../src/shell/Shell.ts"
+import { runOf } from "../support/Runs.ts"
+import { toolStories } from "../support/ToolStories.ts"
+
+const said = (timeline: Timeline) => [
+  timeline.chunks.map((chunk) => Buffer.from(chunk.bytes).toString()).join(""),
+  timeline.exit?.code
+]
+
+describe("a tool says what the real one says:", () => {
+  for (const [title, command, output, code = 0] of toolStories) {
+    it(title, async () => {
+      expect(said(await execute(runOf(command)))).toEqual([output, code])
+    })
+  }
+})
+
+describe("a machine holds only so much:", () => {
+  const refused: ReadonlyArray<readonly [command: string, code: number, says: RegExp]> = [
+    ["echo {1..300000}", 126, /^bash: brace expansion result limit exceeded/]
+  ]
+  for (const [command, code, says] of refused) {
+    it(command, async () => {
+      const [text, ended] = said(await execute(runOf(command)))
+      expect(text).toMatch(says)
+      expect(ended).toBe(code)
+    })
+  }
+})
