@@ -3,6 +3,7 @@
  * clock or chance is reached. Bounded by commands, output, disk and depth, each with a deterministic end.
  */
 import { Bash } from "just-bash"
+import { byteCommands } from "./commands/ByteCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
@@ -44,7 +45,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
   const flooded = new AbortController()
   const session = new ShellSession(run, () => flooded.abort())
   const { clock, console } = session
-  const fs = new MachineFs(clock, console)
+  const fs = new MachineFs(clock, console, () => session.random())
   const bash = new Bash({
     fs,
     cwd: WORKSPACE,
@@ -56,7 +57,8 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...timeCommands(session),
       ...systemCommands(session),
       ...textCommands(session),
-      ...gpuCommands(session)
+      ...gpuCommands(session),
+      ...byteCommands(session)
     ]
   })
   fs.booted()

@@ -5,6 +5,7 @@
 import { InMemoryFs } from "just-bash"
 import type { FileContent } from "just-bash"
 import type { Console } from "./Console.ts"
+import { DEVICES, endless, ENDLESS_BYTES, isEndless } from "./Devices.ts"
 import type { LocalClock } from "./LocalClock.ts"
 import type { VolumeEntry } from "./Shell.ts"
 
@@ -18,18 +19,20 @@ type WriteMetadata = Parameters<InMemoryFs["writeFileSync"]>[3]
 export class MachineFs extends InMemoryFs {
   readonly #clock: LocalClock
   readonly #console: Console
+  readonly #random: () => number
   readonly #bornAt: Date
   #booted = false
 
-  constructor(clock: LocalClock, console: Console) {
+  constructor(clock: LocalClock, console: Console, random: () => number) {
     super(undefined, { maxTotalBytes: DISK_LIMIT_BYTES })
     this.#clock = clock
     this.#console = console
+    this.#random = random
     this.#bornAt = new Date(clock.now)
     this.#stamp("/")
     for (const directory of DIRECTORIES) this.mkdirSync(directory, { recursive: true })
     void super.symlink("/usr/bin", "/bin")
-    this.writeFileSync(CONSOLE, "")
+    for (const device of [CONSOLE, ...DEVICES]) this.writeFileSync(device, "")
     this.writeFileSync("/etc/os-release", OS_RELEASE)
   }
 
@@ -50,13 +53,19 @@ export class MachineFs extends InMemoryFs {
 
   override async writeFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
     if (path === CONSOLE) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (keepsNothing(path)) return
     return super.writeFile(path, content, options)
   }
 
   override async appendFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
     if (path === CONSOLE) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (keepsNothing(path)) return
     await super.appendFile(path, content, options)
     this.#stamp(path)
+  }
+
+  override async readFileBuffer(path: string): Promise<Uint8Array> {
+    return isEndless(path) ? endless(path, ENDLESS_BYTES, this.#random) : super.readFileBuffer(path)
   }
 
   override mkdirSync(path: string, options?: { recursive?: boolean }): void {
@@ -120,6 +129,8 @@ export const contents = async (fs: MachineFs): Promise<ReadonlyArray<VolumeEntry
 /** What the interpreter's own files lie in, and what scripts expect. */
 const DIRECTORIES = ["/usr/bin", "/dev/fd", "/proc/self/fd", "/etc", "/root", "/tmp", "/var/tmp", WORKSPACE]
 const OS_RELEASE = `PRETTY_NAME="Ubuntu 24.04 LTS (simulated)"\nNAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n`
+
+const keepsNothing = (path: string): boolean => path === "/dev/null" || isEndless(path)
 
 const parentOf = (path: string): string => {
   let end = path.length

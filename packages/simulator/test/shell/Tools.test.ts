@@ -20,6 +20,12 @@ describe("a tool says what the real one says:", () => {
 
 describe("a machine holds only so much:", () => {
   const refused: ReadonlyArray<readonly [command: string, code: number, says: RegExp]> = [
+    ["head -c 10G /dev/zero | wc -c", 0, /^head: more than this simulated machine holds: 134217728 bytes\n0\n$/],
+    ["head -c 10G < /dev/zero > f", 1, /^head: more than this simulated machine holds/],
+    ["dd if=/dev/zero of=f bs=1M count=129; ls", 0, /^dd: error writing 'f': No space left on device\n$/],
+    ["dd if=/dev/zero of=f bs=1M", 1, /^dd: error writing 'f': No space left on device\n$/],
+    ["truncate -s 1G f; ls", 0, /^truncate: failed to truncate 'f' at 1073741824 bytes: File too large\n$/],
+    ["cat /dev/urandom | wc -c", 0, /^262147\n$/],
     ["echo {1..300000}", 126, /^bash: brace expansion result limit exceeded/]
   ]
   for (const [command, code, says] of refused) {

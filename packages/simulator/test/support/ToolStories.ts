@@ -4,5 +4,42 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "a range of more than 10,000 words",
     "for i in {1..12000}; do n=$i; done; echo $n; set -- {1..20001..2}; echo $#; set -- x{12000..1}; echo $# ${12000}; set -- {00001..10500}; echo ${10500}",
     "12000\n10001\n12000 x1\n10500\n"
-  ]
+  ],
+  [
+    "head and tail count in units",
+    "yes | head -c 2K | wc -c; printf abcdef > f; head -c +3 f; head -c -2 f; echo; tail -c +3 f; echo; tail -c 2K f; echo; head -c 1kB f | tail -c2",
+    "2048\nabcabcd\ncdef\nabcdef\nef"
+  ],
+  [
+    "head and tail count lines from either end",
+    "seq 12 | head -n -8; seq 5 | tail -n +4; seq 5 | tail -n -2; seq 20 | tail -3; seq 5 | head -2; seq 5 | head --lines=1; printf 'a\\nb' | head -n 5; echo; printf 'a\\0b\\0' | head -zn1 | wc -c",
+    "1\n2\n3\n4\n4\n5\n4\n5\n18\n19\n20\n1\n2\n1\na\nb\n2\n"
+  ],
+  [
+    "head and tail of several files",
+    "printf 'a\\nb\\n' > f; printf 'c' > g; head -n 1 f g; head -qn1 f g; echo; tail -vn 1 f; head -n1 f nope; echo $?; mkdir d; tail d",
+    "==> f <==\na\n\n==> g <==\nca\nc\n==> f <==\nb\n==> f <==\na\nhead: cannot open 'nope' for reading: No such file or directory\n1\ntail: error reading 'd': Is a directory\n",
+    1
+  ],
+  [
+    "bytes of /dev/zero and /dev/urandom",
+    'head -c 1M /dev/zero > z; wc -c < z; head -c 16 /dev/urandom | wc -c; head -c 300000 < /dev/zero | wc -c; cat /dev/zero | head -c 300000 | md5sum; tr -dc a-z < /dev/urandom | head -c 8 | wc -c; [ "$(head -c 9 /dev/urandom | base64)" != "$(head -c 9 /dev/urandom | base64)" ] && echo different',
+    "1048576\n16\n300000\n4a21de7a58fb8ecb9a1b1f08a3068269  -\n8\ndifferent\n"
+  ],
+  [
+    "dd makes files",
+    "dd if=/dev/zero of=x bs=1M count=3 2>&1 | head -2; wc -c < x; dd if=/dev/urandom of=y bs=512 count=4 status=none; wc -c < y; dd if=/dev/zero bs=10 count=1 2>/dev/null | wc -c; dd if=nope; dd of=z bs=1 count=0 seek=100 status=none; wc -c < z",
+    "3+0 records in\n3+0 records out\n3145728\n2048\n10\ndd: failed to open 'nope': No such file or directory\n100\n"
+  ],
+  [
+    "dd takes and puts parts",
+    "echo hello | dd bs=1 count=2 2>/dev/null; echo; printf abcdef > f; dd if=f bs=2 skip=1 count=1 status=none; echo; printf XY | dd of=f bs=1 seek=2 conv=notrunc status=none; cat f; printf Z | dd of=f bs=1 seek=2 conv=ucase status=none; echo; cat f; dd if=f count=1x2 status=noxfer bs=2",
+    "he\ncd\nabXYef\nabZabZ1+1 records in\n1+1 records out\n"
+  ],
+  [
+    "truncate and fallocate",
+    "truncate -s 10 f; wc -c < f; truncate -s 1K g; wc -c < g; truncate -s +5 f; wc -c < f; truncate -s -14 f; wc -c < f; fallocate -l 1M h; wc -c < h; truncate -c -s 1 no; ls",
+    "10\n1024\n15\n1\n1048576\nf\ng\nh\n"
+  ],
+  ["nothing stays in /dev/null", "echo a > /dev/null; echo b >> /dev/null; wc -c < /dev/null", "0\n"]
 ]
