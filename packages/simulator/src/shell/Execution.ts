@@ -4,6 +4,7 @@
  */
 import { Bash } from "just-bash"
 import { byteCommands } from "./commands/ByteCommands.ts"
+import { dateCommands } from "./commands/DateCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
@@ -58,7 +59,8 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...systemCommands(session),
       ...textCommands(session),
       ...gpuCommands(session),
-      ...byteCommands(session)
+      ...byteCommands(session),
+      ...dateCommands(session)
     ]
   })
   fs.booted()

@@ -41,5 +41,20 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "truncate -s 10 f; wc -c < f; truncate -s 1K g; wc -c < g; truncate -s +5 f; wc -c < f; truncate -s -14 f; wc -c < f; fallocate -l 1M h; wc -c < h; truncate -c -s 1 no; ls",
     "10\n1024\n15\n1\n1048576\nf\ng\nh\n"
   ],
-  ["nothing stays in /dev/null", "echo a > /dev/null; echo b >> /dev/null; wc -c < /dev/null", "0\n"]
+  ["nothing stays in /dev/null", "echo a > /dev/null; echo b >> /dev/null; wc -c < /dev/null", "0\n"],
+  [
+    "date in its formats",
+    "date -ud @0 +%F; date -u -d @0 --iso-8601=seconds; date -u -d @0 --rfc-3339=seconds; date -u -d @0 -Iseconds; date -u -d @0 -I; date -u -d @86400 +%s; date -u -R -d @0; date -u -d @1.5 +%s.%3N; TZ=America/New_York date -d @0 +%H; TZ=America/New_York date -d '2024-07-01 12:00' +%s; date -u -d @1700000000 '+%Y%m%d-%H%M%S %j %a %b %s %u %y %Z %z'",
+    "1970-01-01\n1970-01-01T00:00:00+00:00\n1970-01-01 00:00:00+00:00\n1970-01-01T00:00:00+00:00\n1970-01-01\n86400\nThu, 01 Jan 1970 00:00:00 +0000\n1.500\n19\n1719849600\n20231114-221320 318 Tue Nov 1700000000 2 23 UTC +0000\n"
+  ],
+  [
+    "date of a text",
+    "for d in '2024-02-29 +1 day' '2024-02-29 + 1 year' '2024-01-31 1 day ago' '2024-01-15 10:00:00 + 2 hours' '2024-01-15T10:00:00Z' '2024-01-15T10:00:00+02:00' 'Jan 5 2024' '5 Jan 2024 3pm' '5 Jan 2024 3:30pm' 'Tue Nov 14 22:13:20 UTC 2023' '20240131' '1/31/2024 -2 weeks' '2024-03-01 12:00 yesterday' '2024-13-01' 'nonsense' '2024-01-31 next month' 'Mon, 15 Jan 2024 10:00:00 GMT' '2024-01-15 10:00:00.250'; do date -u -d \"$d\" '+%F %T'; done 2>&1",
+    "2024-03-01 00:00:00\n2025-03-01 00:00:00\n2024-01-30 00:00:00\n2024-01-15 09:00:00\n2024-01-15 10:00:00\n2024-01-15 08:00:00\n2024-01-05 00:00:00\n2024-01-05 15:00:00\n2024-01-05 15:30:00\n2023-11-14 22:13:20\n2024-01-31 00:00:00\n2024-01-17 00:00:00\n2024-02-29 12:00:00\ndate: invalid date '2024-13-01'\ndate: invalid date 'nonsense'\n2024-03-02 00:00:00\n2024-01-15 10:00:00\n2024-01-15 10:00:00\n"
+  ],
+  [
+    "date -r and touch",
+    "touch -d @5 f; date -u -r f +%s; touch -t 202401020304.05 g; date -u -r g '+%F %T'; touch -r f g; date -r g +%s; touch -c no; touch a/b; touch -d 2024-01-01 f; date -r f +%s; [ g -ot f ] && echo older; touch -d 'what' h; ls",
+    "5\n2024-01-02 03:04:05\n5\ntouch: cannot touch 'a/b': No such file or directory\n1704067200\nolder\ntouch: invalid date format 'what'\nf\ng\n"
+  ]
 ]

@@ -68,16 +68,7 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
       return { stdout: "", stderr: `\nreal\t${real}\nuser\t0m0.000s\nsys\t0m0.000s\n`, exitCode: Number(code) }
     }),
     defineCommand(`${MARK}random`, async () => ok(`${session.random() & 0x7fff}\n`)),
-    defineCommand(`${MARK}seconds`, async () => ok(`${Math.floor((clock.now - session.run.startedAt) / 1000)}\n`)),
-    defineCommand(
-      "date",
-      async (args, context) => context.origCommand?.(dateArguments(args, clock.now)) ?? fail("date: not available", 127)
-    ),
-    defineCommand("touch", async (args, context) => {
-      const dated = args.some((arg) => arg === "-d" || arg.startsWith("--date"))
-      const now = new Date(clock.now).toISOString()
-      return context.origCommand?.(dated ? args : ["-d", now, ...args]) ?? fail("touch: not available", 127)
-    })
+    defineCommand(`${MARK}seconds`, async () => ok(`${Math.floor((clock.now - session.run.startedAt) / 1000)}\n`))
   ]
 }
 
@@ -145,39 +136,3 @@ const limited = async (
 }
 
 export const quoted = (text: string): string => (/^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
-
-/** `date` with its moment spelled out, as the original knows only the host's. */
-const dateArguments = (args: ReadonlyArray<string>, now: number): Array<string> => {
-  const out: Array<string> = []
-  let at = now
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!
-    const value = arg === "-d" || arg === "--date" ? args[++i] : arg.startsWith("--date=") ? arg.slice(7) : undefined
-    if (value === undefined) {
-      out.push(
-        arg.replace(/^-Is(econds)?$|^--iso-8601=s(econds)?$/, "+%Y-%m-%dT%H:%M:%S+00:00").replace(/^-Id?$/, "+%F")
-      )
-      continue
-    }
-    const shifted = relative(value, now)
-    if (shifted === undefined) return [...args]
-    at = shifted
-  }
-  const ms = String(((at % 1000) + 1000) % 1000).padStart(3, "0")
-  const spelled = out.map((arg) =>
-    arg.startsWith("+") ? arg.replaceAll("%3N", ms).replaceAll("%N", `${ms}000000`) : arg
-  )
-  return ["-d", `@${Math.floor(at / 1000)}`, ...spelled]
-}
-
-/** The moment that `now`, `yesterday`, `2 hours ago`, `+3 days` mean; undefined where the original knows better. */
-const relative = (text: string, now: number): number | undefined => {
-  const plain = text.trim().toLowerCase()
-  if (plain === "now" || plain === "today") return now
-  if (plain === "yesterday") return now - 86_400_000
-  if (plain === "tomorrow") return now + 86_400_000
-  const match = /^([+-]?\d{1,9}) *(second|sec|minute|min|hour|day|week)s?( ago)?$/.exec(plain)
-  if (match === null) return undefined
-  const unit = { sec: 1000, min: 60_000, hou: 3_600_000, day: 86_400_000, wee: 604_800_000 }[match[2]!.slice(0, 3)]!
-  return now + Number(match[1]) * unit * (match[3] === undefined ? 1 : -1)
-}
