@@ -5,7 +5,9 @@
 import { Bash } from "just-bash"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
+import { fileCommands } from "./commands/FileCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
+import { listCommand } from "./commands/ListCommand.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
@@ -60,7 +62,9 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...textCommands(session),
       ...gpuCommands(session),
       ...byteCommands(session),
-      ...dateCommands(session)
+      ...dateCommands(session),
+      listCommand(session),
+      ...fileCommands
     ]
   })
   fs.booted()

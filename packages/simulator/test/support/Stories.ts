@@ -24,7 +24,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     "if and case",
     "if ls /no; then :; else case a in a) echo b; sleep 2;; esac; echo c; fi",
     [
-      [0, "ls: /no: No such file or directory\nb\n"],
+      [0, "ls: cannot access '/no': No such file or directory\nb\n"],
       [2, "c\n"],
       [2, 0]
     ]

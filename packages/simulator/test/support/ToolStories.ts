@@ -56,5 +56,36 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "date -r and touch",
     "touch -d @5 f; date -u -r f +%s; touch -t 202401020304.05 g; date -u -r g '+%F %T'; touch -r f g; date -r g +%s; touch -c no; touch a/b; touch -d 2024-01-01 f; date -r f +%s; [ g -ot f ] && echo older; touch -d 'what' h; ls",
     "5\n2024-01-02 03:04:05\n5\ntouch: cannot touch 'a/b': No such file or directory\n1704067200\nolder\ntouch: invalid date format 'what'\nf\ng\n"
+  ],
+  [
+    "ls of several files",
+    "touch a.pt b.pt c.pt; mkdir d; touch d/x; ls *.pt | wc -l; ls a.pt d; ls d a.pt; ls -1 b.pt a.pt; ls nope d 2>&1 >/dev/null; ls nope/ 2>&1; echo $?; ls d/; ls -l a.pt b.pt | wc -l; ls -A | wc -l; ls -a d",
+    "3\na.pt\n\nd:\nx\na.pt\n\nd:\nx\na.pt\nb.pt\nls: cannot access 'nope': No such file or directory\nls: cannot access 'nope/': No such file or directory\n2\nx\n2\n4\n.\n..\nx\n"
+  ],
+  [
+    "ls by time and size",
+    "touch -d @3 a; touch -d @1 b; touch -d @2 c; ls -t; ls -tr; ls -t * | head -1; ls -rt * | head -1; ls -t1 c b a | tail -n +2; printf 333 > b; printf 22 > c; ls -S; ls -Sr a b c; for i in 1 2 3 10; do touch -d @$i ckpt-$i.pt; done; ls -t ckpt-*.pt | tail -n +3 | xargs rm; ls",
+    "a\nc\nb\nb\nc\na\na\nb\nc\nb\nb\nc\na\na\nc\nb\na\nb\nc\nckpt-10.pt\nckpt-3.pt\n"
+  ],
+  [
+    "ls -l",
+    "umask 022; printf abc > f; touch -d @5 f; chmod 750 f; mkdir d; touch -d @0 d/a d/b; mkdir d/s; touch -d @86400 d/s; ln -s a d/l; ls -l f; ls -lh f | cut -c1-10; ls -l d | grep -v l$ | grep -v ' l '; ls -ld d | cut -c 1-21; head -c 3000000 /dev/zero > big; ls -lh big | awk '{print $5}'; ls -F; ls -R d",
+    "-rwxr-x--- 1 root root 3 Jan  1  1970 f\n-rwxr-x---\ntotal 4\n-rw-r--r-- 1 root root    0 Jan  1  1970 a\n-rw-r--r-- 1 root root    0 Jan  1  1970 b\ndrwxr-xr-x 2 root root 4096 Jan  2  1970 s\ndrwxr-xr-x 3 root roo\n2.9M\nbig\nd/\nf*\nd:\na\nb\nl\ns\n\nd/s:\n"
+  ],
+  [
+    "stat -c",
+    "umask 022; echo hi > f; chmod 644 f; touch -d @5 f; stat -c %Y f; stat -c '%n %s %a %A %F %U:%G %h' f; stat --format=%s f; stat -c '%y|%X' f; stat --printf '%s\\n' f; mkdir d; stat -c '%F %a' d; stat -Lc %s f; ln -s f l; stat -c '%N %F' l; stat -c '%s %n' f nope",
+    "5\nf 3 644 -rw-r--r-- regular file root:root 1\n3\n1970-01-01 00:00:05.000000000 +0000|5\n3\ndirectory 755\n3\n'l' -> 'f' symbolic link\n3 f\nstat: cannot statx 'nope': No such file or directory\n",
+    1
+  ],
+  [
+    "du",
+    "mkdir -p d/e; printf '%05000d' 0 > f; cp f d/; cp f d/e/; du -b f; du -sh f; du -h f; du -k f; du -ah f d/f; du nope; du -b d/f f | awk '{s+=$1}END{print s}'; du -cb f d/f | tail -1",
+    "5000\tf\n8.0K\tf\n8.0K\tf\n8\tf\n8.0K\tf\n8.0K\td/f\ndu: cannot access 'nope': No such file or directory\n10000\n10000\ttotal\n"
+  ],
+  [
+    "realpath",
+    "realpath .; realpath x; mkdir -p d/e; ln -s d l; cd d; realpath ../l/e; realpath --relative-to=.. e; realpath -m a/b/c; realpath a/b/c; realpath -e nope; echo $?",
+    "/workspace\n/workspace/x\n/workspace/d/e\nd/e\n/workspace/d/a/b/c\nrealpath: a/b/c: No such file or directory\nrealpath: nope: No such file or directory\n1\n"
   ]
 ]
