@@ -8,6 +8,7 @@ import { dateCommands } from "./commands/DateCommands.ts"
 import { fileCommands } from "./commands/FileCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
+import { sortCommand } from "./commands/SortCommand.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
@@ -64,6 +65,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...byteCommands(session),
       ...dateCommands(session),
       listCommand(session),
+      sortCommand(session),
       ...fileCommands
     ]
   })

@@ -87,5 +87,25 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "realpath",
     "realpath .; realpath x; mkdir -p d/e; ln -s d l; cd d; realpath ../l/e; realpath --relative-to=.. e; realpath -m a/b/c; realpath a/b/c; realpath -e nope; echo $?",
     "/workspace\n/workspace/x\n/workspace/d/e\nd/e\n/workspace/d/a/b/c\nrealpath: a/b/c: No such file or directory\nrealpath: nope: No such file or directory\n1\n"
+  ],
+  [
+    "sort in the order of bytes",
+    "printf 'b\\nA\\na\\nB\\n' | sort; printf 'b 1\\nA 2\\na 10\\n' | sort -k1,1; printf 'a_b\\na-b\\nab\\n' | sort; printf 'b\\na\\nB\\n' | sort -f; printf 'b\\na\\nB\\n' | sort -r; printf 'a\\nB\\nA\\na\\n' | sort -u; printf 'a\\nA\\nb\\n' | sort -fu; printf '\u00e9\\nz\\n' | sort",
+    "A\nB\na\nb\nA 2\na 10\nb 1\na-b\na_b\nab\na\nB\nb\nb\na\nB\nA\nB\na\na\nb\nz\n\u00e9\n"
+  ],
+  [
+    "sort by numbers",
+    "printf '10\\n9\\n-2\\n1.5\\nx\\n' | sort -n; printf '1e3\\n5\\n0.1\\n-2e1\\nx\\n' | sort -g; printf '1K\\n2M\\n512\\n1.5K\\n' | sort -h; printf 'v1.10\\nv1.9\\nv1.9a\\n' | sort -V; printf 'Mar\\nJan\\nx\\n' | sort -M; printf '3\\n1\\n2\\n' | sort -nr -o f; cat f",
+    "-2\nx\n1.5\n9\n10\nx\n-2e1\n0.1\n5\n1e3\n512\n1K\n1.5K\n2M\nv1.9\nv1.9a\nv1.10\nx\nJan\nMar\n3\n2\n1\n"
+  ],
+  [
+    "sort by keys",
+    "printf 'b 2 x\\na 10 y\\nc 2 a\\n' > f; sort -k2 f; sort -k2,2n f; sort -k2,2nr -k3 f; sort -k2n -s f; sort -k3.1,3.1r f; printf 'x,3,a\\ny,1,b\\nz,,c\\n' | sort -t, -k2 -rn; printf 'e,l\\n1,0.5\\n2,0.3\\n' | tail -n +2 | sort -t, -k2 -g | head -1; printf 'a  2\\na 10\\n' | sort -k2b,2; printf 'a  2\\na 10\\n' | sort -k2; printf 'ckpt-10\\nckpt-9\\n' | sort -t- -k2n; sort -u -k2,2n f",
+    "a 10 y\nc 2 a\nb 2 x\nb 2 x\nc 2 a\na 10 y\na 10 y\nc 2 a\nb 2 x\nb 2 x\nc 2 a\na 10 y\na 10 y\nb 2 x\nc 2 a\nx,3,a\ny,1,b\nz,,c\n2,0.3\na 10\na  2\na  2\na 10\nckpt-9\nckpt-10\nb 2 x\na 10 y\n"
+  ],
+  [
+    "sort of other lines",
+    "printf 'b\\0a\\0' | sort -z | xargs -0 -n 1; sort -c <<< $'b\\na'; echo $?; sort -C <<< $'b\\na' || echo no; sort nope; echo $?; printf '1\\n3\\n' > a; printf '2\\n' > b; sort -m a b; sort -k0 a 2>/dev/null; echo $?; seq 9 | sort -R | sort -n | tr -d '\\n'; printf 'c\\nb' | sort",
+    "a\nb\nsort: -:2: disorder: a\n1\nno\nsort: cannot read: nope: No such file or directory\n2\n1\n2\n3\n2\n123456789b\nc\n"
   ]
 ]
