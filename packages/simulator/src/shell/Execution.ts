@@ -6,6 +6,7 @@ import { Bash } from "just-bash"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
 import { fileCommands } from "./commands/FileCommands.ts"
+import { filterCommands } from "./commands/FilterCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
 import { sortCommand } from "./commands/SortCommand.ts"
@@ -66,7 +67,8 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...dateCommands(session),
       listCommand(session),
       sortCommand(session),
-      ...fileCommands
+      ...fileCommands,
+      ...filterCommands
     ]
   })
   fs.booted()

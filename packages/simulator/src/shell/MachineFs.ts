@@ -10,6 +10,8 @@ import type { LocalClock } from "./LocalClock.ts"
 import type { VolumeEntry } from "./Shell.ts"
 
 export const CONSOLE = "/dev/console"
+/** Of commands that open it by name, as `tee` and `awk` do; a redirection does not come here. */
+const STDERR = "/dev/stderr"
 export const WORKSPACE = "/workspace"
 export const DISK_LIMIT_BYTES = 128 * 1024 * 1024
 
@@ -52,13 +54,13 @@ export class MachineFs extends InMemoryFs {
   }
 
   override async writeFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
-    if (path === CONSOLE) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (path === CONSOLE || path === STDERR) return this.#console.write(this.#clock.now, content, encodingOf(options))
     if (keepsNothing(path)) return
     return super.writeFile(path, content, options)
   }
 
   override async appendFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
-    if (path === CONSOLE) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (path === CONSOLE || path === STDERR) return this.#console.write(this.#clock.now, content, encodingOf(options))
     if (keepsNothing(path)) return
     await super.appendFile(path, content, options)
     this.#stamp(path)

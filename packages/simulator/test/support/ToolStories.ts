@@ -107,5 +107,35 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "sort of other lines",
     "printf 'b\\0a\\0' | sort -z | xargs -0 -n 1; sort -c <<< $'b\\na'; echo $?; sort -C <<< $'b\\na' || echo no; sort nope; echo $?; printf '1\\n3\\n' > a; printf '2\\n' > b; sort -m a b; sort -k0 a 2>/dev/null; echo $?; seq 9 | sort -R | sort -n | tr -d '\\n'; printf 'c\\nb' | sort",
     "a\nb\nsort: -:2: disorder: a\n1\nno\nsort: cannot read: nope: No such file or directory\n2\n1\n2\n3\n2\n123456789b\nc\n"
+  ],
+  [
+    "sed -i with a suffix",
+    "echo a > f; sed -i.bak s/a/b/ f; cat f f.bak; sed -i.orig -e s/b/c/ f; cat f f.orig; sed --in-place=.x s/c/d/ f; cat f f.x; sed -n -i~ p f; ls; sed -ibak/* s/d/e/ f 2>/dev/null; printf 'a\\nb\\n' | sed -n 2p; sed -i s/d/e/ f; cat f",
+    "b\na\nc\nb\nd\nc\nf\nf.bak\nf.orig\nf.x\nf~\nb\ne\n"
+  ],
+  [
+    "jq unique",
+    "echo '[3,1,2,1]' | jq -c unique; echo '[3,1,1]' | jq -c 'unique|length, \"not unique\", unique_by(-.)'; echo '{\"unique\":[2,1,2]}' | jq -c --arg unique x '.unique|unique,$unique'; echo '[\"b\",\"a\"]' | jq -r 'unique[]'",
+    '[1,2,3]\n2\n"not unique"\n[3,1]\n[1,2]\n"x"\na\nb\n'
+  ],
+  [
+    "awk powers and devices",
+    'echo \'3 4\' | awk \'{print $1^2, $NF^2, 2^$1, -$1^2, "$1^2"}\'; awk \'BEGIN{print "e" > "/dev/stderr"; print "f" > "/dev/stderr"}\'; awk \'BEGIN{print "o" > "/dev/stdout"}\'; echo 5 | awk \'{$1^=2; print}\'; echo a | tee /dev/stderr | wc -c; echo x > /dev/stderr; echo y >> /dev/stderr; { echo z > /dev/stderr; } 2> f; cat f',
+    "9 16 8 -9 $1^2\ne\nf\no\n25\na\n2\nx\ny\nz\n"
+  ],
+  [
+    "tr of octal codes",
+    "printf 'a\\0b\\0' | tr '\\0' '\\n'; printf 'a\\0' | tr -d '\\000' | wc -c; echo a | tr a '\\142'; echo 'a\\b' | tr '\\\\' /; echo 'a\\b' | tr '\\134' /",
+    "a\nb\n1\nb\na/b\na/b\n"
+  ],
+  [
+    "paste of what comes",
+    "seq 3 | paste -sd,; seq 3 | paste -s -d+ -; seq 4 | paste -d' ' - -; seq 3 | paste -s; seq 2 | paste -sd '\\n'; seq 2 > f; paste -d: f f",
+    "1,2,3\n1+2+3\n1 2\n3 4\n1\t2\t3\n1\n2\n1:1\n2:2\n"
+  ],
+  [
+    "seq -f",
+    "seq -f 'x%02g' 2; seq -f %.2f 0 0.5 1; seq -f \"%03g\" -s, 8 10; seq --format=%.1f --separator=' ' 2; seq 5 -2 1; seq -w 8 10; seq --equal-width 9 10",
+    "x01\nx02\n0.00\n0.50\n1.00\n008,009,010\n1.0 2.0\n5\n3\n1\n08\n09\n10\n09\n10\n"
   ]
 ]
