@@ -9,6 +9,7 @@ import { fileCommands } from "./commands/FileCommands.ts"
 import { filterCommands } from "./commands/FilterCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
+import { runnerCommands } from "./commands/RunnerCommands.ts"
 import { sortCommand } from "./commands/SortCommand.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
@@ -67,6 +68,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...dateCommands(session),
       listCommand(session),
       sortCommand(session),
+      ...runnerCommands(session),
       ...fileCommands,
       ...filterCommands
     ]

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../../src/shell/Execution.ts"
 import type { Timeline } from "../../src/shell/Shell.ts"
-import { runOf } from "../support/Runs.ts"
+import { runOf, START } from "../support/Runs.ts"
 import { toolStories } from "../support/ToolStories.ts"
 
 const said = (timeline: Timeline) => [
@@ -16,6 +16,15 @@ describe("a tool says what the real one says:", () => {
       expect(said(await execute(runOf(command)))).toEqual([output, code])
     })
   }
+})
+
+it("what xargs -P runs begins as places come free", async () => {
+  const command =
+    "seq 5 | xargs -P2 -I{} bash -c 'sleep {}; date +%s'; timeout 2 xargs -P2 -n1 sleep <<< '5 5 1'; echo $?"
+  const timeline = await execute(runOf(command))
+  const seconds = [1, 2, 4, 6, 9].map((at) => `${START / 1000 + at}\n`).join("")
+  expect(said(timeline)).toEqual([`${seconds}124\n`, 0])
+  expect(timeline.exit?.at).toBe(START + 11_000)
 })
 
 describe("a machine holds only so much:", () => {

@@ -137,5 +137,20 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "seq -f",
     "seq -f 'x%02g' 2; seq -f %.2f 0 0.5 1; seq -f \"%03g\" -s, 8 10; seq --format=%.1f --separator=' ' 2; seq 5 -2 1; seq -w 8 10; seq --equal-width 9 10",
     "x01\nx02\n0.00\n0.50\n1.00\n008,009,010\n1.0 2.0\n5\n3\n1\n08\n09\n10\n09\n10\n"
+  ],
+  [
+    "xargs by line, word and item",
+    "printf 'a b\\nc\\n' | xargs -I{} echo '<{}>'; printf '  a  b\\n\\nc\\n' | xargs -I {} echo '<{}>' {}; seq 4 | xargs -n2; seq 4 | xargs -n 3 echo x; printf 'a\\0b c\\0' | xargs -0 -n1 echo; echo | xargs -r echo no; xargs echo none < /dev/null; echo \"a 'b c' \\\"d e\\\" f\\\\ g\" | xargs -n1; printf '1 2\\n3\\n' | xargs -L1 echo; printf 'a,b' | xargs -d, echo; printf 'a b\\nc\\n' | xargs -d '\\n' -n1 echo; printf 'A=1\\n# c\\nB=\"x y\"\\n' > .env; grep -v '^#' .env | xargs; seq 2 | xargs -i echo n{}; seq 12000 | xargs | wc -w",
+    "<a b>\n<c>\n<a  b> a  b\n<c> c\n1 2\n3 4\nx 1 2 3\nx 4\na\nb c\nnone\na\nb c\nd e\nf g\n1 2\n3\na b\na b\nc\nA=1 B=x y\nn1\nn2\n12000\n"
+  ],
+  [
+    "xargs tells how it ended",
+    "seq 2 | xargs -n1 bash -c 'echo $0; exit 3'; echo $?; seq 3 | xargs -n1 bash -c 'echo $0; exit 255' 2>/dev/null; echo $?; echo \"it's\" | xargs; echo $?; echo a | xargs -t echo 2>/dev/null; seq 2 | xargs -n x 2>/dev/null; echo $?; touch a b; ls | xargs rm; ls | wc -l",
+    "1\n2\n123\n1\n124\nxargs: unmatched single quote; by default quotes are special to xargs unless you use the -0 option\n1\na\n1\n0\n"
+  ],
+  [
+    "env and printenv",
+    "env A=1 bash -c 'echo $A'; env -i X=1 bash -c 'echo \"$X[$HOME]\"' 2>/dev/null; env A='x y' printenv A; export LR=0.1; env -u LR bash -c 'echo [$LR]'; env -u LR printenv LR; env A=2 B=3 sh -c 'echo $A$B'; export B=5; env bash -c 'echo $B'; N=1; env | grep -c '^N='; printenv N; env -i A=1 | cat; echo in | env cat; env A=1 nope 2>/dev/null; echo $?; env A=1 env B=2 bash -c 'echo $A$B$LR'",
+    "1\n1[]\nx y\n[]\n23\n5\n0\nA=1\nin\n127\n120.1\n"
   ]
 ]
