@@ -5,6 +5,7 @@
 import { Bash } from "just-bash"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
+import { dumpCommands } from "./commands/DumpCommands.ts"
 import { fileCommands } from "./commands/FileCommands.ts"
 import { filterCommands } from "./commands/FilterCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
@@ -69,6 +70,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       listCommand(session),
       sortCommand(session),
       ...runnerCommands(session),
+      ...dumpCommands,
       ...fileCommands,
       ...filterCommands
     ]

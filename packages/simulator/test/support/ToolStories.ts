@@ -152,5 +152,15 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "env and printenv",
     "env A=1 bash -c 'echo $A'; env -i X=1 bash -c 'echo \"$X[$HOME]\"' 2>/dev/null; env A='x y' printenv A; export LR=0.1; env -u LR bash -c 'echo [$LR]'; env -u LR printenv LR; env A=2 B=3 sh -c 'echo $A$B'; export B=5; env bash -c 'echo $B'; N=1; env | grep -c '^N='; printenv N; env -i A=1 | cat; echo in | env cat; env A=1 nope 2>/dev/null; echo $?; env A=1 env B=2 bash -c 'echo $A$B$LR'",
     "1\n1[]\nx y\n[]\n23\n5\n0\nA=1\nin\n127\n120.1\n"
+  ],
+  [
+    "od in its types",
+    "echo abc | od -An -tx1; echo abc | od -c; echo ab | od -A d -t x1; echo ab | od -An -t u1; echo abcdefg | od -An -tx4; echo abcdefghijklmnop | od -tx2 -Ax; od -An -N2 -tu1 <<< abc; echo abc | od -x; echo ab | od; echo abcdefghijk | od -An -td8; head -c 64 /dev/zero | od -tx1; echo 'a b' | od -t x1 -c; echo abcdef | od -j2 -N2 -c; [ $(od -An -N4 -tu4 /dev/urandom) -ge 0 ] && echo number; echo abcd | od -An -tx1 -w2; echo \u00e9 | od -b",
+    " 61 62 63 0a\n0000000   a   b   c  \\n\n0000004\n0000000 61 62 0a\n0000003\n  97  98  10\n 64636261 0a676665\n000000 6261 6463 6665 6867 6a69 6c6b 6e6d 706f\n000010 000a\n000011\n  97  98\n0000000 6261 0a63\n0000004\n0000000 061141 000012\n0000003\n  7523094288207667809            174811753\n0000000 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n*\n0000100\n0000000  61  20  62  0a\n          a       b  \\n\n0000004\n0000002   c   d\n0000004\nnumber\n 61 62\n 63 64\n 0a\n0000000 303 251 012\n0000003\n"
+  ],
+  [
+    "xxd and hexdump",
+    "echo 'hello wide world of bytes' > f; xxd f; xxd -p f; xxd -p f | xxd -r -p; xxd f | xxd -r; echo abc | xxd -g1; xxd -l 4 -s 2 f; echo abc | xxd -u -c 2; xxd -p -c 0 f; hexdump -C f; hexdump f; head -c 64 /dev/zero | hexdump -C; hexdump -C -n 4 -s 2 f; head -c 6 /dev/urandom | xxd -p | wc -c",
+    "00000000: 6865 6c6c 6f20 7769 6465 2077 6f72 6c64  hello wide world\n00000010: 206f 6620 6279 7465 730a                  of bytes.\n68656c6c6f207769646520776f726c64206f662062797465730a\nhello wide world of bytes\nhello wide world of bytes\n00000000: 61 62 63 0a                                      abc.\n00000002: 6c6c 6f20                                llo \n00000000: 6162  ab\n00000002: 630A  c.\n68656c6c6f207769646520776f726c64206f662062797465730a\n00000000  68 65 6c 6c 6f 20 77 69  64 65 20 77 6f 72 6c 64  |hello wide world|\n00000010  20 6f 66 20 62 79 74 65  73 0a                    | of bytes.|\n0000001a\n0000000 6568 6c6c 206f 6977 6564 7720 726f 646c\n0000010 6f20 2066 7962 6574 0a73               \n000001a\n00000000  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|\n*\n00000040\n00000002  6c 6c 6f 20                                       |llo |\n00000006\n13\n"
   ]
 ]
