@@ -37,6 +37,11 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "he\ncd\nabXYef\nabZabZ1+1 records in\n1+1 records out\n"
   ],
   [
+    "dd of bytes into a pipe",
+    "dd if=/dev/urandom bs=16 count=1 2>/dev/null | wc -c; dd if=/dev/urandom bs=1K count=2 2>/dev/null > f; wc -c < f",
+    "16\n2048\n"
+  ],
+  [
     "truncate and fallocate",
     "truncate -s 10 f; wc -c < f; truncate -s 1K g; wc -c < g; truncate -s +5 f; wc -c < f; truncate -s -14 f; wc -c < f; fallocate -l 1M h; wc -c < h; truncate -c -s 1 no; ls",
     "10\n1024\n15\n1\n1048576\nf\ng\nh\n"
@@ -117,6 +122,11 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "jq unique",
     "echo '[3,1,2,1]' | jq -c unique; echo '[3,1,1]' | jq -c 'unique|length, \"not unique\", unique_by(-.)'; echo '{\"unique\":[2,1,2]}' | jq -c --arg unique x '.unique|unique,$unique'; echo '[\"b\",\"a\"]' | jq -r 'unique[]'",
     '[1,2,3]\n2\n"not unique"\n[3,1]\n[1,2]\n"x"\na\nb\n'
+  ],
+  [
+    "awk writes to files of several names",
+    'seq 3 | awk \'{print > "out" $1}\'; ls out*; cat out2; echo \'a b\' | awk \'{print $2 > $1".txt"} END {printf "%s\\n", "x" >> "l" "og"; if (2 > 1 ) print "more"}\'; cat a.txt log',
+    "out1\nout2\nout3\n2\nmore\nb\nx\n"
   ],
   [
     "awk powers and devices",

@@ -107,8 +107,10 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
           const after = kept ? there.slice(at + data.length) : ""
           await written(context, target, there.slice(0, at).padEnd(at, "\0") + data + after)
         }
-        const said = words.get("status") === "none" ? "" : report(data.length, inBlock, outBlock, words.get("status"))
-        return binary(to === undefined ? data : "", said)
+        const shown = to === undefined ? data : ""
+        // The interpreter miscounts where bytes and a redirected stderr come together, and ends the command.
+        const quiet = words.get("status") === "none" || /[^\0-\x7f]/.test(shown)
+        return binary(shown, quiet ? "" : report(data.length, inBlock, outBlock, words.get("status")))
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         return fail(`dd: ${error.message}`)

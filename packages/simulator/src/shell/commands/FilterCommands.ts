@@ -52,6 +52,8 @@ export const filterCommands: ReadonlyArray<Command> = [
             field === undefined ? found : `(${found})`
           )
           .replace(/\s*>>?\s*"\/dev\/stdout"/g, "")
+          // A file name of several parts: the original takes the first one.
+          .replace(AWK_FILE, "$1 ($2)")
       )
     )
   ),
@@ -100,6 +102,12 @@ const SEQ_FORMAT = /^(?:[^%]|%%)*%[-+ #0]*\d*(?:\.\d+)?[aefgAEFG](?:[^%]|%%)*$/
 
 const formatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
   context.exec!("printf", { cwd: context.cwd, args: [`${format}\n`, ...numbers] })
+
+const AWK_PART = /(?:"(?:\\.|[^"\\])*"|\$\w+|[A-Za-z_]\w*(?!\())/.source
+const AWK_FILE = new RegExp(
+  `(\\bprintf?\\b[^;{}\\n]*?>>?)\\s*(${AWK_PART}(?:\\s*${AWK_PART})+)(?=\\s*(?:[;}\\n]|$))`,
+  "g"
+)
 
 /** Options whose values are not the program, by how many they have. */
 const JQ_VALUES: Readonly<Record<string, number>> = {
