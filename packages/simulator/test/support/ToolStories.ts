@@ -172,5 +172,10 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "xxd and hexdump",
     "echo 'hello wide world of bytes' > f; xxd f; xxd -p f; xxd -p f | xxd -r -p; xxd f | xxd -r; echo abc | xxd -g1; xxd -l 4 -s 2 f; echo abc | xxd -u -c 2; xxd -p -c 0 f; hexdump -C f; hexdump f; head -c 64 /dev/zero | hexdump -C; hexdump -C -n 4 -s 2 f; head -c 6 /dev/urandom | xxd -p | wc -c",
     "00000000: 6865 6c6c 6f20 7769 6465 2077 6f72 6c64  hello wide world\n00000010: 206f 6620 6279 7465 730a                  of bytes.\n68656c6c6f207769646520776f726c64206f662062797465730a\nhello wide world of bytes\nhello wide world of bytes\n00000000: 61 62 63 0a                                      abc.\n00000002: 6c6c 6f20                                llo \n00000000: 6162  ab\n00000002: 630A  c.\n68656c6c6f207769646520776f726c64206f662062797465730a\n00000000  68 65 6c 6c 6f 20 77 69  64 65 20 77 6f 72 6c 64  |hello wide world|\n00000010  20 6f 66 20 62 79 74 65  73 0a                    | of bytes.|\n0000001a\n0000000 6568 6c6c 206f 6977 6564 7720 726f 646c\n0000010 6f20 2066 7962 6574 0a73               \n000001a\n00000000  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|\n*\n00000040\n00000002  6c 6c 6f 20                                       |llo |\n00000006\n13\n"
+  ],
+  [
+    "bash -s",
+    "echo 'echo hi $1; exit 3' | bash -s x; echo $?; echo 'echo $# $2' | bash -s -- a b; printf 'false\\necho no\\n' | bash -es; echo $?; bash -s <<< 'echo $0'",
+    "hi x\n3\n2 b\n1\nbash\n"
   ]
 ]

@@ -1,5 +1,5 @@
 /** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
-import { defineCommand, latin1FromBytes } from "just-bash"
+import { decodeBytesToUtf8, defineCommand, latin1FromBytes } from "just-bash"
 import type { Command } from "just-bash"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
 import { MARK } from "../Syntax.ts"
@@ -93,8 +93,9 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       defineCommand(name, async (all, context) => {
         session.nextScript = all[0] === MARK ? "streamed" : "captured"
         return (
-          context.origCommand?.(shellArguments(all[0] === MARK ? all.slice(1) : all)) ??
-          fail(`${name}: not available`, 127)
+          context.origCommand?.(
+            shellArguments(all[0] === MARK ? all.slice(1) : all, () => decodeBytesToUtf8(context.stdin))
+          ) ?? fail(`${name}: not available`, 127)
         )
       })
     ),
@@ -121,11 +122,12 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /** `bash -euxo pipefail -lc 'x'` as `bash -c 'set -euxo pipefail; x'`: the original knows `-c` and a file alone. */
-const shellArguments = (args: ReadonlyArray<string>): Array<string> => {
+const shellArguments = (args: ReadonlyArray<string>, stdin: () => string): Array<string> => {
   let flags = ""
   let options = ""
   let at = 0
   let inline = false
+  let piped = false
   for (; at < args.length && /^[-+][a-zA-Z-]/.test(args[at]!); at++) {
     const arg = args[at]!
     if (arg === "--") {
@@ -135,12 +137,14 @@ const shellArguments = (args: ReadonlyArray<string>): Array<string> => {
     if (arg === "--help") return [...args]
     if (arg.startsWith("--")) continue
     inline ||= arg.includes("c")
+    piped ||= /^-\w*s/.test(arg)
     flags += arg.replace(/[^euxvfnC]/g, "")
     if (arg.endsWith("o")) options += ` -o ${quoted(args[++at] ?? "")}`
   }
   const rest = args.slice(at)
   const settings = flags === "" && options === "" ? "" : `set${flags === "" ? "" : ` -${flags}`}${options}\n`
   if (inline) return rest.length === 0 ? ["-c"] : ["-c", settings + rest[0]!, ...rest.slice(1)]
+  if (piped) return ["-c", settings + stdin(), "bash", ...rest]
   if (settings === "" || rest.length === 0) return rest
   return ["-c", `${settings}. ${quoted(rest[0]!)} "$@"`, ...rest]
 }
