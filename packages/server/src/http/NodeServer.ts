@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Layer } from "effect"
+import { after } from "../clock/WallTime.ts"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
 import { edgeErrorText, serverStopping } from "./EdgeErrors.ts"
 import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
@@ -25,6 +26,8 @@ const REQUEST_WITHIN_MS = 120_000
 /** Longer than the usual 60 s of proxies, so that they close first. */
 const KEEP_ALIVE_MS = 65_000
 const DRAIN = Duration.seconds(4)
+/** As long as a caller may take to read why its connection is refused. */
+const REFUSAL_MS = 2_000
 
 export interface Listening {
   readonly host: string
@@ -35,6 +38,8 @@ export interface Listening {
   readonly routes?: ReadonlyArray<Route>
   /** How long what is being answered may still take after a stop. */
   readonly drain?: Duration.Input
+  /** How long a connection that is refused may stay open. */
+  readonly refusalMs?: number
   /** Bytes of all bodies together that are still coming. */
   readonly roomBytes?: number
   /** Bytes of all files together that come in forms. */
@@ -48,6 +53,7 @@ export const nodeServer = ({
   isOurHost,
   port,
   fileRoomBytes,
+  refusalMs = REFUSAL_MS,
   roomBytes,
   routes = []
 }: Listening) =>
@@ -58,7 +64,8 @@ export const nodeServer = ({
       const hot = makeHotRoutes(isOurHost, room)
       const run = Effect.runSyncWith(yield* Effect.context<never>())
       const meters = new HttpMeters(yield* ServerMeters, routes)
-      const server = makeServer(() => run(Effect.orDie(crypto.randomUUIDv7())), hot.take, meters)
+      const newId = () => run(Effect.orDie(crypto.randomUUIDv7()))
+      const server = makeServer(newId, hot.take, meters, refusalMs)
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
@@ -89,12 +96,20 @@ class FrontServer extends Server {
 
   override emit(event: string, ...args: Array<never>): boolean {
     if (event !== "request") return super.emit(event, ...args)
-    this.pipelines.enter(args[0]!, args[1]!)
+    const source: IncomingMessage = args[0]!
+    // Nobody reads the body of these, and behind one that lies unread it would not be seen that the caller goes.
+    if (source.method === "GET" || source.method === "HEAD") source.resume()
+    this.pipelines.enter(source, args[1]!)
     return true
   }
 }
 
-const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], meters: HttpMeters): Server => {
+const makeServer = (
+  newId: () => string,
+  take: HotRoutes["Service"]["take"],
+  meters: HttpMeters,
+  refusalMs: number
+): Server => {
   const server = new FrontServer(newId, take, meters, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_WITHIN_MS,
@@ -109,7 +124,7 @@ const makeServer = (newId: () => string, take: HotRoutes["Service"]["take"], met
   server.maxConnections = MAX_CONNECTIONS
   server.on("connection", (socket) => meters.connected(socket))
   server.on("checkExpectation", (_, response) => unexpected(response, newId()))
-  server.on("clientError", (error, socket) => refuse(error, socket, newId))
+  server.on("clientError", (error, socket) => refuse(error, socket, newId(), refusalMs))
   return server
 }
 
@@ -137,14 +152,21 @@ const unexpected = (response: ServerResponse, requestId: string): void => {
 }
 
 /** What the parser refuses never reaches the router; it gets the same kind of body. */
-const refuse = (error: Error & { readonly code?: string }, socket: Duplex, newId: () => string) => {
+const refuse = (
+  error: Error & { readonly code?: string },
+  socket: Duplex,
+  requestId: string,
+  refusalMs: number
+): void => {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
   const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
-  const requestId = newId()
   const message = "The request is not valid HTTP, too slow, or its headers are too large."
   const body = errorText({ code: "validation_error", message }, requestId)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n\r\n${body}`
   )
+  // Only our half is closed by that: a caller that keeps its own, or whose going is not seen, would stay for ever.
+  const seen = after(refusalMs, () => socket.destroy())
+  socket.on("close", seen)
 }

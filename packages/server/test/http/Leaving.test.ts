@@ -1,0 +1,56 @@
+/** Connections end: one that is refused within a bound, whatever its caller does, and any other when its caller goes. */
+import { NodeServices } from "@effect/platform-node"
+import { expect, it } from "@effect/vitest"
+import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
+import { hostRule } from "@sluice/server/http/Hosts"
+import { nodeServer } from "@sluice/server/http/NodeServer"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import { Effect, Layer } from "effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import { connect } from "node:net"
+
+const silent = HttpRouter.serve(HttpRouter.add("GET", "/never", Effect.never), { disableLogger: true }).pipe(
+  Layer.provideMerge(
+    nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]), drain: "100 millis", refusalMs: 200 })
+  ),
+  Layer.provideMerge(Layer.mergeAll(PooledCrypto.layer, ServerMeters.layer, NodeServices.layer))
+)
+
+/** Keeps its half of the connection open, whatever it hears. */
+const caller = Effect.gen(function* () {
+  const { address } = yield* HttpServer.HttpServer
+  const { connections, open } = yield* ServerMeters.ServerMeters
+  const socket = connect({ host: "127.0.0.1", port: "port" in address ? address.port : 0, allowHalfOpen: true })
+  const heard = { text: "", ended: false }
+  socket.on("data", (bytes) => (heard.text += bytes))
+  socket.on("end", () => (heard.ended = true))
+  socket.on("error", () => {})
+  yield* Effect.addFinalizer(() => Effect.sync(() => socket.destroy()))
+  return { socket, heard, counts: { connections: connections.of(), open: open.of() } }
+})
+
+const until = (holds: () => boolean) =>
+  Effect.whileLoop({ while: () => !holds(), body: () => Effect.sleep("10 millis"), step: () => {} })
+
+it.live("a connection is closed after its refusal, which its caller can read", () =>
+  Effect.gen(function* () {
+    const { counts, heard, socket } = yield* caller
+    socket.write("this is no HTTP\r\n\r\n")
+    yield* until(() => heard.ended)
+    expect(heard.text).toMatch(/^HTTP\/1\.1 400 .*"code":"validation_error"/s)
+    expect(counts.connections.value).toBe(1)
+    yield* until(() => counts.connections.value === 0)
+  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+)
+
+it.live("a connection is closed when its caller goes, though it sent a body that nobody reads", () =>
+  Effect.gen(function* () {
+    const { counts, socket } = yield* caller
+    const body = "z".repeat(500_000)
+    socket.write(`GET /never HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    yield* until(() => counts.open.value === 1)
+    socket.destroy()
+    yield* until(() => counts.open.value === 0 && counts.connections.value === 0)
+  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+)
