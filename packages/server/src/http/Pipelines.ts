@@ -1,7 +1,8 @@
 /**
  * How many requests of one connection are answered at once. Whoever writes the next ones before an answer came waits with
- * them: else one connection could begin as many as it can send. It is not read from meanwhile, as far as Node keeps to that
- * (an answer that leaves has it read on); one that has far more waiting than any client writes is closed.
+ * them: else one connection could begin as many as it can send. Nothing keeps these from coming, as Node reads on after each
+ * that is whole, and holds what it read of their bodies. So they are counted, with their bytes: a connection that has far more
+ * waiting than any client writes is closed.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -14,16 +15,31 @@ export const MOST_WAITING = 1_500
 /** Of all connections together: some kilobytes each. */
 const MOST_WAITING_OF_ALL = 15_000
 
+/** Bytes of those that wait, of one connection. */
+export const MOST_BYTES = 2 * 1024 * 1024
+export const MOST_BYTES_OF_ALL = 16 * MOST_BYTES
+/** Of a body that nobody reads yet Node holds no more; then it waits for a reader. */
+export const MOST_OF_BODY = 128 * 1024
+
+interface Held {
+  readonly source: IncomingMessage
+  readonly response: ServerResponse
+  readonly bytes: number
+}
+
 interface Line {
   /** Begun, and neither answered nor left. */
   open: number
   /** Read already, in what came with the others. */
-  readonly held: Array<() => void>
+  readonly held: Array<Held>
+  /** Of what is held. */
+  bytes: number
 }
 
 export class Pipelines {
   private readonly lines = new WeakMap<Socket, Line>()
   private waiting = 0
+  private bytes = 0
   private readonly start: (source: IncomingMessage, response: ServerResponse, over: () => void) => void
 
   /** `start` begins a request, and calls `over` once its answer has left or its caller has gone. */
@@ -38,35 +54,42 @@ export class Pipelines {
     if (socket.destroyed) return
     const line = this.lineOf(socket)
     if (line.open < MOST_AT_ONCE) return this.begin(socket, line, source, response)
-    if (line.held.length >= MOST_WAITING || this.waiting >= MOST_WAITING_OF_ALL) return void socket.destroy()
-    line.held.push(() => this.begin(socket, line, source, response))
-    this.waiting++
-    socket.pause()
+    const bytes = bytesOf(source)
+    line.held.push({ source, response, bytes })
+    this.count(line, 1, bytes)
+    const isLong = line.held.length > MOST_WAITING || line.bytes > MOST_BYTES
+    if (isLong || this.waiting > MOST_WAITING_OF_ALL || this.bytes > MOST_BYTES_OF_ALL) socket.destroy()
   }
 
   private begin(socket: Socket, line: Line, source: IncomingMessage, response: ServerResponse): void {
     line.open++
     this.start(source, response, () => {
       line.open--
-      if (line.held.length > 0) this.goOn(socket, line)
+      const next = socket.destroyed ? undefined : line.held.shift()
+      if (next === undefined) return
+      this.count(line, -1, -next.bytes)
+      this.begin(socket, line, next.source, next.response)
     })
   }
 
-  private goOn(socket: Socket, line: Line): void {
-    if (socket.destroyed) {
-      this.waiting -= line.held.splice(0).length
-      return
-    }
-    this.waiting--
-    line.held.shift()!()
-    if (line.held.length === 0) socket.resume()
+  private count(line: Line, requests: number, bytes: number): void {
+    this.waiting += requests
+    this.bytes += bytes
+    line.bytes += bytes
   }
 
   private lineOf(socket: Socket): Line {
     const known = this.lines.get(socket)
     if (known !== undefined) return known
-    const line: Line = { open: 0, held: [] }
+    const line: Line = { open: 0, held: [], bytes: 0 }
     this.lines.set(socket, line)
+    socket.on("close", () => this.count(line, -line.held.splice(0).length, -line.bytes))
     return line
   }
+}
+
+const bytesOf = ({ headers, rawHeaders, url = "" }: IncomingMessage): number => {
+  const head = rawHeaders.reduce((sum, text) => sum + text.length, url.length)
+  const body = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : MOST_OF_BODY
+  return head + Math.min(body, MOST_OF_BODY)
 }

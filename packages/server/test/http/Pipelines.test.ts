@@ -1,8 +1,16 @@
 /** Requests that are written before the answers to others: some at once, the others in their turn, none after their caller has gone. */
+import { EventEmitter } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
 import { afterEach, describe, expect, it } from "vitest"
-import { MOST_AT_ONCE, MOST_WAITING, Pipelines } from "../../src/http/Pipelines.ts"
+import {
+  MOST_AT_ONCE,
+  MOST_BYTES,
+  MOST_BYTES_OF_ALL,
+  MOST_OF_BODY,
+  MOST_WAITING,
+  Pipelines
+} from "../../src/http/Pipelines.ts"
 
 const begun: Array<{ readonly source: IncomingMessage; readonly response: ServerResponse }> = []
 const pipelines = new Pipelines((source, response, over) => {
@@ -35,12 +43,14 @@ const begins = async (count: number) => {
 
 /** A connection that is only looked at, and what it may begin of what it has read. */
 const looked = (pipelines: Pipelines) => {
-  const socket = { destroyed: false, paused: false, destroy: () => void 0, pause: () => void 0, resume: () => void 0 }
-  socket.destroy = () => void (socket.destroyed = true)
-  socket.pause = () => void (socket.paused = true)
-  socket.resume = () => void (socket.paused = false)
+  const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => void 0 })
+  socket.destroy = () => {
+    socket.destroyed = true
+    socket.emit("close")
+  }
+  const source = { socket, headers: {}, rawHeaders: [] } as unknown as IncomingMessage
   const enter = (count: number) => {
-    for (let n = 0; n < count; n++) pipelines.enter({ socket } as unknown as IncomingMessage, {} as ServerResponse)
+    for (let n = 0; n < count; n++) pipelines.enter(source, {} as ServerResponse)
   }
   return { enter, socket }
 }
@@ -53,7 +63,7 @@ describe("The requests of all connections", () => {
     const all = new Pipelines((_, __, over) => void overs.push(over))
     const full = Array.from({ length: MOST_WAITING_OF_ALL / MOST_WAITING }, () => looked(all))
     for (const { enter } of full) enter(MOST_AT_ONCE + MOST_WAITING)
-    expect(full.filter(({ socket }) => socket.destroyed || !socket.paused)).toEqual([])
+    expect(full.filter(({ socket }) => socket.destroyed)).toEqual([])
     const another = () => {
       const one = looked(all)
       one.enter(MOST_AT_ONCE + 1)
@@ -62,8 +72,8 @@ describe("The requests of all connections", () => {
     expect(another()).toBe(true)
     overs[0]!()
     expect([another(), another()]).toEqual([false, true])
-    // What the second one has waiting goes with it, once one of its own is over.
-    full[1]!.socket.destroyed = true
+    // What the second one has waiting goes with it, and none of it begins when one of its own is over.
+    full[1]!.socket.destroy()
     const begun = overs.length
     overs[MOST_AT_ONCE]!()
     full[1]!.enter(1)
@@ -72,19 +82,6 @@ describe("The requests of all connections", () => {
     next.enter(MOST_AT_ONCE + MOST_WAITING)
     expect(next.socket.destroyed).toBe(false)
     expect(another()).toBe(true)
-  })
-
-  it("are read while none waits", () => {
-    const overs: Array<() => void> = []
-    const { enter, socket } = looked(new Pipelines((_, __, over) => void overs.push(over)))
-    enter(MOST_AT_ONCE)
-    expect(socket.paused).toBe(false)
-    enter(2)
-    expect(socket.paused).toBe(true)
-    overs.shift()!()
-    expect(socket.paused).toBe(true)
-    overs.shift()!()
-    expect(socket.paused).toBe(false)
   })
 })
 
@@ -150,6 +147,44 @@ describe("The requests of one connection", () => {
     ask(next, MOST_WAITING)
     await begins(2 * MOST_AT_ONCE)
     expect(next.destroyed).toBe(false)
+  })
+
+  it("are given up where their bodies are more than anybody writes", async () => {
+    const size = 50_000
+    const { socket: fits } = await opened()
+    ask(fits, MOST_AT_ONCE + Math.floor(MOST_BYTES / (size + 100)), "x".repeat(size))
+    await begins(MOST_AT_ONCE)
+    const { socket } = await opened()
+    const closed = new Promise((resolve) => socket.on("close", resolve))
+    ask(socket, MOST_AT_ONCE + Math.ceil(MOST_BYTES / size), "x".repeat(size))
+    await closed
+    expect(fits.destroyed).toBe(false)
+  })
+
+  it("take room until their connection is closed, though none of them is ever answered", async () => {
+    // How much will come nobody says: each takes as much as there can be of it.
+    const chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    const most = Math.floor(MOST_BYTES / (MOST_OF_BODY + 100))
+    const fill = async () => {
+      const { socket } = await opened()
+      const closed = new Promise<string>((resolve) => socket.on("close", () => resolve("closed")))
+      const before = begun.length
+      ask(socket, MOST_AT_ONCE)
+      socket.write(chunked.repeat(most))
+      await begins(before + MOST_AT_ONCE)
+      return { socket, closed }
+    }
+    const lines = Math.floor(MOST_BYTES_OF_ALL / (most * (MOST_OF_BODY + 100)))
+    const first: Array<Awaited<ReturnType<typeof fill>>> = []
+    for (let n = 0; n < lines; n++) first.push(await fill())
+    expect(await (await fill()).closed).toBe("closed")
+    for (const { closed, socket } of first) {
+      expect(socket.destroyed).toBe(false)
+      socket.destroy()
+      await closed
+    }
+    await still()
+    for (let n = 0; n < lines; n++) expect((await fill()).socket.destroyed).toBe(false)
   })
 
   it("of another one are not held up", async () => {
