@@ -18,6 +18,7 @@ import { HttpMeters } from "./HttpMeters.ts"
 import { requestPath } from "./RequestPath.ts"
 import { Pipelines } from "./Pipelines.ts"
 import type { Route } from "./RouteTable.ts"
+import { Spool } from "./Spool.ts"
 
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
@@ -70,7 +71,7 @@ export const nodeServer = ({
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
       return Layer.mergeAll(
-        Layer.provideMerge(cut, listening),
+        Layer.provideMerge(cut, listening).pipe(Layer.provideMerge(Spool.layer)),
         Layer.succeed(HotRoutes, hot),
         Layer.succeed(BodyRoom, room),
         fileRoomBytes === undefined ? FileRoom.layer : Layer.succeed(FileRoom, new Rooms(fileRoomBytes))

@@ -1,11 +1,80 @@
 /**
- * Where files of forms are kept while they come: in the system's directory for temporary ones. That it takes none is told to
- * the operator; callers only hear that they may come again.
+ * Where files of forms are kept while they come: in a directory of this server's in the system's one for temporary ones, so
+ * that a later start can tell what a killed server left there. That it takes none is told to the operator; callers only hear
+ * that they may come again.
  */
-import { Effect } from "effect"
-import { mkdtempSync, rmdirSync, statfsSync } from "node:fs"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Clock, Context, Crypto, Effect, FileSystem, Layer } from "effect"
+import { createHash } from "node:crypto"
+import { mkdtempSync, readdirSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { inWallTime } from "../clock/WallTime.ts"
+import { processIdentity, type ProcessIdentity } from "../database/ProcessIdentity.ts"
+
+/** All files, with temporary directories in this server's own. */
+export class Spool extends Context.Service<Spool, FileSystem.FileSystem>()("@sluice/server/http/Spool") {
+  static readonly layer = Layer.effect(
+    Spool,
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const id = yield* Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
+      const name = spoolName(process.pid, processIdentity(process.pid)) + id
+      removeLeft(yield* inWallTime(Clock.currentTimeMillis))
+      const directory = () => join(tmpdir(), name)
+      yield* Effect.addFinalizer(() => Effect.sync(() => remove(directory())))
+      const made = Effect.suspend(() => files.makeDirectory(directory(), { mode: 0o700 }))
+      const within = Effect.suspend(() => files.makeTempDirectoryScoped({ directory: directory() }))
+      return {
+        ...files,
+        // It is made with the first form, and again where somebody cleaned up meanwhile.
+        makeTempDirectoryScoped: () =>
+          Effect.catchReason(within, "PlatformError", "NotFound", () => Effect.andThen(Effect.ignore(made), within))
+      }
+    })
+  ).pipe(Layer.provide(NodeFileSystem.layer))
+}
+
+/** How the directories of a process begin: two processes never share it, wherever their pids count. */
+export const spoolName = (pid: number, { place, startedAt }: ProcessIdentity): string =>
+  `${spoolPlace(pid, place)}${digest(startedAt)}-`
+
+const spoolPlace = (pid: number, place: string) => `sluice-forms-${pid}-${digest(place)}-`
+const digest = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 16)
+
+/** Longer than any form takes: what nothing was put into or taken from for so long, nobody uses. */
+const LEFT_AFTER_MS = 3_600_000
+
+/** Removes what servers left that were killed. One whose pid counts elsewhere, as in a container, can't be looked up. */
+const removeLeft = (nowMs: number): void => {
+  for (const name of namesIn(tmpdir())) {
+    const pid = Number(/^sluice-forms-(\d+)-/.exec(name)?.[1])
+    if (Number.isNaN(pid)) continue
+    const now = processIdentity(pid)
+    const path = join(tmpdir(), name)
+    const isHere = name.startsWith(spoolPlace(pid, now.place))
+    if (isHere ? !name.startsWith(spoolName(pid, now)) : nowMs - changedAt(path, nowMs) > LEFT_AFTER_MS) remove(path)
+  }
+}
+
+const namesIn = (directory: string): ReadonlyArray<string> => {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+const changedAt = (path: string, otherwise: number): number =>
+  statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? otherwise
+
+const remove = (path: string): void => {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // Somebody else's, or the disk's doing: nothing depends on it.
+  }
+}
 
 /**
  * Looks whether files can be kept, and how many bytes are free: 0 where nobody says. Neither keeps the server from serving.

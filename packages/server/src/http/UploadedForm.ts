@@ -4,8 +4,8 @@
  * away, so that the caller reads why.
  */
 import * as NodeMultipart from "@effect/platform-node/NodeMultipart"
-import { Deferred, Effect, Exit } from "effect"
-import type { FileSystem, Path, Scope } from "effect"
+import { Deferred, Effect, Exit, FileSystem } from "effect"
+import type { Path, Scope } from "effect"
 import * as IncomingMessageLimits from "effect/http/HttpIncomingMessage"
 import * as Multipart from "effect/http/Multipart"
 import { openAsBlob } from "node:fs"
@@ -14,7 +14,7 @@ import { type Readable, Transform } from "node:stream"
 import { bearerOf } from "./Bearer.ts"
 import { BodyRoom, FileRoom, type Guest, type Rooms } from "./BodyRoom.ts"
 import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
-import { notSpooled } from "./Spool.ts"
+import { notSpooled, Spool } from "./Spool.ts"
 
 export interface UploadedFile {
   /** Read from disk when it is read. */
@@ -45,7 +45,7 @@ export interface FormBounds {
 }
 
 /** What spooling a form needs. */
-export type FormServices = BodyRoom | FileRoom | FileSystem.FileSystem | Path.Path
+export type FormServices = BodyRoom | FileRoom | Spool | Path.Path
 
 export const uploadedForm = (
   source: IncomingMessage,
@@ -60,6 +60,7 @@ export const uploadedForm = (
   if (said > most) return Effect.andThen(drained(source), Effect.fail(tooLarge))
   const spooled = (bytes: Readable) =>
     NodeMultipart.persisted(bytes, source.headers).pipe(
+      Effect.provideServiceEffect(FileSystem.FileSystem, Spool),
       Effect.provideService(Multipart.MaxParts, MAX_PARTS),
       Effect.provideService(Multipart.MaxFieldSize, BigInt(longField === undefined ? MAX_FIELD_BYTES : mostOfPart)),
       Effect.provideService(Multipart.MaxFileSize, BigInt(mostOfPart)),

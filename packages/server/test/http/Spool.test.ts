@@ -1,0 +1,114 @@
+/** Where files of forms lie while they come, and what becomes of those of a server that was killed. */
+import { layer } from "@effect/vitest"
+import { Effect, Fiber, FileSystem, Layer } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
+import * as PooledCrypto from "../../src/crypto/PooledCrypto.ts"
+import { processIdentity } from "../../src/database/ProcessIdentity.ts"
+import { Spool, spoolName } from "../../src/http/Spool.ts"
+import { rawRequest } from "./support/RawHttp.ts"
+import { TestServer, testServerOf } from "./support/TestServer.ts"
+
+const spool = Spool.layer.pipe(Layer.provide(PooledCrypto.layer))
+/** At once: the socket listens meanwhile, with nobody to answer. */
+const start = () => Effect.runSync(Effect.provide(Effect.void, spool))
+const own = spoolName(process.pid, processIdentity(process.pid))
+
+const { path, remove } = temporaryDirectory()
+beforeEach(() => void vi.stubEnv("TMPDIR", path))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true })
+})
+afterAll(remove)
+
+/** A directory with a file, as a server leaves it. */
+const left = (name: string) => {
+  mkdirSync(join(path, name, "aBcDeF"), { recursive: true })
+  writeFileSync(join(path, name, "aBcDeF", "voice.wav"), "x")
+  return name
+}
+
+layer(testServerOf(), { excludeTestServices: true, timeout: "60 seconds" })("a form that comes", (it) => {
+  it.effect("has its file where nobody else looks, in the directory of this process, until it is answered", () =>
+    Effect.gen(function* () {
+      const { alice, port } = yield* TestServer
+      const sent = yield* Effect.forkChild(
+        rawRequest(
+          port,
+          [
+            "POST /v1/audio/transcriptions HTTP/1.1",
+            "Host: localhost",
+            `Authorization: Bearer ${alice.key}`,
+            "Content-Type: multipart/form-data; boundary=a-line",
+            "Content-Length: 2000"
+          ],
+          `--a-line\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n${"x".repeat(500)}`
+        )
+      )
+      const files = () => readdirSync(path, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+      while (files().length === 0) yield* Effect.sleep("10 millis")
+      const [name] = readdirSync(path)
+      expect(name).toMatch(new RegExp(`^${own}[0-9a-f-]{36}$`))
+      expect(statSync(join(path, name!)).mode & 0o777).toBe(0o700)
+      yield* Fiber.interrupt(sent)
+      while (readdirSync(join(path, name!)).length > 0) yield* Effect.sleep("10 millis")
+    })
+  )
+})
+
+describe("The directory of a server", () => {
+  it("is made with the first form, once more where it was cleaned up, and removed with the server", async () => {
+    const form = Effect.scoped(
+      Effect.gen(function* () {
+        const inner = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+        expect(readdirSync(path).map((name) => inner.startsWith(join(path, name, "/")))).toEqual([true])
+      })
+    ).pipe(Effect.provideServiceEffect(FileSystem.FileSystem, Spool))
+    const both = Effect.gen(function* () {
+      expect(readdirSync(path)).toEqual([])
+      yield* form
+      for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true })
+      yield* form
+      expect(readdirSync(path).length).toBe(1)
+    })
+    await Effect.runPromise(Effect.provide(both, spool))
+    expect(readdirSync(path)).toEqual([])
+  })
+
+  it("is removed by the next server once its process is gone, and not before", async () => {
+    const other = spawn("sleep", ["600"])
+    const name = left(`${spoolName(other.pid!, processIdentity(other.pid!))}one`)
+    // The pid was another process's before.
+    left(`${spoolName(other.pid!, { ...processIdentity(other.pid!), startedAt: "before" })}two`)
+    const mine = left(`${own}of-another-server-in-this-process`)
+    const others = [left("sluice-forms-of-nobody"), left("aBcDeF")]
+    start()
+    expect(readdirSync(path).toSorted()).toEqual([name, mine, ...others].toSorted())
+    other.kill("SIGKILL")
+    await once(other, "exit")
+    start()
+    expect(readdirSync(path).toSorted()).toEqual([mine, ...others].toSorted())
+  })
+
+  it("is left alone for an hour where nobody here can look up its process", () => {
+    const name = left(`${spoolName(1, { place: "another container", startedAt: "" })}one`)
+    const aged = (minutes: number) => {
+      const at = Date.now() / 1_000 - 60 * minutes
+      utimesSync(join(path, name), at, at)
+      start()
+      return readdirSync(path)
+    }
+    expect(aged(59)).toEqual([name])
+    expect(aged(61)).toEqual([])
+  })
+
+  it("keeps no server from starting where there is none", () => {
+    vi.stubEnv("TMPDIR", "/there/is/none")
+    start()
+  })
+})
