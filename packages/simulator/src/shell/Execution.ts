@@ -16,6 +16,7 @@ import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
 import { determined, leaving } from "./Determinism.ts"
+import { judged } from "./ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, WORKSPACE } from "./MachineFs.ts"
 import { wholeRanges } from "./Ranges.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
@@ -85,6 +86,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       session.nextScript = "captured"
       determined(ast)
       wholeRanges(ast)
+      judged(ast)
       if (functions === undefined) leaving(ast)
       const sources = mode === "streamed" ? streamed(ast) : ""
       functions ??= sources

@@ -7,8 +7,20 @@
  * `cmd &` becomes a job that runs beside the script on the machine's clock.
  */
 import { parse } from "just-bash"
+import { STATUS } from "./ExitStatus.ts"
 import { CONSOLE } from "./MachineFs.ts"
-import { become, group, MARK, nameOf, sourceOf, statement, statementsOf, walk, word } from "./Syntax.ts"
+import {
+  become,
+  group,
+  hasSubstitution,
+  MARK,
+  nameOf,
+  sourceOf,
+  statement,
+  statementsOf,
+  walk,
+  word
+} from "./Syntax.ts"
 import type { CommandNode, FunctionDefNode, PipelineNode, Redirection, ScriptNode, StatementNode } from "./Syntax.ts"
 
 /** Commands that run others: with the mark as first argument they let these write to the console. */
@@ -23,7 +35,8 @@ const SILENT: ReadonlySet<string> = new Set([
   "return",
   "exit",
   "shift",
-  "exec"
+  "exec",
+  STATUS
 ])
 
 /** Rewrites in place; gives the source of the script's functions. */
@@ -172,14 +185,6 @@ const toConsole = (operator: "&>>" | "2>>"): Redirection => ({
   operator: operator === "2>>" ? ">>" : "&>>",
   target: { type: "Word", parts: [{ type: "Literal", value: CONSOLE }] }
 })
-
-const hasSubstitution = (value: unknown): boolean => {
-  let found = false
-  walk(value, (node) => {
-    found ||= node["type"] === "CommandSubstitution"
-  })
-  return found
-}
 
 /** `x=$(cmd)` has no output of its own, but what `cmd` writes to stderr. */
 const wrap = (command: CommandNode): void => {

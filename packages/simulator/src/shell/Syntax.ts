@@ -4,6 +4,7 @@ import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, Statemen
 
 export type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode }
 export type FunctionDefNode = Extract<CommandNode, { type: "FunctionDef" }>
+export type IfNode = Extract<CommandNode, { type: "If" }>
 export type GroupNode = Extract<CommandNode, { type: "Group" }>
 export type Redirection = SimpleCommandNode["redirections"][number]
 
@@ -47,6 +48,15 @@ export const walk = (value: unknown, visit: (node: Record<string, unknown>) => v
   const node = value as Record<string, unknown>
   for (const key in node) walk(node[key], visit)
   if (typeof node["type"] === "string") visit(node)
+}
+
+/** Whether a command is run to find the value; `surely`: not only where a parameter is unset. */
+export const hasSubstitution = (value: unknown, surely?: "surely"): boolean => {
+  if (typeof value !== "object" || value === null) return false
+  const { type } = value as { type?: unknown }
+  if (type === "CommandSubstitution") return true
+  if (surely !== undefined && type === "ParameterExpansion") return false
+  return Object.values(value).some((one) => hasSubstitution(one, surely))
 }
 
 /** Turns a node into another one, in place. */

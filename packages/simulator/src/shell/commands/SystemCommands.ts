@@ -1,6 +1,7 @@
 /** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
 import { decodeBytesToUtf8, defineCommand, latin1FromBytes } from "just-bash"
 import type { Command } from "just-bash"
+import { STATUS } from "../ExitStatus.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
 import { MARK } from "../Syntax.ts"
 import { fail, ok } from "../ShellSession.ts"
@@ -71,6 +72,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       session.exitVariables = Object.fromEntries(context.env)
       return { ...ok(), exitCode: Number(code) }
     }),
+    defineCommand(STATUS, async ([code = "0"]) => ({ ...ok(), exitCode: Number(code) })),
     defineCommand("mktemp", async (args, context) => {
       const directory = args.some((arg) => /^-[a-z]*d/.test(arg))
       const parentAt = args.findIndex((arg) => arg === "-p")

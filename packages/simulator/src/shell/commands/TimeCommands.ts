@@ -91,7 +91,7 @@ const forked = async (
   session.nextScript = "streamed"
   const env = Object.fromEntries(context.env)
   const { result, met } = await clock.within(session.run.untilMs, (signal) =>
-    context.exec!(source, { env, cwd: context.cwd, signal })
+    context.exec!(settings(context) + source, { env, cwd: context.cwd, signal })
   )
   console.write(clock.now, result.stdout, "text")
   if (!met) {
@@ -103,6 +103,13 @@ const forked = async (
   await context.assignShellVariable?.(LAST_JOB, String(job.id))
   return ok()
 }
+
+/** The options of the shell that forks: the interpreter gives a script none. */
+const settings = ({ env }: ResolvedCommandContext): string => {
+  const set = (env.get("SHELLOPTS") ?? "").split(":").filter((name) => INHERITED.has(name))
+  return set.length === 0 ? "" : `set ${set.map((name) => `-o ${name}`).join(" ")}\n`
+}
+const INHERITED: ReadonlySet<string> = new Set(["errexit", "nounset", "pipefail"])
 
 /** `timeout [-s SIGNAL] [-k DURATION] DURATION COMMAND...` */
 const limited = async (
