@@ -15,6 +15,7 @@ import { sortCommand } from "./commands/SortCommand.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
+import { defaulted } from "./Defaults.ts"
 import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, WORKSPACE } from "./MachineFs.ts"
@@ -86,6 +87,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       session.nextScript = "captured"
       determined(ast)
       wholeRanges(ast)
+      defaulted(ast)
       judged(ast)
       if (functions === undefined) leaving(ast)
       const sources = mode === "streamed" ? streamed(ast) : ""
