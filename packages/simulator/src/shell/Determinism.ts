@@ -21,6 +21,10 @@ export const determined = (script: ScriptNode): void =>
       case "ArithVariable":
         if (isHostVariable(node["name"])) become(node, { type: "ArithCommandSubst", command: reader(node["name"]) })
         break
+      case "ArithmeticExpression":
+        // The interpreter reads the text again where a `$name` is in it.
+        if (/RANDOM|SECONDS/.test(String(node["originalText"]))) delete node["originalText"]
+        break
       case "SimpleCommand":
         if (nameOf(node as unknown as CommandNode) === "wait") node["name"] = commandWord("wait")
         break

@@ -3,6 +3,7 @@
  * clock or chance is reached. Bounded by commands, output, disk and depth, each with a deterministic end.
  */
 import { Bash } from "just-bash"
+import { calculated } from "./Arithmetic.ts"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
 import { dumpCommands } from "./commands/DumpCommands.ts"
@@ -85,6 +86,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     transform: ({ ast }) => {
       const mode = session.nextScript
       session.nextScript = "captured"
+      calculated(ast)
       determined(ast)
       wholeRanges(ast)
       defaulted(ast)

@@ -6,7 +6,9 @@ export type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, Statemen
 export type FunctionDefNode = Extract<CommandNode, { type: "FunctionDef" }>
 export type IfNode = Extract<CommandNode, { type: "If" }>
 export type GroupNode = Extract<CommandNode, { type: "Group" }>
+export type ArithmeticCommandNode = Extract<CommandNode, { type: "ArithmeticCommand" }>
 export type WordPart = WordNode["parts"][number]
+export type ArithmeticExpansionPart = Extract<WordPart, { type: "ArithmeticExpansion" }>
 export type Redirection = SimpleCommandNode["redirections"][number]
 
 /** Begins names that only rewritten scripts use: no shell script can write it by accident. */

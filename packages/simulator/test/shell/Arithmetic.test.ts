@@ -1,0 +1,36 @@
+/** Arithmetic is bash's. */
+import { describe, expect, it } from "@effect/vitest"
+import { asBash, outcome } from "../support/Outcomes.ts"
+
+describe("operators without blanks:", () => {
+  asBash([
+    ["n=3; ((n>=3)) && echo a; ((n<=2)) || echo b; (( n >=3&&n<= 4 )) && echo c", "a\nb\nc\n"],
+    ["n=5; while ((n>=3)); do echo $n; ((n--)); done; for ((i=0;i<=1;i++)); do echo $i; done", "5\n4\n3\n0\n1\n"],
+    ["x=8; ((x>>=1)); echo $x; a=(1 2); ((a[1]>=2)) && echo el; ((x>=4?y=1:0)); echo $y", "4\nel\n1\n"],
+    ["n=0; until ((n>=2)); do n=$((n+1)); done; echo $n; (((n>=2)) && echo fork) & wait", "2\nfork\n"]
+  ])
+
+  it("an expression that is none is an error", async () => {
+    expect(await outcome("((1 > )); echo $?")).toEqual([expect.stringMatching(/^1\n.*syntax error/), 0])
+  })
+})
+
+describe("a command within arithmetic:", () => {
+  asBash([
+    ["t=10; echo $(( $(echo $t) - 3 )); e=$(($(echo $t)*`echo $t`)); echo $e", "7\n100\n"],
+    ["steps() { echo $1; }; echo $(( $(steps 7) * $(steps 2) )); (( $(steps 3) > 2 )) && echo more", "14\nmore\n"],
+    ["f() { (( $1 <= 1 )) && echo 1 || echo $(( $1 * $(f $(($1-1))) )); }; f 6", "720\n"],
+    ["n=2; if (( $(seq $n | wc -l) >= n )); then echo $(( $(echo $((n+1))) + $n )); fi", "5\n"],
+    ['s=4; x="a$(( ($(echo $s) + 1) * $s ))b"; echo $x; (echo $(( $(echo $s) / 2 ))) & wait', "a20b\n2\n"],
+    ["set -e; s=$(date +%s); echo $(( $(date +%s) - s )) $(( $(date +%s) - $s ))", "0 0\n"]
+  ])
+
+  it("reads the machine's clock and chance", async () => {
+    expect(await outcome("s=$SECONDS; sleep 3; echo $((SECONDS - $s)) $(( $(echo $SECONDS) - $s ))")).toEqual([
+      "3 3\n",
+      0
+    ])
+    const drawn = await outcome("n=20000; echo $((RANDOM % $n)) $((RANDOM % n))")
+    expect(await outcome("n=20000; echo $((RANDOM % $n)) $((RANDOM % n))")).toEqual(drawn)
+  })
+})
