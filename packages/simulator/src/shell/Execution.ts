@@ -11,6 +11,7 @@ import { fileCommands } from "./commands/FileCommands.ts"
 import { filterCommands } from "./commands/FilterCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
+import { printCommands, printed } from "./commands/PrintCommands.ts"
 import { runnerCommands } from "./commands/RunnerCommands.ts"
 import { sortCommand } from "./commands/SortCommand.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
@@ -67,6 +68,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...timeCommands(session),
       ...systemCommands(session),
       ...textCommands(session),
+      ...printCommands(session),
       ...gpuCommands(session),
       ...byteCommands(session),
       ...dateCommands(session),
@@ -91,6 +93,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       wholeRanges(ast)
       defaulted(ast)
       judged(ast)
+      printed(ast)
       if (functions === undefined) leaving(ast)
       const sources = mode === "streamed" ? streamed(ast) : ""
       functions ??= sources
