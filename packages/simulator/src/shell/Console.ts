@@ -22,6 +22,8 @@ export class Console {
   /** The job that writes at present. */
   job = 0
   full = false
+  /** Files that get what the console gets. */
+  copies: ReadonlyArray<string> = []
   #size = 0
   readonly #pieces: Array<Piece> = []
   readonly #onFull: () => void

@@ -25,6 +25,7 @@ import { wholeRanges } from "./Ranges.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
 import { streamed } from "./Streaming.ts"
+import { teed } from "./Tee.ts"
 
 /** As many as take seconds of host time, so that an endless loop meets this limit and not the host's. */
 const MAX_COMMANDS = 100_000
@@ -95,6 +96,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       judged(ast)
       printed(ast)
       if (functions === undefined) leaving(ast)
+      if (mode === "streamed") teed(ast)
       const sources = mode === "streamed" ? streamed(ast) : ""
       functions ??= sources
       return { ast }

@@ -54,13 +54,13 @@ export class MachineFs extends InMemoryFs {
   }
 
   override async writeFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
-    if (path === CONSOLE || path === STDERR) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (path === CONSOLE || path === STDERR) return this.#show(content, options)
     if (keepsNothing(path)) return
     return super.writeFile(path, content, options)
   }
 
   override async appendFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
-    if (path === CONSOLE || path === STDERR) return this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (path === CONSOLE || path === STDERR) return this.#show(content, options)
     if (keepsNothing(path)) return
     await super.appendFile(path, content, options)
     this.#stamp(path)
@@ -83,6 +83,11 @@ export class MachineFs extends InMemoryFs {
   override async lstat(path: string): ReturnType<InMemoryFs["lstat"]> {
     const stat = await super.lstat(path)
     return stat.isSymbolicLink ? { ...stat, mtime: this.#bornAt } : stat
+  }
+
+  async #show(content: FileContent, options?: WriteOptions): Promise<void> {
+    this.#console.write(this.#clock.now, content, encodingOf(options))
+    if (content.length > 0) for (const copy of this.#console.copies) await this.appendFile(copy, content, options)
   }
 
   /** `utimes` of the base class acts before it returns its promise; a path that cannot be stamped keeps its time. */

@@ -4,6 +4,7 @@ import type { Command } from "just-bash"
 import { STATUS } from "../ExitStatus.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
 import { MARK } from "../Syntax.ts"
+import { TEE } from "../Tee.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { quoted } from "./TimeCommands.ts"
@@ -73,6 +74,14 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       return { ...ok(), exitCode: Number(code) }
     }),
     defineCommand(STATUS, async ([code = "0"]) => ({ ...ok(), exitCode: Number(code) })),
+    defineCommand(TEE, async (args, { cwd, fs }) => {
+      const paths = args.filter((arg) => !arg.startsWith("-")).map((arg) => fs.resolvePath(cwd, arg))
+      const appends = args.includes("-a") || args.includes("--append")
+      for (const path of paths) await (appends ? fs.appendFile(path, "") : fs.writeFile(path, ""))
+      // A device is the console again, or keeps nothing.
+      session.console.copies = paths.filter((path) => !path.startsWith("/dev/"))
+      return ok()
+    }),
     defineCommand("mktemp", async (args, context) => {
       const directory = args.some((arg) => /^-[a-z]*d/.test(arg))
       const parentAt = args.findIndex((arg) => arg === "-p")

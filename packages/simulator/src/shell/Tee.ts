@@ -1,0 +1,52 @@
+/**
+ * `exec > >(tee FILE) 2>&1`: from there on the console's copy goes to the file, at the time of each write. With any other
+ * program behind `exec > >(...)` what follows becomes a subshell that is redirected so, and writes at its end.
+ */
+import { MARK, nameOf, statement, walk } from "./Syntax.ts"
+import type { CommandNode, Redirection, ScriptNode, SimpleCommandNode } from "./Syntax.ts"
+
+export const TEE = `${MARK}tee`
+
+export const teed = (script: ScriptNode): void => {
+  walk(script, (node) => {
+    const command = node as unknown as CommandNode
+    if (!isRedirecting(command)) return
+    const tee = teeOf(command.redirections)
+    if (tee === undefined) return
+    command.name = { type: "Word", parts: [{ type: "Literal", value: TEE }] }
+    command.args = tee.args
+    command.redirections = []
+  })
+  const at = script.statements.findIndex(({ pipelines }) => {
+    const command = pipelines[0]?.commands[0]
+    return pipelines.length === 1 && command !== undefined && isRedirecting(command)
+  })
+  if (at < 0) return
+  const [{ redirections }] = script.statements[at]!.pipelines[0]!.commands as [SimpleCommandNode]
+  const rest = script.statements.slice(at + 1)
+  // In a subshell, so that an `exit` is no end of the program that reads.
+  const within: CommandNode = { type: "Subshell", body: rest, redirections }
+  if (rest.length > 0) script.statements.splice(at, rest.length + 1, statement(within))
+}
+
+const isRedirecting = (command: CommandNode): command is SimpleCommandNode =>
+  command.type === "SimpleCommand" &&
+  nameOf(command) === "exec" &&
+  command.args.length === 0 &&
+  command.redirections.some((one) => programOf(one) !== undefined)
+
+/** What is within `>(...)`. */
+const programOf = ({ target }: Redirection): ScriptNode | undefined => {
+  const part = target.type === "Word" ? target.parts[0] : undefined
+  return part?.type === "ProcessSubstitution" && part.direction === "output" ? part.body : undefined
+}
+
+const teeOf = ([first, second, third]: ReadonlyArray<Redirection>): SimpleCommandNode | undefined => {
+  const joined = second === undefined ? first?.operator === "&>" : second.fd === 2 && second.operator === ">&"
+  if (first === undefined || (first.fd !== null && first.fd !== 1) || !joined || third !== undefined) return undefined
+  const program = programOf(first)?.statements
+  const [pipeline] = program?.length === 1 ? program[0]!.pipelines : []
+  const command = pipeline?.commands.length === 1 ? pipeline.commands[0]! : undefined
+  const isTee = command?.type === "SimpleCommand" && nameOf(command) === "tee" && command.redirections.length === 0
+  return isTee ? command : undefined
+}
