@@ -4,6 +4,8 @@
  */
 export interface Deadline {
   readonly at: number
+  /** As often it may sleep before; then it is met, wherever the clock is. */
+  sleeps: number
   readonly controller: AbortController
 }
 
@@ -18,6 +20,11 @@ export class LocalClock {
   /** Moves on by `ms`, or only up to the first deadline, which is then met. */
   sleep(ms: number): void {
     const target = this.now + Math.max(0, ms)
+    const tired = this.#deadlines.filter((deadline) => (deadline.sleeps -= 1) < 0)
+    if (tired.length > 0) {
+      for (const { controller } of tired) controller.abort()
+      return
+    }
     let first: Deadline | undefined
     // Of equal ones the innermost: a `timeout` in a `timeout` ends first.
     for (const deadline of this.#deadlines) {
@@ -32,8 +39,12 @@ export class LocalClock {
   }
 
   /** Runs `work` with a deadline; `met` says whether it was reached. */
-  async within<A>(at: number, work: (signal: AbortSignal) => Promise<A>): Promise<{ result: A; met: boolean }> {
-    const deadline = { at, controller: new AbortController() }
+  async within<A>(
+    at: number,
+    work: (signal: AbortSignal) => Promise<A>,
+    sleeps = Infinity
+  ): Promise<{ result: A; met: boolean }> {
+    const deadline = { at, sleeps, controller: new AbortController() }
     this.#deadlines.push(deadline)
     try {
       const result = await work(deadline.controller.signal)

@@ -76,6 +76,9 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
 const FIRST_JOB = 100
 const jobId = (text: string): number => (text.startsWith("%") ? FIRST_JOB + Number(text.slice(1)) - 1 : Number(text))
 
+/** A job that sleeps more often is taken for one that never ends by itself: it shall not use up the run's commands. */
+const MOST_SLEEPS = 5_000
+
 /** `cmd &`: the job runs to its end now, on the clock, and then the clock is set back to where the script goes on. */
 const forked = async (
   session: ShellSession,
@@ -90,8 +93,10 @@ const forked = async (
   console.job = job.id
   session.nextScript = "streamed"
   const env = Object.fromEntries(context.env)
-  const { result, met } = await clock.within(session.run.untilMs, (signal) =>
-    context.exec!(settings(context) + source, { env, cwd: context.cwd, signal })
+  const { result, met } = await clock.within(
+    session.run.untilMs,
+    (signal) => context.exec!(settings(context) + source, { env, cwd: context.cwd, signal }),
+    MOST_SLEEPS
   )
   console.write(clock.now, result.stdout, "text")
   if (!met) {
