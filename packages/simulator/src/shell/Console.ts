@@ -11,6 +11,10 @@ const encoder = new TextEncoder()
 const NOTICE = /command not available in browser environments\. Exclude .* or use the Node\.js bundle\./g
 const NOTICE_LENGTH = 1_000
 
+/** The interpreter's advice to its host, of no use to who reads the log. */
+const HINT = /, increase executionLimits\.\w+/g
+export const plainly = (stderr: string): string => stderr.replace(HINT, " on a simulated machine")
+
 interface Piece {
   readonly at: number
   /** The background job that wrote it; 0 for the command itself. */

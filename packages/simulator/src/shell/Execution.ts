@@ -10,6 +10,7 @@ import { dumpCommands } from "./commands/DumpCommands.ts"
 import { fileCommands } from "./commands/FileCommands.ts"
 import { filterCommands } from "./commands/FilterCommands.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
+import { jobCommands, SHELL } from "./commands/JobCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
 import { printCommands, printed } from "./commands/PrintCommands.ts"
 import { runnerCommands } from "./commands/RunnerCommands.ts"
@@ -17,6 +18,7 @@ import { sortCommand } from "./commands/SortCommand.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
+import { plainly } from "./Console.ts"
 import { defaulted } from "./Defaults.ts"
 import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
@@ -54,8 +56,8 @@ const LIMITS = {
  * twice the cost of a command. For threads that run what strangers wrote; the timeline is the same either way.
  */
 export const execute = async (run: ShellRun, guarded = false): Promise<Timeline> => {
-  const flooded = new AbortController()
-  const session = new ShellSession(run, () => flooded.abort())
+  const ended = new AbortController()
+  const session = new ShellSession(run, () => ended.abort())
   const { clock, console } = session
   const fs = new MachineFs(clock, console, () => session.random())
   const bash = new Bash({
@@ -64,9 +66,10 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     defenseInDepth: guarded,
     env: environment(run),
     executionLimits: LIMITS,
-    processInfo: { pid: 42, ppid: 1, uid: 0, gid: 0 },
+    processInfo: { pid: SHELL, ppid: 1, uid: 0, gid: 0 },
     customCommands: [
       ...timeCommands(session),
+      ...jobCommands(session),
       ...systemCommands(session),
       ...textCommands(session),
       ...printCommands(session),
@@ -103,18 +106,23 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     }
   })
   const { result: code, met } = await clock.within(run.untilMs, async (deadline) => {
-    const signal = AbortSignal.any([deadline, flooded.signal])
+    const signal = AbortSignal.any([deadline, ended.signal])
     const first = await bash.exec(run.command, { rawScript: true, signal })
     flush(session, first)
-    const { exitHandler } = session
-    if (exitHandler === "" || signal.aborted) return first.exitCode
+    const { exitHandler, killed } = session
+    const code = killed ?? first.exitCode
+    if (exitHandler === "" || killed === 137 || (signal.aborted && killed === undefined)) return code
     // After an `exit` the interpreter has forgotten the variables, `$?` among them.
     const env = "?" in first.env ? first.env : session.exitVariables
     session.nextScript = "streamed"
-    const source = `${functions ?? ""}\n(exit ${first.exitCode})\n${exitHandler}`
-    const last = await bash.exec(source, { env, cwd: env["PWD"] ?? WORKSPACE, signal })
+    const source = `${functions ?? ""}\n(exit ${code})\n${exitHandler}`
+    const last = await bash.exec(source, {
+      env,
+      cwd: env["PWD"] ?? WORKSPACE,
+      signal: killed === undefined ? signal : deadline
+    })
     flush(session, last)
-    return /\bexit\b/.test(exitHandler) ? last.exitCode : first.exitCode
+    return /\bexit\b/.test(exitHandler) ? last.exitCode : code
   })
   const endedAt = clock.now
   if (!met && code === NOT_FOUND) console.write(endedAt, LACKING, "text")
@@ -130,13 +138,10 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
 const flush = (session: ShellSession, result: { stdout: string; stderr: string }): void => {
   const { clock, console } = session
   console.write(clock.now, result.stdout, "text")
-  console.write(clock.now, result.stderr.replace(ABORTED, "").replace(HINT, " on a simulated machine"), "text")
+  console.write(clock.now, plainly(result.stderr.replace(ABORTED, "")), "text")
 }
 
 const ABORTED = /^bash: (?:\S+ )?(?:execution )?aborted\n/gm
-/** The interpreter's advice to its host, of no use to who reads the log. */
-const HINT = /, increase executionLimits\.\w+/g
-
 const environment = (run: ShellRun): Record<string, string> => ({
   HOME: WORKSPACE,
   USER: "root",

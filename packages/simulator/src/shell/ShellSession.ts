@@ -13,6 +13,8 @@ interface Job {
   readonly id: number
   endsAt: number
   exitCode: number
+  /** Whether a `wait` has told how it ended. */
+  awaited: boolean
 }
 
 export class ShellSession {
@@ -22,15 +24,27 @@ export class ShellSession {
   readonly jobs: Array<Job> = []
   /** How the next script that the interpreter parses is rewritten. */
   nextScript: "streamed" | "captured" = "streamed"
-  /** What `trap ... EXIT` set, and the variables at the `exit` that came last. */
+  /** What `trap ... EXIT` set, and the variables at the `exit` or `kill` that came last. */
   exitHandler = ""
   exitVariables: Record<string, string> = {}
+  /** Handlers of signals by number; "" where it is ignored. */
+  readonly handled = new Map<number, string>()
+  /** The exit code of a command that has killed itself. */
+  killed: number | undefined
   #draws = 0
+  readonly #end: () => void
 
-  constructor(run: ShellRun, onFull: () => void) {
+  constructor(run: ShellRun, end: () => void) {
     this.run = run
     this.clock = new LocalClock(run.startedAt)
-    this.console = new Console(onFull)
+    this.console = new Console(end)
+    this.#end = end
+  }
+
+  kill(code: number, variables: Record<string, string>): void {
+    this.killed = code
+    this.exitVariables = variables
+    this.#end()
   }
 
   /** The next number of the run's own sequence, 0 to 2^32 - 1. */

@@ -1,7 +1,41 @@
 /** Background jobs, signals and waiting are bash's. */
-import { expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../../src/shell/Execution.ts"
+import { asBash, outcome } from "../support/Outcomes.ts"
 import { runOf, START } from "../support/Runs.ts"
+
+describe("jobs:", () => {
+  asBash([
+    ["sleep 5 & kill -9 $!; wait $! 2>/dev/null; echo $?; sleep 5 & kill -s INT $!; wait $!; echo $?", "137\n130\n"],
+    ["(sleep 0.1; exit 3) & sleep 5 & wait -n; echo $?; kill %2; wait -n; echo $?; wait -n; echo $?", "3\n143\n127\n"],
+    [
+      'sleep 1 & [ "$(jobs -p)" = "$!" ] && echo same; kill -0 $! && kill -STOP $! && kill -CONT $! && echo on',
+      "same\non\n"
+    ],
+    ["timeout -s TERM 0.1 sleep 1; echo $?; timeout -k 1 0.1 sleep 1; echo $?", "124\n124\n"],
+    ["kill -0 $$ && echo here; kill -NOPE $$ 2>/dev/null; echo $?", "here\n1\n"]
+  ])
+
+  it("what is killed hard ends with 137", async () => {
+    expect(await outcome("timeout -s KILL 1 sleep 9; echo $?; timeout --signal=9 1 sleep 9; echo $?")).toEqual([
+      "137\n137\n",
+      0
+    ])
+  })
+})
+
+describe("a command that kills itself", () => {
+  const cases: ReadonlyArray<readonly [command: string, output: string, code: number]> = [
+    ["echo a; kill $$; echo no", "a\n", 143],
+    ["x=1; trap 'echo bye $x $?' EXIT; kill -INT $$; echo no", "bye 1 130\n", 130],
+    ["trap '' TERM; kill $$; trap - TERM; echo on; kill $$; echo no", "on\n", 143],
+    ["trap 'exit 5' TERM; kill $$; echo on", "kill: TERM: its handler does not run on a simulated machine\non\n", 0],
+    ["set -e; trap 'echo e' ERR; echo a", "trap: ERR: its handler does not run on a simulated machine\na\n", 0],
+    ["trap 'echo bye' EXIT; kill -9 $$; echo no", "", 137]
+  ]
+  for (const [command, output, code] of cases)
+    it(command, async () => expect(await outcome(command)).toEqual([output, code]))
+})
 
 it("a job that never ends by itself leaves commands for the script", async () => {
   const command =
@@ -9,4 +43,10 @@ it("a job that never ends by itself leaves commands for the script", async () =>
   const { chunks, exit } = await execute(runOf(command, { untilMs: Infinity }))
   expect(chunks.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["trained 143\n"])
   expect(exit).toEqual({ at: START + 10_000, code: 0 })
+})
+
+it("a job that forks without end says so plainly", async () => {
+  const [output] = await outcome("f() { f | f & }; f; wait")
+  expect(output).toMatch(/on a simulated machine/)
+  expect(output).not.toContain("executionLimits")
 })

@@ -7,6 +7,7 @@ import { MARK } from "../Syntax.ts"
 import { TEE } from "../Tee.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
+import { signalOf } from "./JobCommands.ts"
 import { quoted } from "./TimeCommands.ts"
 
 const CPUS_PER_GPU = 16
@@ -66,7 +67,15 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       const args = all[0] === "--" ? all.slice(1) : all
       if (args.length === 0 || args[0] === "-l" || args[0] === "-p") return ok()
       const [handler = "", ...signals] = args
-      if (signals.includes("EXIT") || signals.includes("0")) session.exitHandler = handler === "-" ? "" : handler
+      for (const signal of signals) {
+        const name = signal.toUpperCase().replace(/^SIG/, "")
+        const number = signalOf(signal)
+        if (number === 0) session.exitHandler = handler === "-" ? "" : handler
+        else if (number !== undefined && handler !== "-") session.handled.set(number, handler)
+        else if (number !== undefined) session.handled.delete(number)
+        else if (handler !== "" && handler !== "-" && NEVER_RUN.has(name))
+          return { ...ok(), stderr: `trap: ${name}: its handler does not run on a simulated machine\n` }
+      }
       return ok()
     }),
     defineCommand(`${MARK}leave`, async ([code = "0"], context) => {
@@ -130,6 +139,8 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
   ]
 }
 
+/** Events that the interpreter does not tell. */
+const NEVER_RUN: ReadonlySet<string> = new Set(["ERR", "DEBUG", "RETURN"])
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /** `bash -euxo pipefail -lc 'x'` as `bash -c 'set -euxo pipefail; x'`: the original knows `-c` and a file alone. */

@@ -1,7 +1,9 @@
 /** Commands that read or move the machine's clock, and the jobs that run beside each other on it. */
 import { defineCommand, latin1FromBytes } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
+import { plainly } from "../Console.ts"
 import { LAST_JOB } from "../Determinism.ts"
+import { FIRST_JOB, signalOf } from "./JobCommands.ts"
 import { MARK } from "../Syntax.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { CommandResult, ShellSession } from "../ShellSession.ts"
@@ -32,32 +34,6 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
     }),
     defineCommand("timeout", async (args, context) => limited(session, args, context)),
     defineCommand(`${MARK}fork`, async ([source = ""], context) => forked(session, source, context)),
-    defineCommand(`${MARK}wait`, async (args) => {
-      const ids = args.filter((arg) => /^%?\d+$/.test(arg)).map((arg) => jobId(arg))
-      const awaited = ids.length === 0 ? session.jobs : session.jobs.filter((job) => ids.includes(job.id))
-      clock.sleep(Math.max(clock.now, ...awaited.map((job) => job.endsAt)) - clock.now)
-      const last = awaited[awaited.length - 1]
-      return ids.length === 0
-        ? ok()
-        : last === undefined
-          ? fail(`wait: pid ${args[0]} is not a child of this shell`, 127)
-          : { ...ok(), exitCode: last.exitCode }
-    }),
-    defineCommand("kill", async (args) => {
-      if (args[0] === "-l") return ok("HUP INT QUIT KILL TERM\n")
-      const ids = args.filter((arg) => /^%?\d+$/.test(arg)).map(jobId)
-      const probing = args[0] === "-0" || (args[0] === "-s" && args[1] === "0")
-      for (const id of ids) {
-        const job = session.jobs.find((one) => one.id === id)
-        if (job === undefined || job.endsAt <= clock.now) return fail(`kill: (${id}) - No such process`)
-        if (!probing) Object.assign(job, { endsAt: clock.now, exitCode: 143 })
-      }
-      return ok()
-    }),
-    defineCommand("jobs", async () => {
-      const running = session.jobs.filter((job) => job.endsAt > clock.now)
-      return ok(running.map((job, index) => `[${index + 1}]   Running    ${job.id}\n`).join(""))
-    }),
     defineCommand(`${MARK}tic`, async () => {
       tics.push(clock.now)
       return ok()
@@ -72,10 +48,6 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
   ]
 }
 
-/** Process ids of background jobs count from here. */
-const FIRST_JOB = 100
-const jobId = (text: string): number => (text.startsWith("%") ? FIRST_JOB + Number(text.slice(1)) - 1 : Number(text))
-
 /** A job that sleeps more often is taken for one that never ends by itself: it shall not use up the run's commands. */
 const MOST_SLEEPS = 5_000
 
@@ -88,7 +60,7 @@ const forked = async (
   const { clock, console, jobs } = session
   const startedAt = clock.now
   const outer = console.job
-  const job = { id: FIRST_JOB + jobs.length, endsAt: Infinity, exitCode: 143 }
+  const job = { id: FIRST_JOB + jobs.length, endsAt: Infinity, exitCode: 143, awaited: false }
   jobs.push(job)
   console.job = job.id
   session.nextScript = "streamed"
@@ -100,7 +72,7 @@ const forked = async (
   )
   console.write(clock.now, result.stdout, "text")
   if (!met) {
-    console.write(clock.now, result.stderr, "text")
+    console.write(clock.now, plainly(result.stderr), "text")
     Object.assign(job, { endsAt: clock.now, exitCode: result.exitCode })
   }
   console.job = outer
@@ -124,12 +96,15 @@ const limited = async (
 ): Promise<CommandResult> => {
   const onConsole = all[0] === MARK
   const args = onConsole ? all.slice(1) : [...all]
+  let signal: number | undefined = 15
   while (args[0]?.startsWith("-") === true) {
     const option = args.shift()!
-    if (/^-[sk]$|^--(signal|kill-after)$/.test(option)) args.shift()
+    const value = /^-[sk]$|^--(signal|kill-after)$/.test(option) ? args.shift() : option.replace(/^(--[^=]*=|-.)/, "")
+    if (/^-s|^--signal/.test(option)) signal = signalOf(value ?? "")
   }
   const [limit, name, ...rest] = args
   if (limit === undefined || name === undefined) return fail("timeout: missing operand", 125)
+  if (signal === undefined) return fail("timeout: invalid signal", 125)
   const ms = durationOf(limit)
   if (ms === undefined) return fail(`timeout: invalid time interval '${limit}'`, 125)
   session.nextScript = onConsole ? "streamed" : "captured"
@@ -144,7 +119,13 @@ const limited = async (
       signal
     })
   )
-  return met ? { ...result, stderr: result.stderr.replace(/bash: execution aborted\n/g, ""), exitCode: 124 } : result
+  if (!met) return result
+  // Who kills hard dies with what was killed.
+  return {
+    ...result,
+    stderr: result.stderr.replace(/bash: execution aborted\n/g, ""),
+    exitCode: signal === 9 ? 137 : 124
+  }
 }
 
 export const quoted = (text: string): string => (/^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
