@@ -21,7 +21,7 @@ export interface ShellLimits {
   readonly longSliceMs: number
   /** Host time after which a run is given up. */
   readonly limitMs: number
-  /** Host time for which others wait for a run. */
+  /** Host time for which those wait for a run who will look again. */
   readonly patienceMs: number
 }
 export const defaultLimits: ShellLimits = { sliceMs: 1_000, longSliceMs: 5_000, limitMs: 30_000, patienceMs: 2_000 }
@@ -35,9 +35,9 @@ export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
         (lanes) => Effect.promise(() => lanes.end())
       )
       return {
-        run: (run) =>
+        run: (run, slow = () => {}) =>
           Effect.callback<Timeline>((resume) => {
-            const task: Task = { run, finish: resume }
+            const task: Task = { run, slow, finish: resume }
             lanes.add(task)
             return Effect.sync(() => lanes.leave(task))
           }),
@@ -50,6 +50,8 @@ export const layer = layerWith(defaultLimits)
 
 interface Task {
   readonly run: ShellRun
+  /** It goes after all others. */
+  readonly slow: () => void
   readonly finish: (timeline: Effect.Effect<Timeline>) => void
 }
 
@@ -89,9 +91,14 @@ class Lanes {
   #next(): void {
     const { limitMs, longSliceMs, sliceMs } = this.#limits
     this.#give(this.#quick, this.#fresh, sliceMs, (task) => this.#long.push(task))
-    this.#give(this.#slow, this.#long, longSliceMs, (task) => this.#longest.push(task))
-    this.#give(this.#slow, this.#fresh, longSliceMs, (task) => this.#longest.push(task))
+    this.#give(this.#slow, this.#long, longSliceMs, (task) => this.#defer(task))
+    this.#give(this.#slow, this.#fresh, longSliceMs, (task) => this.#defer(task))
     this.#give(this.#slow, this.#longest, limitMs, (task) => task.finish(killedFor(task, "out of time")))
+  }
+
+  #defer(task: Task): void {
+    this.#longest.push(task)
+    task.slow()
   }
 
   #give(thread: Thread, queue: Array<Task>, limitMs: number, late: (task: Task) => void): void {

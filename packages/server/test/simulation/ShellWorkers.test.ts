@@ -6,7 +6,8 @@ import { Shell } from "@sluice/simulator/shell/Shell"
 import { runOf } from "../../../simulator/test/support/Runs.ts"
 import { defaultLimits, layer, layerWith } from "../../src/simulation/ShellWorkers.ts"
 
-const run = (command: string, over = {}) => Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over)))
+const run = (command: string, over = {}, slow = () => {}) =>
+  Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over), slow))
 
 it.live("a thread's timeline is this thread's, to the byte", () =>
   Effect.gen(function* () {
@@ -44,8 +45,11 @@ it.live("what the host's time and chance would change is fixed by the run", () =
 it.live("an endless command holds up neither the others nor this thread, and is killed at the limit", () =>
   Effect.gen(function* () {
     yield* run("true")
-    const hostile = yield* Effect.forkChild(run("while true; do sleep 0; echo x; done", { untilMs: Infinity }))
-    const others = yield* Effect.forEach(Array.from({ length: 20 }), () => run("echo quick"), {
+    const slow: Array<string> = []
+    const isSlow = (name: string) => () => void slow.push(name)
+    const endless = run("while true; do sleep 0; echo x; done", { untilMs: Infinity }, isSlow("endless"))
+    const hostile = yield* Effect.forkChild(endless)
+    const others = yield* Effect.forEach(Array.from({ length: 20 }), () => run("echo quick", {}, isSlow("quick")), {
       concurrency: "unbounded"
     })
     expect(others.map((timeline) => Buffer.from(timeline.chunks[0]!.bytes).toString())).toEqual(
@@ -54,6 +58,7 @@ it.live("an endless command holds up neither the others nor this thread, and is 
     expect(hostile.pollUnsafe()).toBe(undefined)
     const timeline = yield* Fiber.join(hostile)
     expect(timeline).toMatchObject({ overran: true, exit: { code: 137 } })
+    expect(slow).toEqual(["endless"])
     expect(Buffer.from(timeline.chunks[0]!.bytes).toString()).toBe("simulated machine: killed: out of time\n")
     expect((yield* run("echo after")).overran).toBe(false)
   }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 300, longSliceMs: 600, limitMs: 1_500 })))

@@ -57,8 +57,8 @@ export class LogFloods {
   shell(inner: Shell["Service"]): Shell["Service"] {
     return {
       ...inner,
-      run: (run) =>
-        Effect.map(inner.run(run), (timeline) =>
+      run: (run, slow) =>
+        Effect.map(inner.run(run, slow), (timeline) =>
           flooded(timeline, run.startedAt, this.floodOf(this.options.subjectOf(run)))
         )
     }

@@ -57,9 +57,9 @@ export interface Timeline {
 export class Shell extends Context.Service<
   Shell,
   {
-    /** Never fails: whatever the command does is in its timeline. */
-    readonly run: (run: ShellRun) => Effect.Effect<Timeline>
-    /** How long those wait who can do without a run that takes the host long; left out: until it is made. */
+    /** Never fails: whatever the command does is in its timeline. `slow` is called where it takes the host long. */
+    readonly run: (run: ShellRun, slow?: () => void) => Effect.Effect<Timeline>
+    /** How long those wait for a run who will look again; left out: until it is made. */
     readonly patience?: Effect.Effect<void>
   }
 >()("@sluice/simulator/shell/Shell") {}

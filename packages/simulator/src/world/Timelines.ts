@@ -4,7 +4,7 @@
  */
 import { Seal } from "@sluice/domain/database/Seal"
 import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
-import { Context, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { hash32 } from "../Chance.ts"
 import { killed, Shell } from "../shell/Shell.ts"
 import type { Timeline } from "../shell/Shell.ts"
@@ -25,8 +25,10 @@ interface Entry {
   readonly fiber: Fiber.Fiber<Timeline, ProviderUnavailable>
   timeline: Timeline | undefined
   bytes: number
-  /** Somebody waited for as long as one waits who can do without it. */
+  /** Somebody waited for as long as one waits who will look again. */
   late: boolean
+  /** Done where it takes the host long. */
+  readonly slow: Deferred.Deferred<undefined>
 }
 
 const make = Effect.gen(function* () {
@@ -46,7 +48,7 @@ const make = Effect.gen(function* () {
       Effect.mapError((cause) => new ProviderUnavailable({ cause }))
     )
 
-  const execute = Effect.fnUntraced(function* (record: LaunchRecord, untilMs: number) {
+  const execute = Effect.fnUntraced(function* (record: LaunchRecord, untilMs: number, slow?: () => void) {
     const { key, plan, sealed, volumeId, mounted, launchedAt, ordinal } = record
     const env = sealed === null ? {} : yield* opened(key, sealed)
     const { commandAt, deadlineAt } = timesOf(ordinal, launchedAt!, plan!)
@@ -62,7 +64,7 @@ const make = Effect.gen(function* () {
       keepFiles: volumeId !== null
     }
     if (record.overran) return killed(run, OVERRAN)
-    const timeline = yield* shell.run(run)
+    const timeline = yield* shell.run(run, slow)
     if (timeline.overran) yield* store.markOverran(key)
     return timeline
   })
@@ -97,8 +99,10 @@ const make = Effect.gen(function* () {
       return known
     }
     running++
-    const fiber = yield* Effect.forkIn(execute(record, Infinity), scope)
-    const entry: Entry = { fiber, timeline: undefined, bytes: 0, late: false }
+    const slow = Deferred.makeUnsafe<undefined>()
+    const run = execute(record, Infinity, () => Deferred.doneUnsafe(slow, Exit.succeed(undefined)))
+    const fiber = yield* Effect.forkIn(run, scope)
+    const entry: Entry = { fiber, timeline: undefined, bytes: 0, late: false, slow }
     entries.set(record.key, entry)
     // An observer hears of a fiber that was interrupted before it began, too.
     fiber.addObserver((exit) => finish(record.key, entry, exit._tag === "Success" ? exit.value : undefined))
@@ -116,11 +120,16 @@ const make = Effect.gen(function* () {
     /** The whole run, up to its own end or its machine's limit. Only for records with a command and a launch. */
     of: (record: LaunchRecord) => Effect.flatMap(started(record), made),
 
-    /** The same; undefined where it is not made soon. */
+    /**
+     * The same; undefined where it is not made soon: of a machine that runs, who asks later gets it. Of one that is stopped
+     * this may be the last time, so only a run that takes the host long is done without.
+     */
     soon: Effect.fnUntraced(function* (record: LaunchRecord) {
       const entry = yield* started(record)
-      if (entry.late) return entry.timeline
-      if (entry.timeline !== undefined || shell.patience === undefined) return yield* made(entry)
+      if (entry.timeline !== undefined) return entry.timeline
+      if (record.stopAt !== null) return yield* Effect.raceFirst(made(entry), Deferred.await(entry.slow))
+      if (entry.late) return undefined
+      if (shell.patience === undefined) return yield* made(entry)
       const patience = Effect.map(shell.patience, () => {
         entry.late = true
         return undefined
