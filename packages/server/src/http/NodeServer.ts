@@ -37,6 +37,8 @@ export interface Listening {
   readonly isOurHost: HostRule
   /** All routes there are: requests are counted by them. */
   readonly routes?: ReadonlyArray<Route>
+  /** Hears of each request before anybody answers it. */
+  readonly heard?: (source: IncomingMessage, response: ServerResponse) => void
   /** How long what is being answered may still take after a stop. */
   readonly drain?: Duration.Input
   /** How long a connection that is refused may stay open. */
@@ -50,6 +52,7 @@ export interface Listening {
 /** Listens from when it is built until its scope closes. */
 export const nodeServer = ({
   drain = DRAIN,
+  heard = () => {},
   host,
   isOurHost,
   port,
@@ -66,7 +69,11 @@ export const nodeServer = ({
       const run = Effect.runSyncWith(yield* Effect.context<never>())
       const meters = new HttpMeters(yield* ServerMeters, routes)
       const newId = () => run(Effect.orDie(crypto.randomUUIDv7()))
-      const server = makeServer(newId, hot.take, meters, refusalMs)
+      const take: typeof hot.take = (source, response) => {
+        heard(source, response)
+        return hot.take(source, response)
+      }
+      const server = makeServer(newId, take, meters, refusalMs)
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))

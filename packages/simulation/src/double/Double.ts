@@ -5,7 +5,7 @@
  * It promises: the same seed and the same requests, one after the other, give the same ids, words, logs, costs and times.
  */
 import { Clock, type Duration, Effect, Exit, Scope } from "effect"
-import { CALL_FAULTS, type CallFault } from "@sluice/simulator/faults/Fault"
+import { CALL_FAULTS, type CallFault, type Fault } from "@sluice/simulator/faults/Fault"
 import { Process } from "../driver/Process.ts"
 import { checkStart, durationOf, refusal } from "./Asked.ts"
 import { doubleServer, KEY } from "./DoubleServer.ts"
@@ -15,7 +15,7 @@ import { LiveDriver } from "./LiveDriver.ts"
 export interface SluiceOptions {
   /** What ids, words and the world's chance follow from. Default 1. */
   readonly seed?: number
-  /** `virtual` (the default): time moves with `advance` alone, and while a model is to answer. `real`: as everywhere. */
+  /** `virtual` (the default): time moves with `advance`, and by itself where an answer needs it. `real`: as everywhere. */
   readonly clock?: "virtual" | "real"
   /** When virtual time begins. Default 2027-01-15. */
   readonly now?: Date
@@ -42,6 +42,9 @@ export interface Sluice {
 
 export { CALL_FAULTS as FAULTS, type CallFault as FaultName, type FaultOptions, type OrderedFault }
 
+/** By then the service has tried again what a database refused, or told its caller that it failed. */
+const RETRIED_MS = 2_000
+
 const EPOCH = Date.UTC(2027, 0, 15)
 
 export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> => {
@@ -52,7 +55,10 @@ export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> 
   const virtual = clock === "virtual"
   const real = Clock.Clock.defaultValue()
   const now = () => (virtual ? process.wallMillis() : real.currentTimeMillisUnsafe())
-  const faults = new OrderedFaults({ seed, now })
+  const struck = (fault: Fault) => {
+    if (fault === "database_lost" || fault === "database_serialization") driver.retrying(RETRIED_MS)
+  }
+  const faults = new OrderedFaults({ seed, now, struck })
   const scope = Scope.makeUnsafe()
   const run = virtual ? Effect.runPromiseWith(process.context) : Effect.runPromise
   const server = doubleServer({ driver, process, virtual, latency, port, seed, faults })

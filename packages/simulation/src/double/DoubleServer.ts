@@ -62,7 +62,9 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   // The socket's layer brings a Crypto of its own; ids of requests follow from the seed like all others.
   const routes = serveRoutes(hostRule([])).pipe(Layer.provide(crypto))
   const layer = Layer.mergeAll(routes, Reconcilers.layer).pipe(
-    Layer.provideMerge(nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes })),
+    Layer.provideMerge(
+      nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, heard: driver.heard })
+    ),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
     Layer.provideMerge(RateLimits.layer),

@@ -23,7 +23,11 @@ export class OrderedFaults {
   readonly rates: FaultRates
   private readonly orders = new Map<Fault, { struck: number; left: number }>()
 
-  constructor(options: { readonly seed: number; readonly now: () => number }) {
+  constructor(options: {
+    readonly seed: number
+    readonly now: () => number
+    readonly struck?: (fault: Fault) => void
+  }) {
     const rates: Record<Fault, number> = { ...noFaults }
     this.rates = rates
     this.strikes = new Strikes({
@@ -33,6 +37,7 @@ export class OrderedFaults {
       report: ({ fault }) => {
         const order = this.orders.get(fault)
         if (order !== undefined) order.struck++
+        options.struck?.(fault)
       },
       // What is only foretold counts: many machines may be launched before the first of them is lost.
       foretold: (fault) => {

@@ -3,6 +3,7 @@
  * somebody advances it, or waits for an answer that only time can bring.
  */
 import { Effect } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { Driver } from "../driver/Driver.ts"
 
 export class LiveDriver extends Driver {
@@ -12,6 +13,9 @@ export class LiveDriver extends Driver {
   private working = 0
   /** Answers that only time can bring. */
   private awaited = 0
+  /** Until when something is tried again for which a caller may have to wait. */
+  private retriedBy = 0
+  private readonly callers = new Map<ServerResponse, IncomingMessage>()
   private line: Promise<void> = Promise.resolve()
 
   override enqueue(task: () => void): void {
@@ -42,6 +46,28 @@ export class LiveDriver extends Driver {
     return () => this.awaited--
   }
 
+  /** For so long time moves by itself while a caller waits, whoever it was whose statement failed: they share statements. */
+  retrying(ms: number): void {
+    this.retriedBy = this.now + ms
+    this.pumpSoon()
+  }
+
+  /** A caller has come. */
+  readonly heard = (source: IncomingMessage, response: ServerResponse): void => {
+    this.callers.set(response, source)
+    response.on("close", () => this.callers.delete(response))
+    source.on("end", () => this.pumpSoon())
+    this.pumpSoon()
+  }
+
+  /** Whether an answer is due that only time can bring. What a caller still sends, or is sent, takes no time of the world. */
+  private isAwaited(): boolean {
+    if (this.awaited > 0) return true
+    if (this.timers.next() > this.retriedBy) return false
+    for (const [response, source] of this.callers) if (source.complete && !response.writableEnded) return true
+    return false
+  }
+
   private pumpSoon(): void {
     if (this.pumping || this.advancing) return
     this.pumping = true
@@ -53,10 +79,10 @@ export class LiveDriver extends Driver {
     if (this.advancing) return
     if (this.ready.length > 0) {
       this.drain()
-      if (this.awaited > 0) this.pumpSoon()
+      if (this.isAwaited()) this.pumpSoon()
       return
     }
-    if (this.awaited === 0) return
+    if (!this.isAwaited()) return
     if (this.working === 0 && this.timers.next() !== Number.POSITIVE_INFINITY) this.step()
     this.pumpSoon()
   }

@@ -82,6 +82,48 @@ describe("Time of a test double", { timeout: 60_000 }, () => {
     }
   })
 
+  it.each(["database_lost", "database_serialization"] as const)(
+    "moves for who waits until a statement is tried again, the same each time: %s",
+    { timeout: 20_000 },
+    async (name) => {
+      const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
+      const keyed = async (sluice: Sluice, key: string) => {
+        const said = { "content-type": "application/json", "idempotency-key": key }
+        const headers = { authorization: `Bearer ${sluice.key}`, ...said }
+        const { status } = await fetch(`${sluice.url}/api/v1/jobs`, { method: "POST", headers, body })
+        assert.include([201, 500, 503], status)
+        return status
+      }
+      const embed = (sluice: Sluice) =>
+        call(sluice, "POST", "/v1/embeddings", { model: "sluice-embed-small", input: "one" })
+      const play = async () => {
+        const sluice = await start()
+        const told: Array<unknown> = []
+        for (let n = 0; n < 8; n++) {
+          for (const ask of [() => chat(sluice), () => embed(sluice), () => keyed(sluice, `key ${n}`)]) {
+            const fault = sluice.fault(name, { chance: 0.5, times: 1 })
+            told.push(await ask(), fault.struck, sluice.now())
+            fault.clear()
+          }
+        }
+        return JSON.stringify(told)
+      }
+      const told = await play()
+      assert.strictEqual(await play(), told)
+    }
+  )
+
+  it("stands still after a statement that nobody waits for has failed", async () => {
+    const sluice = await start()
+    const lost = sluice.fault("database_lost")
+    await sluice.advance("90 seconds")
+    assert.isAbove(lost.struck, 0)
+    lost.clear()
+    const before = sluice.now().getTime()
+    for (let turn = 0; turn < 100; turn++) await new Promise((resume) => setImmediate(resume))
+    assert.strictEqual(sluice.now().getTime(), before)
+  })
+
   it("bounds what a film may take as everywhere", async () => {
     const sluice = await start()
     const order = { model: "sluice-film", prompt: "a film", seconds: "4", size: "640x368" }
