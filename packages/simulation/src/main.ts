@@ -6,31 +6,30 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { inspect } from "node:util"
 import { openDatabase } from "./database/GuardedDatabase.ts"
-import { htmlReport } from "./report/HtmlReport.ts"
-import { jsonReport } from "./report/JsonReport.ts"
-import type { Outcome } from "./report/Outcome.ts"
-import { textReport } from "./report/TextReport.ts"
 import { type Asked, asked, AskedWrong, USAGE } from "./run/Asked.ts"
 import { progressLine } from "./run/ProgressLine.ts"
 import { search } from "./run/Search.ts"
-import { shrunk } from "./run/Shrunk.ts"
+import { smallest } from "./run/Shrunk.ts"
 import { simulate } from "./run/Simulation.ts"
+import { tell, type Ways } from "./run/Telling.ts"
 
 type Database = Effect.Success<typeof openDatabase>
 
-const tell = async (options: Asked, outcome: Outcome, database: Database): Promise<void> => {
-  const smaller = outcome.violation === null || !options.shrink ? undefined : await shrunk(database, outcome)
-  process.stdout.write(options.json ? `${JSON.stringify(jsonReport(outcome))}\n` : `${textReport(outcome, smaller)}\n`)
-  if (options.report === undefined) return
-  writeFileSync(options.report, htmlReport(outcome))
-  process.stderr.write(`the picture is in ${options.report}\n`)
-}
+const toldTo = (database: Database): Ways => ({
+  out: (text) => process.stdout.write(`${text}\n`),
+  aside: (text) => process.stderr.write(`${text}\n`),
+  write: writeFileSync,
+  smallest: (outcome) => {
+    const progress = progressLine(process.stderr)
+    return smallest(database, outcome, { progress: progress.shrinking }).finally(progress.end)
+  }
+})
 
 const one = async (options: Asked, database: Database): Promise<number> => {
   const progress = progressLine(process.stderr)
   const outcome = await simulate(database, options.scenario, { progress: progress.within })
   progress.end()
-  await tell(options, outcome, database)
+  await tell(options, outcome, toldTo(database))
   return outcome.violation === null ? 0 : 1
 }
 
@@ -40,7 +39,7 @@ const many = async (options: Asked, database: Database): Promise<number> => {
   const found = await search(database, scenario, runs, progress.between)
   progress.end()
   if (found !== undefined) {
-    await tell(options, found, database)
+    await tell(options, found, toldTo(database))
     return 1
   }
   const { seed } = scenario

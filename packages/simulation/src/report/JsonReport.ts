@@ -1,8 +1,8 @@
 /** A run for programs: the summary, and what broke. Field names stay as they are. */
-import type { Outcome } from "./Outcome.ts"
+import type { Outcome, Smaller } from "./Outcome.ts"
 import { summaryOf } from "./Summary.ts"
 
-export const jsonReport = (outcome: Outcome) => {
+export const jsonReport = (outcome: Outcome, again?: string, smaller?: Smaller) => {
   const summary = summaryOf(outcome)
   const { abandoned, answered, failed } = outcome.requests.chats
   return {
@@ -27,6 +27,9 @@ export const jsonReport = (outcome: Outcome) => {
     checks: outcome.checks,
     invariants: outcome.invariants.length,
     history: outcome.history,
-    violation: outcome.violation
+    violation: outcome.violation,
+    /** Of a failure: what to type to see it again, and a smaller scenario that breaks the same. */
+    command: again ?? null,
+    smaller: smaller ?? null
   }
 }

@@ -68,3 +68,18 @@ export interface Outcome {
   /** SHA-256 over all events, hex. */
   readonly history: string
 }
+
+/** A smaller scenario that breaks the same invariant, and where it was written. */
+export interface Smaller {
+  readonly scenario: Scenario
+  readonly file: string
+  /** Why there is no such file. */
+  readonly problem: string | null
+  /** What to type to run it. */
+  readonly command: string
+  /** How many runs it took to find it. */
+  readonly runs: number
+  /** Of its plan. */
+  readonly items: number
+  readonly faults: ReadonlyArray<string>
+}

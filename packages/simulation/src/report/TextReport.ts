@@ -1,20 +1,11 @@
 /** A run for people at a terminal; a failed one with all that is needed to see it again. */
-import type { Scenario } from "../scenario/Scenario.ts"
-import type { Outcome } from "./Outcome.ts"
+import type { Outcome, Smaller } from "./Outcome.ts"
 import { summaryOf } from "./Summary.ts"
-
-/** A smaller scenario that breaks the same invariant, and where it was written. */
-export interface Smaller {
-  readonly scenario: Scenario
-  readonly file: string
-  readonly runs: number
-  readonly items: number
-  readonly faults: ReadonlyArray<string>
-}
 
 const EVENTS = 25
 
-export const textReport = (outcome: Outcome, smaller?: Smaller): string => {
+/** `again`: the command that runs it again, where there is one. */
+export const textReport = (outcome: Outcome, again?: string): string => {
   const summary = summaryOf(outcome)
   const money = outcome.money.at(-1)
   const lines = [
@@ -48,29 +39,33 @@ export const textReport = (outcome: Outcome, smaller?: Smaller): string => {
       `${outcome.invariants.length}, checked ${count(outcome.checks)} times: ${outcome.violation === null ? "none broke" : "ONE BROKE"}`
     ),
     row("history", outcome.history),
-    ...(outcome.violation === null ? [] : failure(outcome, smaller))
+    ...(outcome.violation === null ? [] : ["", failureText(outcome, again)])
   ]
   return lines.join("\n")
 }
 
-const failure = (outcome: Outcome, smaller: Smaller | undefined): ReadonlyArray<string> => {
+export const failureText = (outcome: Outcome, again?: string): string => {
   const { at, found, invariant, step } = outcome.violation!
   return [
-    "",
     `BROKEN: ${invariant}`,
     ...found.slice(0, 10).map((one) => `  ${one}`),
     `  after ${durationText(at)}, step ${count(step)}, seed ${outcome.scenario.seed}`,
     "",
     "what came before:",
     ...outcome.lastEvents.slice(-EVENTS).map((event) => `  ${event}`),
+    ...(again === undefined ? [] : ["", "to see it again:", `  ${again}`])
+  ].join("\n")
+}
+
+export const smallerText = ({ command, faults, file, items, problem, runs, scenario }: Smaller): string => {
+  const [some, times] = [`${items} ${items === 1 ? "item" : "items"}`, `${runs} ${runs === 1 ? "run" : "runs"}`]
+  return [
     "",
-    ...(smaller === undefined
-      ? []
-      : [
-          `the same breaks with ${smaller.items} items of the plan and ${smaller.faults.length === 0 ? "no fault" : smaller.faults.join(", ")} (found in ${smaller.runs} runs):`,
-          `  npm run simulate -- --scenario ${smaller.file}`
-        ])
-  ]
+    `the same breaks with ${some} of the plan and ${faults.length === 0 ? "no fault" : faults.join(", ")} (found in ${times}):`,
+    ...(problem === null
+      ? [`  ${command}`]
+      : [`  ${file} can't be written (${problem}); it would hold`, `  ${JSON.stringify(scenario)}`])
+  ].join("\n")
 }
 
 const WIDTH = 12

@@ -30,6 +30,8 @@ export interface Asked {
   readonly report: string | undefined
   readonly json: boolean
   readonly shrink: boolean
+  /** What to type to see the run of this seed again. */
+  readonly again: (seed: number) => string
 }
 
 /** `today`: the seed where none is given. */
@@ -43,9 +45,23 @@ export const asked = (args: ReadonlyArray<string>, today: number): Asked => {
     runs: values["until-failure"] === true ? Number.POSITIVE_INFINITY : (whole("runs", values.runs, 1) ?? 1),
     report,
     json,
-    shrink: values["no-shrink"] !== true
+    shrink: values["no-shrink"] !== true,
+    again: (seed) => commandOf({ ...values, seed: String(seed) })
   }
 }
+
+/** What is typed to run a scenario file, or what else a run depends on. */
+export const commandOf = (values: Pick<Values, "scenario" | "quick" | "days" | "hours" | "seed">): string => {
+  const given = (["scenario", "days", "hours", "seed"] as const).flatMap((name) => {
+    const value = values[name]
+    return value === undefined ? [] : [`--${name}`, quoted(value)]
+  })
+  return ["npm run simulate --", ...(values.quick === true ? ["--quick"] : []), ...given].join(" ")
+}
+
+/** As a shell takes it for one word. */
+const quoted = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 type Values = ReturnType<typeof parsed>
 

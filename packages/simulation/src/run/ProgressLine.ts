@@ -1,6 +1,7 @@
 /** One line of a terminal that says how far it is; without a terminal, a line now and then. */
 import type { WriteStream } from "node:tty"
 import type { Outcome } from "../report/Outcome.ts"
+import type { Planned } from "../shrink/Shrink.ts"
 import type { Progress } from "./RunOptions.ts"
 
 const HOUR = 3_600_000
@@ -25,6 +26,8 @@ export const progressLine = (stream: WriteStream) => {
       ),
     between: (run: number, outcome: Outcome) =>
       say(`run ${run}, seed ${outcome.scenario.seed}: ${outcome.jobs.length} jobs, ${outcome.strikes.length} faults`),
+    shrinking: (runs: number, { plan }: Planned) =>
+      say(`looking for a smaller one, run ${runs}: ${plan.items.length} items of the plan break the same`),
     end: () => (stream.isTTY ? stream.write("\r\u001b[K") : false)
   }
 }

@@ -14,6 +14,7 @@ export interface Shrinking {
   readonly fails: (scenario: Planned) => Promise<boolean>
   /** Runs at most. */
   readonly budget: number
+  /** Hears of the smallest so far, after each run. */
   readonly progress?: (runs: number, scenario: Planned) => void
 }
 
@@ -29,10 +30,10 @@ export const shrink = async (failing: Planned, { budget, fails, progress }: Shri
   const attempt = async (candidate: Planned): Promise<boolean> => {
     if (runs >= budget) return false
     runs++
-    if (!(await fails(candidate))) return false
-    best = candidate
+    const failed = await fails(candidate)
+    if (failed) best = candidate
     progress?.(runs, best)
-    return true
+    return failed
   }
   if (!best.flat) await attempt({ ...best, flat: true })
   for (const fault of faultsOf(best)) await attempt({ ...best, faults: { ...best.faults, [fault]: 0 } })

@@ -58,7 +58,7 @@ describe("The simulation finds", () => {
   it("and shrinks a failure to the few users that still break it", { timeout: 180_000 }, async () => {
     const bug = BUGS.find(({ name }) => name.startsWith("a volume stays"))!
     const outcome = await firstFailure(bug)
-    const { runs, scenario } = await smallest(database, outcome, planted(bug).options, 60)
+    const { runs, scenario } = await smallest(database, outcome, { ...planted(bug).options, budget: 60 })
     assert.isAtMost(scenario.plan.items.length, 3, JSON.stringify(scenario.plan.items))
     assert.isTrue(scenario.plan.items.some((item) => item._tag === "Submit" && item.volume !== null))
     process.stderr.write(`shrunk to ${scenario.plan.items.length} items in ${runs} runs\n`)

@@ -2,63 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { htmlReport } from "../../src/report/HtmlReport.ts"
 import { packed } from "../../src/report/Lanes.ts"
-import type { MachineRow, Outcome } from "../../src/report/Outcome.ts"
 import { quantile, summaryOf } from "../../src/report/Summary.ts"
 import { durationText, textReport } from "../../src/report/TextReport.ts"
 import { jsonReport } from "../../src/report/JsonReport.ts"
-import { Tally } from "../../src/users/Tally.ts"
-import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import fc from "fast-check"
+import { broken, machines, outcome } from "./support/Outcomes.ts"
 
 const machine = fc.record({
   from: fc.integer({ min: 0, max: 100 }),
   ms: fc.integer({ min: 0, max: 50 }),
   ran: fc.boolean()
 })
-const machines = (given: ReadonlyArray<{ from: number; ms: number; ran: boolean }>): ReadonlyArray<MachineRow> =>
-  given.map(({ from, ms, ran }, i) => ({
-    id: `m-${i}`,
-    gpuType: "H100",
-    gpuCount: 2,
-    runningAt: ran ? from : null,
-    stoppedAt: ran ? from + ms : null,
-    jobId: `job-${i}`
-  }))
-
-const outcome = (rows: ReadonlyArray<MachineRow>, name = "job-0"): Outcome => ({
-  scenario: quickScenario(4),
-  virtualMs: 200,
-  wallMs: 100,
-  steps: 1,
-  statements: 1,
-  boots: 1,
-  jobs: rows.map((row, i) => ({
-    id: i === 0 ? name : row.jobId!,
-    workspace: "w",
-    gpuType: row.gpuType,
-    gpuCount: row.gpuCount,
-    status: i % 2 === 0 ? "succeeded" : "failed",
-    reason: i % 2 === 0 ? null : "machine_lost",
-    createdAt: 0,
-    startedAt: row.runningAt,
-    endedAt: row.stoppedAt,
-    costUsd: 1
-  })),
-  machines: rows.map((row, i) => (i === 0 ? { ...row, jobId: name } : row)),
-  money: [{ at: 0, heldUsd: 1, revenueUsd: 2 }],
-  requests: { ...new Tally().counts, videos: { answered: 4, failed: 2, abandoned: 1, reasons: { UpstreamFailed: 2 } } },
-  twins: 1,
-  refused: { CreditInsufficient: 2 },
-  strikes: [{ at: 3, fault: "machine_lost", subject: name }],
-  struck: { machine_lost: 1 },
-  downs: [{ from: 1, to: 2, replica: "main" }],
-  checks: 5,
-  invariants: ["I1 The books sum to zero"],
-  violation: null,
-  lastEvents: ["0d 00:00:00.000 main.1 starts"],
-  history: "00ff"
-})
-
 describe("Reports", () => {
   it("add up", () => {
     fc.assert(
@@ -108,12 +62,8 @@ describe("Reports", () => {
   })
 
   it("say a failure with its seed, its events and how to see it again", () => {
-    const broken = {
-      ...outcome(machines([{ from: 1, ms: 5, ran: true }])),
-      violation: { invariant: "I1 The books sum to zero", found: ["they do not"], at: 5_000, step: 12 }
-    }
-    const text = textReport(broken, { scenario: quickScenario(4), file: "small.json", runs: 9, items: 1, faults: [] })
-    for (const part of ["BROKEN: I1", "they do not", "seed 4", "step 12", "main.1 starts", "--scenario small.json"]) {
+    const text = textReport(broken, "npm run simulate -- --quick --seed 4")
+    for (const part of ["BROKEN: I1", "they do not", "seed 4", "step 12", "main.1 starts", "-- --quick --seed 4"]) {
       assert.include(text, part)
     }
   })

@@ -34,6 +34,15 @@ describe("What a simulation is asked for", () => {
     assert.strictEqual(ask("--until-failure").runs, Number.POSITIVE_INFINITY)
   })
 
+  it("says what shows a run again", () => {
+    assert.strictEqual(
+      ask("--days", "2", "--hours", "3", "--runs", "9").again(7),
+      "npm run simulate -- --days 2 --hours 3 --seed 7"
+    )
+    const quoted = ask("--scenario", file("it's one.json", "{}")).again(7)
+    assert.strictEqual(quoted, `npm run simulate -- --scenario '${directory}/it'\\''s one.json' --seed 7`)
+  })
+
   it("refuses what makes no sense before it runs, with what would", () => {
     const wrong = file("wrong.json", `{"gpus": 1, "oops": 2}`)
     const broken = file("broken.json", "{")
