@@ -5,6 +5,10 @@
 import { chance } from "@sluice/simulator/Chance"
 import type { Driver } from "./Driver.ts"
 
+/** Node fires a timer that is set for longer at once. */
+const LONGEST_MS = 2 ** 31 - 1
+const real = (ms: number | undefined) => Math.min(ms ?? 0, LONGEST_MS)
+
 /** Replaces the globals until the returned function is called. */
 export const virtualGlobals = (
   driver: Driver,
@@ -35,10 +39,10 @@ export const virtualGlobals = (
   const later = (ms: number | undefined, act: () => void) => driver.after(Math.max(1, ms ?? 1), act)
   const timeout = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) =>
     options.isReal()
-      ? setTimeout(() => options.asReal(() => act(...args)), ms)
+      ? setTimeout(() => options.asReal(() => act(...args)), real(ms))
       : new Handle(later(ms, () => act(...args)))
   const interval = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) => {
-    if (options.isReal()) return setInterval(() => options.asReal(() => act(...args)), ms)
+    if (options.isReal()) return setInterval(() => options.asReal(() => act(...args)), real(ms))
     const handle = new Handle(later(ms, () => tick()))
     const tick = () => {
       handle.timer = later(ms, tick)

@@ -2,10 +2,12 @@
  * Tells what came of a run. Of a failure all that is known is out before a smaller one is looked for, which takes many
  * runs: who ends that, or has no room for its file, has lost nothing.
  */
+import { Effect } from "effect"
 import { htmlReport } from "../report/HtmlReport.ts"
 import { jsonReport } from "../report/JsonReport.ts"
 import type { Outcome, Smaller } from "../report/Outcome.ts"
 import { failureText, smallerText, textReport } from "../report/TextReport.ts"
+import { decodeScenario } from "../scenario/Scenarios.ts"
 import { faultsOf, type Shrunk } from "../shrink/Shrink.ts"
 import { type Asked, commandOf } from "./Asked.ts"
 
@@ -54,6 +56,8 @@ const written = ({ runs, scenario }: Shrunk, outcome: Outcome, ways: Ways): Smal
   const found = { scenario, runs, items: scenario.plan.items.length, faults: faultsOf(scenario) }
   const smaller = { ...found, file, problem: null, command: commandOf({ scenario: file }) }
   try {
+    // What can't be loaded is no way to see it again.
+    Effect.runSync(decodeScenario(scenario))
     ways.write(file, `${JSON.stringify(scenario, null, 2)}\n`)
     return smaller
   } catch (error) {

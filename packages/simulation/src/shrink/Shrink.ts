@@ -80,8 +80,8 @@ const fewest = async (
 
 /** Ways to make an item smaller: a number halved, something left out. */
 const LESSER: ReadonlyArray<(item: PlanItem) => PlanItem> = [
-  (item) => ({ ...item, at: item.at >> 1 }),
-  (item) => (item._tag === "Submit" ? { ...item, runMs: item.runMs >> 1 } : item),
+  (item) => ({ ...item, at: Math.floor(item.at / 2) }),
+  (item) => (item._tag === "Submit" ? { ...item, runMs: Math.floor(item.runMs / 2) } : item),
   (item) => (item._tag === "Submit" ? { ...item, volume: null } : item),
   (item) => (item._tag === "Submit" ? { ...item, secret: false } : item),
   (item) => (item._tag === "Submit" ? { ...item, maxCostUsd: null } : item),

@@ -63,6 +63,13 @@ describe("A failure", () => {
     assert.match(lines[3]!, /simulation-4\.json can't be written \(no room\)[^]*\n {2}\{"seed":4,/)
   })
 
+  it("has no file that would be refused", async () => {
+    const wrong = { ...QUICK, plan: { ...plan, items: [{ ...plan.items[0]!, at: -1 }] } }
+    const { files, lines } = await told([], { smallest: () => Promise.resolve({ scenario: wrong, runs: 1 }) })
+    assert.include(lines.at(-1), "This is not a scenario")
+    assert.isFalse(files.has("simulation-4.json"))
+  })
+
   it("has a command without a smaller one, too", async () => {
     const { lines } = await told(["--no-shrink"])
     assert.strictEqual(lines.length, 2)

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { planOf } from "../../src/plan/PlanOf.ts"
 import type { PlanItem } from "../../src/plan/Plan.ts"
-import { quickScenario } from "../../src/scenario/Scenarios.ts"
+import { decodeScenario, quickScenario } from "../../src/scenario/Scenarios.ts"
+import { Effect } from "effect"
 import { type Planned, shrink } from "../../src/shrink/Shrink.ts"
 
 const scenario = (seed: number): Planned => {
@@ -31,7 +32,17 @@ describe("Shrinking", () => {
         [kind]
       )
       assert.strictEqual(small.plan.tenants.length, 1)
-      assert.deepInclude(small.plan.items[0], { ...plain, at: whole!.at >> 1 })
+      assert.deepInclude(small.plan.items[0], { ...plain, at: Math.floor(whole!.at / 2) })
     })
   }
+
+  it("halves times beyond the 32 bits of a month", async () => {
+    const job = scenario(1).plan.items.find((item) => item._tag === "Submit")!
+    const [at, runMs] = [2_500_000_001, 2_400_000_000]
+    const late: Planned = { ...scenario(1), plan: { ...scenario(1).plan, items: [{ ...job, at, runMs }] } }
+    const fails = (one: Planned) => Promise.resolve(one.plan.items.length === 1)
+    const { scenario: small } = await shrink(late, { budget: 100, fails })
+    assert.deepInclude(small.plan.items[0], { at: 1_250_000_000, runMs: 1_200_000_000 })
+    assert.strictEqual((await Effect.runPromise(decodeScenario(small))).plan?.items.length, 1)
+  })
 })
