@@ -1,20 +1,27 @@
 /**
  * All that happened, in order: each event is hashed, the last ones are kept for whoever asks what led to a failure. What
- * is noted beside (logs) is kept and not hashed.
+ * is noted beside (logs) is kept and not hashed. What looks like a secret is remembered wherever it stood.
  */
 import { createHash } from "node:crypto"
 import type { Driver } from "./Driver.ts"
 
 const KEPT = 200
+/** Of an event, letters at most. */
+const LENGTH = 600
 
 export class History {
   private readonly hash = createHash("sha256")
   private readonly tail: Array<string> = []
   private readonly driver: Driver
+  private readonly secretive: RegExp
+  /** All that looked like a secret. */
+  readonly suspects = new Set<string>()
   events = 0
 
-  constructor(driver: Driver) {
+  /** `secretive`: what secrets look like, with the flag g. */
+  constructor(driver: Driver, secretive: RegExp) {
     this.driver = driver
+    this.secretive = secretive
   }
 
   /** An event of the world: it is part of the run's identity. */
@@ -26,7 +33,8 @@ export class History {
 
   /** Something worth reading when a run fails. */
   note(text: string): void {
-    this.tail.push(`${clockText(this.driver.now)} ${text}`)
+    for (const suspect of text.match(this.secretive) ?? []) this.suspects.add(suspect)
+    this.tail.push(`${clockText(this.driver.now)} ${text.slice(0, LENGTH)}`)
     if (this.tail.length > 2 * KEPT) this.tail.splice(0, KEPT)
   }
 

@@ -85,7 +85,7 @@ export class Inspector {
         unanswered: done
           ? users.unanswered
           : [...users.unanswered, `the run did not come to its end, after ${fleet.downs.length} downtimes`],
-        texts: [{ name: "the history", text: history.last.join("\n") }]
+        texts: [{ name: "the history", text: [...history.suspects].join("\n") }]
       })
     )
     // What was never answered, the last of these, tells more than what follows from it.

@@ -17,6 +17,7 @@ import type { PlanItem } from "../plan/Plan.ts"
 import { planOf } from "../plan/PlanOf.ts"
 import type { Outcome, Violation } from "../report/Outcome.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
+import { SECRETIVE } from "../users/Submissions.ts"
 import { settling } from "../users/Settling.ts"
 import { Users } from "../users/Users.ts"
 import { Fleet } from "./Fleet.ts"
@@ -89,7 +90,7 @@ class Run {
     this.scenario = scenario
     this.driver = driver
     this.options = options
-    this.history = new History(driver)
+    this.history = new History(driver, SECRETIVE)
     const noise = chance(scenario.seed, scenario.flat)
     this.plan = scenario.plan ?? planOf(scenario)
     this.endOfPlan = Math.max(scenario.hours * HOUR, this.plan.items.at(-1)?.at ?? 0)

@@ -85,7 +85,7 @@ export class SimulatedServer {
       this.services = undefined
       // A start that fails (the database refused it) is a process that ended.
       if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) {
-        around.history.note(`${process.name}: ended: ${Cause.pretty(exit.cause).slice(0, 500)}`)
+        around.history.note(`${process.name}: ended: ${Cause.pretty(exit.cause)}`)
         process.kill()
       }
     })
@@ -123,5 +123,5 @@ const notesOf = (history: History, process: Process) =>
     if (logLevel === "Debug" || logLevel === "Trace") return
     const words = Array.isArray(message) ? message.map(String).join(" ") : String(message)
     const reason = cause.reasons.length === 0 ? "" : `: ${Cause.pretty(cause).split("\n", 3).join(" ")}`
-    history.note(`${process.name} ${logLevel}: ${words}${reason}`.slice(0, 600))
+    history.note(`${process.name} ${logLevel}: ${words}${reason}`)
   })

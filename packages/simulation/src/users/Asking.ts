@@ -26,7 +26,6 @@ export const causeText = (cause: Cause.Cause<unknown>): string =>
     .split("\n")
     .filter((line) => !/^\s+at /.test(line))
     .join(" ")
-    .slice(0, 600)
 
 export const isLost = (failure: unknown): failure is ConnectionLost =>
   typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "ConnectionLost"

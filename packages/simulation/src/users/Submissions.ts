@@ -1,4 +1,5 @@
 /** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
+import { KEY_PREFIX } from "@sluice/domain/access/ApiKey"
 import { type Answer, CurrentAttempt, Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Schema } from "effect"
@@ -24,6 +25,9 @@ const Answered = Schema.fromJsonString(
 /** What a secret variable holds: it must be found nowhere. */
 export const secretOf = (item: Submit): string =>
   `canary-${hash32(7, item.id).toString(16)}${hash32(11, item.id).toString(16)}`
+
+/** What such values and the keys of users look like. */
+export const SECRETIVE = new RegExp(`canary-[0-9a-f]+|${KEY_PREFIX}[0-9A-Za-z]+`, "g")
 
 export const submission = (users: Users, item: Submit): Effect.Effect<Submitted, unknown> =>
   Effect.gen(function* () {

@@ -6,7 +6,7 @@ import type { ModelProviderService } from "@sluice/domain/inference/ModelProvide
 import type { MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
 import type { Scenario } from "../../src/scenario/Scenario.ts"
 import type { Replacement } from "../../src/database/Rewrite.ts"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 
 export interface Bug {
   readonly name: string
@@ -138,5 +138,22 @@ export const BUGS: ReadonlyArray<Bug> = [
     name: "a volume's deletion is forgotten before the provider has done it",
     machines: (inner) => ({ ...inner, deleteVolume: () => Effect.void }),
     within: 30
+  },
+  {
+    name: "the value of a variable is logged once, long before the end",
+    machines: (inner) => {
+      let told = false
+      return {
+        ...inner,
+        launch: (spec) => {
+          const secret = told ? undefined : spec.env.get("TOKEN")
+          if (secret === undefined) return inner.launch(spec)
+          told = true
+          return Effect.andThen(Effect.logWarning(`launching with ${Redacted.value(secret)}`), inner.launch(spec))
+        }
+      }
+    },
+    scenario: { hours: 0.5 },
+    within: 3
   }
 ]
