@@ -7,7 +7,11 @@
 import { Schema } from "effect"
 
 const id = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,63}$/))
-const ms = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 366 * 86_400_000 }))
+const DAY_MS = 86_400_000
+const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
+const ms = whole(0, 366 * DAY_MS)
+/** More than the service takes of anything, so that a plan may ask for too much. */
+const amount = whole(0, 1_000_000)
 const item = { id, at: ms }
 const usd = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
 
@@ -16,11 +20,12 @@ export const Submit = Schema.TaggedStruct("Submit", {
   ...item,
   workspace: id,
   gpuType: Schema.String,
-  gpuCount: Schema.Int,
+  gpuCount: amount,
   runMs: ms,
-  outputBytes: Schema.Int,
-  exitCode: Schema.Int,
-  maxRuntimeMinutes: Schema.Int,
+  /** Past the 10 MB that are kept of an output. */
+  outputBytes: whole(0, 20_000_000),
+  exitCode: whole(0, 255),
+  maxRuntimeMinutes: amount,
   maxCostUsd: Schema.NullOr(usd),
   /** The name of a volume of the workspace, made when it is first used. */
   volume: Schema.NullOr(id),
@@ -39,8 +44,8 @@ export type DeleteVolume = typeof DeleteVolume.Type
 export const Chat = Schema.TaggedStruct("Chat", {
   ...item,
   workspace: id,
-  promptWords: Schema.Int,
-  maxTokens: Schema.Int,
+  promptWords: amount,
+  maxTokens: amount,
   streamed: Schema.Boolean,
   /** After how long the user hangs up; null: reads to the end. */
   hangUpAfterMs: Schema.NullOr(ms),
@@ -52,7 +57,7 @@ export const Chat = Schema.TaggedStruct("Chat", {
   /** Asked once more, streamed where the first was not. */
   twin: Schema.optionalKey(Schema.Boolean),
   /** So many more ask the like right after it. */
-  crowd: Schema.optionalKey(Schema.Int)
+  crowd: Schema.optionalKey(whole(0, 1_000))
 })
 export type Chat = typeof Chat.Type
 
@@ -61,8 +66,8 @@ export const Ask = Schema.TaggedStruct("Ask", {
   ...item,
   workspace: id,
   kind: Schema.Literals(["embeddings", "images", "speech", "transcriptions"]),
-  words: Schema.Int,
-  count: Schema.Int,
+  words: amount,
+  count: amount,
   hangUpAfterMs: Schema.NullOr(ms)
 })
 export type Ask = typeof Ask.Type
@@ -71,10 +76,10 @@ export type Ask = typeof Ask.Type
 export const Film = Schema.TaggedStruct("Film", {
   ...item,
   workspace: id,
-  seconds: Schema.Int,
+  seconds: amount,
   /** Null: the user never looks again. */
-  lookEveryMs: Schema.NullOr(ms),
-  downloads: Schema.Int,
+  lookEveryMs: Schema.NullOr(whole(10, 366 * DAY_MS)),
+  downloads: whole(0, 1_000),
   /** `early`: while it is being made, which is refused. */
   deletes: Schema.Literals(["never", "early", "ended"])
 })
@@ -90,10 +95,10 @@ export const PlanItem = Schema.Union([
   DeleteVolume,
   Schema.TaggedStruct("RotateKey", { ...item, workspace: id }),
   /** The process is gone between two of its steps (the `afterSteps`-th from `at`) and comes back `downMs` later. */
-  Schema.TaggedStruct("Kill", { ...item, afterSteps: Schema.Int, downMs: ms }),
+  Schema.TaggedStruct("Kill", { ...item, afterSteps: amount, downMs: ms }),
   /** A second replica comes and goes: in good order, or killed. */
   Schema.TaggedStruct("Replica", { ...item, forMs: ms, killed: Schema.Boolean }),
-  Schema.TaggedStruct("ClockJump", { ...item, byMs: Schema.Int })
+  Schema.TaggedStruct("ClockJump", { ...item, byMs: whole(-DAY_MS, DAY_MS) })
 ])
 export type PlanItem = typeof PlanItem.Type
 
@@ -101,6 +106,39 @@ export type PlanItem = typeof PlanItem.Type
 export const Tenant = Schema.Struct({ name: id, creditUsd: usd, monthlyBudgetUsd: Schema.NullOr(usd) })
 export type Tenant = typeof Tenant.Type
 
-/** Items are ordered by `at`, then `id`. */
-export const Plan = Schema.Struct({ tenants: Schema.Array(Tenant), items: Schema.Array(PlanItem) })
+const Plans = Schema.Struct({ tenants: Schema.Array(Tenant), items: Schema.Array(PlanItem) })
+
+const repeated = (list: string, key: string, names: ReadonlyArray<string>): ReadonlyArray<Schema.FilterIssue> => {
+  const first = new Map<string, number>()
+  return names.flatMap((name, at) => {
+    const before = first.get(name)
+    if (before === undefined) first.set(name, at)
+    return before === undefined ? [] : [{ path: [list, at, key], issue: `is that of ${list}.${before} too` }]
+  })
+}
+
+/** Chance is keyed by names, and somebody must be there to ask. */
+const consistent = Schema.makeFilter(({ items, tenants }: typeof Plans.Type) => {
+  const names = new Set(tenants.map(({ name }) => name))
+  return [
+    ...repeated(
+      "tenants",
+      "name",
+      tenants.map(({ name }) => name)
+    ),
+    ...repeated(
+      "items",
+      "id",
+      items.map(({ id }) => id)
+    ),
+    ...items.flatMap((item, at) =>
+      !("workspace" in item) || names.has(item.workspace)
+        ? []
+        : [{ path: ["items", at, "workspace"], issue: `${item.workspace} is none of the tenants` }]
+    )
+  ]
+})
+
+/** Items happen by `at`, in whatever order they are listed. */
+export const Plan = Plans.check(consistent)
 export type Plan = typeof Plan.Type

@@ -93,7 +93,7 @@ class Run {
     this.history = new History(driver, SECRETIVE)
     const noise = chance(scenario.seed, scenario.flat)
     this.plan = scenario.plan ?? planOf(scenario)
-    this.endOfPlan = Math.max(scenario.hours * HOUR, this.plan.items.at(-1)?.at ?? 0)
+    this.endOfPlan = this.plan.items.reduce((last, { at }) => Math.max(last, at), scenario.hours * HOUR)
     const struck = (strike: Strike) => {
       this.strikes.push(strike)
       this.history.record(`fault ${strike.fault} on ${strike.subject}`)

@@ -6,10 +6,11 @@
  */
 import { openDatabase } from "../../src/database/GuardedDatabase.ts"
 import type { SharedDatabase } from "../../src/database/SharedDatabase.ts"
+import { planOf } from "../../src/plan/PlanOf.ts"
 import { simulate } from "../../src/run/Simulation.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { textReport } from "../../src/report/TextReport.ts"
-import { CALL_FAULTS, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
+import { CALL_FAULTS, noFaults, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
 import { REQUEST_KINDS } from "../../src/users/Tally.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
@@ -93,4 +94,16 @@ describe("Seeded runs", () => {
       assert.notStrictEqual((await run(6)).history, first.history)
     }
   )
+})
+
+describe("A plan", () => {
+  it("is played whole, in whatever order it is listed", { timeout: 60_000 }, async () => {
+    const { items, tenants } = planOf(quickScenario(3))
+    const last = { ...items.find((item) => item._tag === "Submit")!, at: 900_000 }
+    const early = { _tag: "RotateKey" as const, id: "key", at: 1_000, workspace: last.workspace }
+    const brief = { ...quickScenario(3), hours: BRIEF_HOURS, faults: noFaults }
+    const outcome = await simulate(database, { ...brief, plan: { tenants, items: [last, early] } })
+    assert.isNull(outcome.violation)
+    assert.strictEqual(outcome.jobs.length + Object.keys(outcome.refused).length, 1)
+  })
 })

@@ -8,6 +8,13 @@ import fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
+const TENANT = { name: "workspace-1", creditUsd: 5, monthlyBudgetUsd: null }
+const JUMP = { _tag: "ClockJump", id: "jump-1", at: 5, byMs: 5 }
+const SUBMIT = {
+  ...planOf(quickScenario(1)).items.find((item) => item._tag === "Submit")!,
+  workspace: TENANT.name
+}
+
 const seeds = fc.integer({ min: 0, max: 1_000_000 })
 
 describe("Scenario", () => {
@@ -79,6 +86,28 @@ describe("Scenario", () => {
           message:
             "database_lost, database_serialization, database_slow together must be 0.1 at most: nothing is done in its time where more statements fail"
         }
+      ])
+    })
+  )
+
+  it.effect("names each fault of a plan that could not be played", () =>
+    Effect.gen(function* () {
+      const tenants = [TENANT, TENANT]
+      const items = [
+        { ...JUMP, byMs: 9e15 },
+        { _tag: "RotateKey", id: "key-1", at: 5, workspace: "nobody" },
+        { ...SUBMIT, id: "key-1", outputBytes: 9e15 }
+      ]
+      const bounds = yield* Effect.flip(decodeScenario({ plan: { tenants, items } }))
+      assert.deepStrictEqual(
+        bounds.issues.map(({ path }) => path),
+        ["plan.items.0.byMs", "plan.items.2.outputBytes"]
+      )
+      const within = [{ ...JUMP, byMs: -1 }, items[1], { ...SUBMIT, id: "key-1" }]
+      assert.deepStrictEqual((yield* Effect.flip(decodeScenario({ plan: { tenants, items: within } }))).issues, [
+        { path: "plan.tenants.1.name", message: "is that of tenants.0 too" },
+        { path: "plan.items.2.id", message: "is that of items.1 too" },
+        { path: "plan.items.1.workspace", message: "nobody is none of the tenants" }
       ])
     })
   )
