@@ -38,7 +38,7 @@ export interface ServerStopping {
   readonly _tag: "ServerStopping"
 }
 
-/** The database can't be reached. */
+/** The database can't be reached, or the request lost against another one in it. */
 export interface StoreUnavailable {
   readonly _tag: "StoreUnavailable"
 }
@@ -202,7 +202,7 @@ const table: {
   ServerStopping: () =>
     unavailable("server_stopping", "The server is being restarted and ended this answer early. Ask again."),
   StoreUnavailable: () =>
-    unavailable("service_unavailable", "The database can't be reached at present. Send the request again shortly."),
+    unavailable("service_unavailable", "The database can't serve this at present. Send the request again shortly."),
   ClientStalled: () => ({
     status: 504,
     type: "timeout_error",

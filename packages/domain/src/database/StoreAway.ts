@@ -1,4 +1,4 @@
-/** Whether a failure says that the store serves nobody now, whatever is asked: trying again later helps. */
+/** Which failures of the store pass: trying again later helps. */
 import { SqlError } from "effect/sql"
 
 /**
@@ -8,11 +8,21 @@ import { SqlError } from "effect/sql"
 const AWAY = /^(53...|57P..|58...|25006)$/
 const REASONS = new Set(["ConnectionError", "AuthenticationError", "StatementTimeoutError", "LockTimeoutError"])
 
+/** Whether a failure says that the store serves nobody now, whatever is asked. */
 export const isStoreAway = (failure: unknown): boolean => {
   if (!SqlError.isSqlError(failure)) return false
   const { _tag, operation } = failure.reason
   return REASONS.has(_tag) || operation === "connect" || AWAY.test(sqlStateOf(failure))
 }
+
+const CONFLICTS = new Set(["SerializationError", "DeadlockError"])
+
+/**
+ * Whether asking once more may well succeed: the store is away, or two statements met in it and this one lost. Not
+ * `isStoreAway`: of many rows that were written together, the others are still worth a try.
+ */
+export const isPassing = (failure: unknown): boolean =>
+  isStoreAway(failure) || (SqlError.isSqlError(failure) && CONFLICTS.has(failure.reason._tag))
 
 /** PostgreSQL's code of a failure; empty where it has none. */
 export const sqlStateOf = (failure: unknown): string => {

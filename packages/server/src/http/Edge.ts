@@ -2,7 +2,7 @@
  * What holds for every answer of the server, whatever the route: a request id, a `Host` that is ours, a bounded body, an
  * error body in the form of the surface, and no defect's text. Unknown routes and wrong methods end here.
  */
-import { isStoreAway } from "@sluice/domain/database/StoreAway"
+import { isPassing } from "@sluice/domain/database/StoreAway"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Crypto, Effect } from "effect"
 import type { Types } from "effect"
@@ -125,9 +125,8 @@ const explain = (
   if (failure instanceof BodyCrowdedOut) return Effect.succeed(crowdedOut)
   if (failure instanceof BodyEncoded) return Effect.succeed(encodedBody)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
-  const known = isStoreAway(failure)
   return Effect.logError("request failed", cause).pipe(
     Effect.annotateLogs({ requestId, method, path }),
-    Effect.as(known ? storeUnavailable : internalError)
+    Effect.as(isPassing(failure) ? storeUnavailable : internalError)
   )
 }

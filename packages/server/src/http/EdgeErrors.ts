@@ -89,7 +89,7 @@ export const internalError: WireError = {
 
 export const storeUnavailable: WireError = {
   code: "service_unavailable",
-  message: "The database can't be reached at present. Send the request again shortly.",
+  message: "The database can't serve this at present. Send the request again shortly.",
   headers: { "x-should-retry": "true", "retry-after": "5" }
 }
 

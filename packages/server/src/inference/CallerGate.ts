@@ -7,7 +7,7 @@ import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/I
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
-import { isStoreAway } from "@sluice/domain/database/StoreAway"
+import { isPassing } from "@sluice/domain/database/StoreAway"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
 import { onward, ready } from "@sluice/domain/inference/Onward"
@@ -105,7 +105,7 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
   if (Option.isSome(known)) return Effect.succeed(known.value)
   const defect = Cause.squash(cause)
   return Effect.as(Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })), {
-    _tag: isStoreAway(defect) ? "StoreUnavailable" : "Unexpected"
+    _tag: isPassing(defect) ? "StoreUnavailable" : "Unexpected"
   } as const)
 }
 

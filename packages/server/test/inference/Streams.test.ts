@@ -16,6 +16,7 @@ const finish: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
 const broken = new UpstreamFailed({ reason: "broken" })
 /** What the database says when it is not there. */
 const away = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("secret address") }) })
+const conflict = new SqlError.SqlError({ reason: new SqlError.SerializationError({ cause: new Error("secret row") }) })
 let produced = 0
 
 const answers: Readonly<Record<string, Stream.Stream<ChatEvent, Failed>>> = {
@@ -28,6 +29,7 @@ const answers: Readonly<Record<string, Stream.Stream<ChatEvent, Failed>>> = {
   empty: Stream.fromArray([finish]),
   dies: Stream.die(new Error("secret detail")),
   away: Stream.die(away),
+  conflict: Stream.die(conflict),
   counts: Stream.fromArray([text("one"), finish, { _tag: "Usage", promptTokens: 7, completionTokens: 2 }]),
   hangs: Stream.concat(Stream.fromArray([text("one"), text(" two")]), Stream.never),
   floods: Stream.fromIterable([...Array.from({ length: 1_000 }, () => text("no end ".repeat(50))), finish], {
@@ -135,6 +137,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
         ["dies", false, 500],
         ["away", true, 503],
         ["away", false, 503],
+        ["conflict", false, 503],
         ["floods", false, 502]
       ] as const) {
         const answer = yield* ask(id, stream)
@@ -144,7 +147,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
         expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null)
         // The same again would be refused again.
         expect(answer.headers.get("x-should-retry")).toBe(id === "unserved" ? "false" : null)
-        expect(answer.body.includes('"service_unavailable"')).toBe(id === "away")
+        expect(answer.body.includes('"service_unavailable"')).toBe(id === "away" || id === "conflict")
         expect(answer.headers.get("x-request-id")).toBe(`test-${workspaces}`)
         expect(answer.body).not.toContain("secret")
         expect(answer.row).toMatchObject({ spent: 0n, held: 0n, usage: 0n, openHolds: 0n })

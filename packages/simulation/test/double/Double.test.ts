@@ -128,6 +128,21 @@ describe("A test double", { timeout: 60_000 }, () => {
     for (const id of ids) assert.strictEqual((await show(sluice, id)).status, "succeeded")
   })
 
+  it("says that asking again helps where a statement lost against another one", async () => {
+    const sluice = await start()
+    sluice.fault("database_serialization")
+    for (const [path, body] of [
+      ["/api/v1/jobs", undefined],
+      ["/v1/embeddings", JSON.stringify({ model: "sluice-embed-small", input: "one" })]
+    ] as const) {
+      const headers = { authorization: `Bearer ${sluice.key}`, "content-type": "application/json" }
+      const sent = body === undefined ? { headers } : { headers, method: "POST", body }
+      const answer = await fetch(sluice.url + path, sent)
+      assert.deepStrictEqual([answer.status, answer.headers.get("retry-after")], [503, "5"], path)
+      assert.include(await answer.text(), "service_unavailable")
+    }
+  })
+
   it("runs on the real clock, too", async () => {
     const sluice = await start({ clock: "real" })
     assert.strictEqual((await chat(sluice)).status, 200)
