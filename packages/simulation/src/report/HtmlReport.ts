@@ -2,9 +2,9 @@
  * The picture of a run as one page without network: machines as rows, jobs as bars coloured by their end, faults and
  * downtime marked, money below. Rows are reused after a machine has ended, so hundreds of machines fit.
  */
-import { packed, type Placed } from "./Lanes.ts"
+import { type Bar, packed, together } from "./Lanes.ts"
 import type { JobBar, Outcome } from "./Outcome.ts"
-import { endOf, summaryOf } from "./Summary.ts"
+import { counted, endOf, summaryOf } from "./Summary.ts"
 import { durationText, textReport } from "./TextReport.ts"
 
 const WIDTH = 1_160
@@ -12,9 +12,18 @@ const LEFT = 96
 const LANE = 9
 /** What a label over the picture takes at most: the last one stands before its line. */
 const LABEL = 48
-/** Bars drawn at most; the page says when it left some out. */
+/** Where there would be more bars, short ones are drawn together until there are not; the page says so. */
 const MOST_BARS = 20_000
-const MOST_MARKS = 4_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** From one line of the grid to the next. */
+const STEPS = [
+  ...[1, 5, 15, 30].map((seconds) => seconds * SECOND),
+  ...[1, 2, 5, 10].map((minutes) => minutes * MINUTE),
+  ...[0.5, 1, 2, 6, 12, 24, 48, 120, 240, 480].map((hours) => hours * HOUR)
+]
+const MOST_LINES = 12
 /** Colours that people tell apart who do not see red and green. */
 const COLOURS: Readonly<Record<string, string>> = {
   succeeded: "#0072b2",
@@ -51,58 +60,65 @@ h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:2rem}svg{display:block;width
 .legend i,p i{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;border-radius:2px}pre{overflow:auto;font-size:12px}
 .grid{stroke:var(--line)}.wait{stroke:var(--wait)}`
 
-const colourOf = (job: JobBar): string => COLOURS[job.status] ?? COLOURS["open"]!
+const colourOf = (status: string): string => COLOURS[status] ?? COLOURS["open"]!
 
-const legend = (jobs: ReadonlyArray<JobBar>): string => {
-  const counts = new Map<string, number>()
-  for (const job of jobs) counts.set(job.status, (counts.get(job.status) ?? 0) + 1)
-  const known = [...counts].sort((a, b) => b[1] - a[1])
-  return known
-    .map(
-      ([status, count]) => `<i style="background:${COLOURS[status] ?? COLOURS["open"]}"></i>${escaped(status)} ${count}`
-    )
+const legend = (jobs: ReadonlyArray<JobBar>): string =>
+  counted(jobs.map(({ status }) => status))
+    .map(([status, count]) => `<i style="background:${colourOf(status)}"></i>${escaped(status)} ${count}`)
     .join("")
-}
 
 /** Machines by type, then faults and downtime on strips of their own. */
 const fleet = (outcome: Outcome, scale: (at: number) => number): string => {
   const jobs = new Map(outcome.jobs.map((job) => [job.id, job]))
   const types = [...new Set(outcome.machines.map((machine) => machine.gpuType))].sort()
-  const parts: Array<string> = []
-  let y = 22
-  let drawn = 0
-  for (const type of types) {
-    const placed = packed(
+  const rows = types.map((type) => ({
+    type,
+    placed: packed(
       outcome.machines.filter((machine) => machine.gpuType === type),
       outcome.virtualMs
     )
-    const lanes = placed.reduce((most, { lane }) => Math.max(most, lane + 1), 0)
+  }))
+  const within = (span: number) => rows.map(({ placed, type }) => ({ type, bars: together(placed, span) }))
+  // A pixel, or so many that the bars of all types are few enough.
+  let span = outcome.virtualMs / (WIDTH - LEFT)
+  let drawn = within(span)
+  const many = () => drawn.reduce((sum, { bars }) => sum + bars.length, 0) > MOST_BARS
+  while (span < outcome.virtualMs && many()) drawn = within((span *= 1.5))
+  const parts: Array<string> = []
+  let y = 22
+  for (const { bars, type } of drawn) {
+    const lanes = bars.reduce((most, { lane }) => Math.max(most, lane + 1), 0)
     if (lanes === 0) continue
     parts.push(`<text x="0" y="${y + 9}">${escaped(type)}</text>`)
-    for (const one of placed) if (drawn++ < MOST_BARS) parts.push(bar(one, jobs.get(one.machine.jobId ?? ""), y, scale))
+    for (const one of bars) parts.push(bar(one, jobs, y, scale))
     y += lanes * LANE + 8
   }
   parts.push(...strip("faults", y, outcome, scale))
   y += 30
-  const left =
-    drawn > MOST_BARS ? `<text x="${LEFT}" y="${y + 12}">${drawn - MOST_BARS} more machines are not drawn</text>` : ""
+  const left = drawn.some(({ bars }) => bars.some(({ machines }) => machines.length > 1))
+    ? `<text x="${LEFT}" y="${y + 12}">Machines that follow each other in a row within ${durationText(span)} are one bar, in the colour of most of them</text>`
+    : ""
   return `<svg viewBox="0 0 ${WIDTH} ${y + 18}" role="img" aria-label="The fleet over time">${grid(outcome, y, scale)}${parts.join("")}${left}</svg>`
 }
 
 const bar = (
-  { from, lane, machine, to }: Placed,
-  job: JobBar | undefined,
+  { from, lane, machines, to }: Bar,
+  jobs: ReadonlyMap<string, JobBar>,
   top: number,
   scale: (at: number) => number
 ) => {
   const y = top + lane * LANE
   const x = scale(from)
+  const [first] = machines
+  const job = jobs.get(first!.jobId ?? "")
+  const ends = counted(machines.map((machine) => jobs.get(machine.jobId ?? "")?.status ?? "open"))
   const title =
-    job === undefined
-      ? machine.id
-      : `${job.id}: ${endOf(job)}, ${durationText(to - from)}, ${machine.gpuCount} x ${machine.gpuType}`
-  const colour = job === undefined ? COLOURS["open"]! : colourOf(job)
-  return `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(1, scale(to) - x).toFixed(1)}" height="${LANE - 2}" fill="${colour}"><title>${escaped(title)}</title></rect>`
+    machines.length > 1
+      ? `${machines.length} machines in ${durationText(to - from)}: ${countsText(ends)}`
+      : job === undefined
+        ? first!.id
+        : `${job.id}: ${endOf(job)}, ${durationText(to - from)}, ${first!.gpuCount} x ${first!.gpuType}`
+  return `<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(1, scale(to) - x).toFixed(1)}" height="${LANE - 2}" fill="${colourOf(ends[0]![0])}"><title>${escaped(title)}</title></rect>`
 }
 
 const strip = (title: string, y: number, outcome: Outcome, scale: (at: number) => number): ReadonlyArray<string> => [
@@ -111,27 +127,49 @@ const strip = (title: string, y: number, outcome: Outcome, scale: (at: number) =
     ({ from, to }) =>
       `<rect x="${scale(from).toFixed(1)}" y="${y}" width="${Math.max(1, scale(to) - scale(from)).toFixed(1)}" height="16" fill="#d55e00" opacity=".6"><title>no server for ${durationText(to - from)}</title></rect>`
   ),
-  ...outcome.strikes
-    .slice(0, MOST_MARKS)
-    .map(
-      ({ at, fault, subject }) =>
-        `<path d="M${scale(at).toFixed(1)} ${y + 3}v10" stroke="currentColor" opacity=".5"><title>${escaped(`${fault}: ${subject}`)}</title></path>`
-    )
+  ...marks(outcome.strikes, scale).map(
+    ([x, titles]) =>
+      `<path d="M${x} ${y + 3}v10" stroke="currentColor" opacity=".5"><title>${escaped(titles.length > 1 ? countsText(counted(titles.map(([fault]) => fault))) : titles[0]!.join(": "))}</title></path>`
+  )
 ]
 
+/** All faults by the pixel that they fall on. */
+const marks = (strikes: Outcome["strikes"], scale: (at: number) => number) => {
+  const found = new Map<number, Array<readonly [fault: string, subject: string]>>()
+  for (const { at, fault, subject } of strikes) {
+    const x = Math.round(scale(at))
+    const there = found.get(x)
+    if (there === undefined) found.set(x, [[fault, subject]])
+    else there.push([fault, subject])
+  }
+  return [...found]
+}
+
+const countsText = (counts: ReadonlyArray<readonly [name: string, count: number]>): string =>
+  counts.map(([name, count]) => `${count} ${name}`).join(", ")
+
 const grid = (outcome: Outcome, height: number, scale: (at: number) => number): string => {
-  const hours = outcome.virtualMs / 3_600_000
-  const step = [0.1, 0.25, 0.5, 1, 2, 6, 12, 24, 48, 120, 240].find((size) => hours / size <= 12) ?? 480
+  const step = STEPS.find((size) => outcome.virtualMs / size <= MOST_LINES) ?? STEPS.at(-1)!
   const lines: Array<string> = []
-  for (let hour = 0; hour <= hours; hour += step) {
-    const at = scale(hour * 3_600_000)
+  for (let time = 0; time <= outcome.virtualMs; time += step) {
+    const at = scale(time)
     const x = at.toFixed(1)
     const anchor = at > WIDTH - LABEL ? ` text-anchor="end"` : ""
-    const label = step < 24 ? `${Number(hour.toFixed(2))} h` : `day ${Math.floor(hour / 24)}`
-    lines.push(`<path class="grid" d="M${x} 14V${height}"/><text x="${x}" y="10"${anchor}>${label}</text>`)
+    lines.push(
+      `<path class="grid" d="M${x} 14V${height}"/><text x="${x}" y="10"${anchor}>${timeText(time, step)}</text>`
+    )
   }
   return lines.join("")
 }
+
+const timeText = (time: number, step: number): string =>
+  step < 15 * SECOND
+    ? `${time / SECOND} s`
+    : step < HOUR / 2
+      ? `${time / MINUTE} min`
+      : step < 24 * HOUR
+        ? `${time / HOUR} h`
+        : `day ${Math.floor(time / (24 * HOUR))}`
 
 const money = (outcome: Outcome, scale: (at: number) => number): string => {
   const height = 140

@@ -35,7 +35,7 @@ export const summaryOf = (outcome: Outcome): Summary => {
   )
   const faults = mostFirst(Object.entries(outcome.struck) as ReadonlyArray<readonly [Fault, number]>)
   return {
-    jobsByEnd: mostFirst([...counted(outcome.jobs.map(endOf))]),
+    jobsByEnd: counted(outcome.jobs.map(endOf)),
     machines: ran.length,
     machineHours: ran.reduce((sum, { ms }) => sum + ms, 0) / HOUR,
     gpuHours: ran.reduce((sum, { gpuCount, ms }) => sum + ms * gpuCount, 0) / HOUR,
@@ -70,10 +70,11 @@ export const endOf = (job: { readonly status: string; readonly reason: string | 
 export const quantile = (sorted: ReadonlyArray<number>, part: number): number =>
   sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)]!
 
-const counted = (names: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+/** How often each name is there, the most first. */
+export const counted = (names: ReadonlyArray<string>): ReadonlyArray<readonly [name: string, count: number]> => {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return counts
+  return mostFirst([...counts])
 }
 
 const mostFirst = <A extends readonly [string, number]>(pairs: ReadonlyArray<A>): ReadonlyArray<A> =>

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { htmlReport } from "../../src/report/HtmlReport.ts"
 import { packed } from "../../src/report/Lanes.ts"
+import type { MachineRow } from "../../src/report/Outcome.ts"
 import { quantile, summaryOf } from "../../src/report/Summary.ts"
 import { durationText, textReport } from "../../src/report/TextReport.ts"
 import { jsonReport } from "../../src/report/JsonReport.ts"
@@ -82,6 +83,54 @@ describe("Reports", () => {
     const page = htmlReport({ ...outcome([]), virtualMs: 12 * 3_600_000 })
     assert.include(page, `<text x="1160.0" y="10" text-anchor="end">12 h</text>`)
     assert.include(page, `y="10">11 h</text>`)
+  })
+
+  it("have an axis that fits, however long the run was", () => {
+    for (const [minutes, label] of [
+      [0.2, "10 s"],
+      [5, "4.5 min"],
+      [90, "80 min"],
+      [360, "3 h"],
+      [30 * 1_440, "day 25"],
+      [366 * 1_440, "day 360"]
+    ] as const) {
+      const page = htmlReport({ ...outcome([]), money: [], virtualMs: minutes * 60_000 })
+      assert.match(page, new RegExp(`y="10"[^>]*>${label}</text>`), `${minutes} minutes`)
+      assert.isAtMost([...page.matchAll(/class="grid"/g)].length, 2 * 20)
+    }
+  })
+
+  it("show every fault, those on one pixel as one mark", () => {
+    const virtualMs = 30 * 86_400_000
+    const strikes = Array.from({ length: 30_000 }, (_, i) => ({
+      at: (i / 29_999) * virtualMs,
+      fault: i % 3 === 0 ? ("model_429" as const) : ("model_500" as const),
+      subject: "x"
+    }))
+    const page = htmlReport({ ...outcome([]), virtualMs, strikes })
+    const marks = [...page.matchAll(/<path d="M(\d+) \d+v10"[^>]*><title>(\d+) model_500, (\d+) model_429<\/title>/g)]
+    assert.strictEqual(
+      marks.reduce((sum, [, , some, others]) => sum + Number(some) + Number(others), 0),
+      strikes.length
+    )
+    assert.isAtLeast(Math.max(...marks.map(([, x]) => Number(x))), 1_159)
+  })
+
+  it("draw all machines of a month, of each type to its end", () => {
+    const virtualMs = 30 * 86_400_000
+    const rows = Array.from({ length: 43_000 }, (_, i): MachineRow => {
+      const runningAt = (i / 43_000) * virtualMs * 0.98
+      const stoppedAt = runningAt + 600_000 + ((i * 7_919) % 21_600) * 1_000
+      return { id: `m-${i}`, gpuType: ["A100", "H100"][i % 2]!, gpuCount: 1, runningAt, stoppedAt, jobId: `job-${i}` }
+    })
+    const page = htmlReport({ ...outcome(rows), virtualMs })
+    const bars = [...page.matchAll(/<rect x="([\d.]+)"[^>]*><title>(?:(\d+) machines in )?[^<]*<\/title>/g)]
+    const drawn = bars.reduce((sum, [, , many]) => sum + Number(many ?? 1), 0)
+    // Beside them a time without a server.
+    assert.strictEqual(drawn, rows.length + 1)
+    assert.isAtMost(bars.length, 20_001)
+    assert.include(page, "are one bar")
+    assert.notInclude(htmlReport(outcome(machines([{ from: 1, ms: 50, ran: true }]))), "are one bar")
   })
 
   it("escape names and ask nothing of the network", () => {
