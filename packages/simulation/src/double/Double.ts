@@ -89,6 +89,9 @@ export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> 
     },
     fault: (name, how) => {
       stillOpen("fault")
+      if (!virtual && name === "database_slow") {
+        throw refusal("fault", 'only a virtual clock can slow statements down: start with clock: "virtual"')
+      }
       return faults.order(name, how)
     },
     close,

@@ -149,6 +149,7 @@ describe("A test double", { timeout: 60_000 }, () => {
     await submit(sluice)
     assert.closeTo(sluice.now().getTime(), performance.timeOrigin + performance.now(), 5_000)
     assert.include(await refused(sluice.advance(1)), "virtual")
+    assert.throws(() => sluice.fault("database_slow"), /only a virtual clock can slow statements down/)
   })
 
   it("says all that is wrong with what it was asked for", async () => {
