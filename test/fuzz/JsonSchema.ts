@@ -119,6 +119,9 @@ export const misfit = (value: unknown, given: Schema, all: Schemas, path = "$"):
   if (typeof value === "number") {
     if (value < (schema.minimum ?? -Infinity) || value > (schema.maximum ?? Infinity)) return `${path} is out of bounds`
   }
+  if (typeof value === "string" && schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) {
+    return `${path} does not match ${schema.pattern}`
+  }
   if (Array.isArray(value) && schema.items !== undefined && schema.items !== false) {
     for (const [index, item] of value.entries()) {
       const fault = misfit(item, schema.items, all, `${path}.${index}`)

@@ -4,11 +4,11 @@
  *
  * `at` is in milliseconds from the start of the run. `id` is unique in the plan and stable: chance is keyed by it.
  */
+import { text, whole } from "@sluice/domain/files/FileFields"
 import { Schema } from "effect"
 
-const id = Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,63}$/))
+const id = text(/^[a-z0-9-]{1,63}$/, "1 to 63 lowercase letters, digits and -")
 const DAY_MS = 86_400_000
-const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 const ms = whole(0, 366 * DAY_MS)
 /** More than the service takes of anything, so that a plan may ask for too much. */
 const amount = whole(0, 1_000_000)

@@ -3,12 +3,11 @@
  *
  * As JSON every field may be left out; what is given must be right, and a wrong one is refused with all that is wrong in it.
  */
+import { number, whole } from "@sluice/domain/files/FileFields"
 import { Schema } from "effect"
 import { CALL_FAULTS, DATABASE_FAULTS, PLANNED_FAULTS } from "@sluice/simulator/faults/Fault"
 import { Plan } from "../plan/Plan.ts"
 
-const whole = (least: number, most: number) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
-const number = (least: number, most: number) => Schema.Finite.check(Schema.isBetween({ minimum: least, maximum: most }))
 const share = number(0, 1)
 const about = (text: string) => ({ description: text })
 /** From, to. */

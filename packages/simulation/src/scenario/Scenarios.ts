@@ -132,7 +132,7 @@ const filledFrom = (defaults: object, given: unknown): unknown =>
 
 /** The published JSON Schema: every field may be left out. */
 export const scenarioJsonSchema = (): unknown => {
-  const document = Schema.toJsonSchemaDocument(ScenarioFile)
+  const document = Schema.toJsonSchemaDocument(ScenarioFile, STRICT)
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Scenario of a Sluice simulation",
@@ -156,5 +156,5 @@ const optional = (schema: unknown): Record<string, unknown> => {
     const { required: __, ...open } = one
     return [name, open]
   })
-  return { ...rest, properties: Object.fromEntries(inner), additionalProperties: false }
+  return { ...rest, properties: Object.fromEntries(inner) }
 }

@@ -2,9 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { planOf } from "../../src/plan/PlanOf.ts"
 import { decodeScenario, defaultScenario, quickScenario, scenarioJsonSchema } from "../../src/scenario/Scenarios.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema } from "effect"
 import { Plan } from "../../src/plan/Plan.ts"
 import fc from "fast-check"
+import { misfit, type Schema as JsonSchema } from "../../../../test/fuzz/JsonSchema.ts"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -118,6 +119,30 @@ describe("Scenario", () => {
       for (const file of readdirSync(folder)) {
         const scenario = yield* decodeScenario(JSON.parse(readFileSync(join(folder, file), "utf8")))
         assert.isAbove(Object.values(scenario.faults).filter((rate) => rate > 0).length, 20, file)
+      }
+    })
+  )
+
+  it.effect("is refused by its JSON Schema where it is by the loader", () =>
+    Effect.gen(function* () {
+      const { $defs: _, $schema: __, ...rest } = scenarioJsonSchema() as Record<string, unknown>
+      const schema = rest as JsonSchema
+      const tenants = [TENANT]
+      const items = [JUMP, SUBMIT]
+      const cases: ReadonlyArray<readonly [scenario: unknown, fits: boolean]> = [
+        [{ $schema: "x", seed: 3, faults: { machine_lost: 1 }, shares: {}, plan: { tenants, items } }, true],
+        [{ speed: 1 }, false],
+        [{ faults: { machine_losst: 1 } }, false],
+        [{ shares: { cancel: 1 } }, false],
+        [{ plan: { tenants, items, more: [] } }, false],
+        [{ plan: { tenants: [{ ...TENANT, owner: "me" }], items } }, false],
+        [{ plan: { tenants, items: [{ ...JUMP, byHours: 1 }] } }, false],
+        [{ plan: { tenants: [{ ...TENANT, name: "A B" }], items: [] } }, false],
+        [{ plan: { tenants, items: [{ ...JUMP, id: "JUMP" }] } }, false]
+      ]
+      for (const [scenario, fits] of cases) {
+        assert.strictEqual(misfit(scenario, schema, {}) === undefined, fits, JSON.stringify(scenario))
+        assert.strictEqual(Exit.isSuccess(yield* Effect.exit(decodeScenario(scenario))), fits, JSON.stringify(scenario))
       }
     })
   )
