@@ -19,12 +19,19 @@ const name = text(/^[\w.-]{1,64}$/, "1 to 64 letters, digits and _ . -")
 const shown = text(/^[ -~]{1,64}$/, "1 to 64 characters")
 
 const HOUR = 3_600
-/** From, to: drawn for each machine. */
-const seconds = Schema.Tuple([number(0, HOUR), number(0, HOUR)]).check(
-  Schema.makeFilter(([from, to]: readonly [number, number]) => from <= to, {
-    expected: "two numbers of seconds, the smaller one first"
-  })
-)
+/** From, to. The description comes before the check, or the published schema would leave it out. */
+const range = (end: ReturnType<typeof number>, unit: string, description: string) =>
+  Schema.optionalKey(
+    Schema.Tuple([end, end])
+      .annotate({ description })
+      .check(
+        Schema.makeFilter(([from, to]: readonly [number, number]) => from <= to, {
+          expected: `two numbers of ${unit}, the smaller one first`
+        })
+      )
+  )
+/** Drawn for each machine. */
+const seconds = (description: string) => range(number(0, HOUR), "seconds", description)
 
 export const GpuTypeEntry = Schema.Struct({
   gpu_type: name.annotate({ description: "What jobs ask for; each once in the file" }),
@@ -50,8 +57,9 @@ const ChatEntry = Schema.Struct({
     }),
     "180 ms, 90 tokens a second and 0.3 where left out"
   ),
-  words: opt(
-    Schema.Tuple([whole(1, 10_000), whole(1, 10_000)]),
+  words: range(
+    whole(1, 10_000),
+    "words",
     "Words of an answer that nothing cuts short, from, to; 25 to 60 where left out"
   )
 })
@@ -78,9 +86,9 @@ export const ScenarioFile = Schema.Struct({
   $schema: Schema.optionalKey(Schema.String),
   regions: opt(list(Schema.Struct({ id: name, name: shown }), 100), "Where machines and volumes may be"),
   gpu_types: opt(list(GpuTypeEntry, 100), "What can be rented"),
-  launch_seconds: opt(seconds, "From the launch to the machine that runs and costs money; 3 to 12 where left out"),
-  set_up_seconds: opt(seconds, "From there to the start of the command; 1 to 4 where left out"),
-  stop_seconds: opt(seconds, "From the wish to stop to the machine that is gone; 0.5 to 2 where left out"),
+  launch_seconds: seconds("From the launch to the machine that runs and costs money; 3 to 12 where left out"),
+  set_up_seconds: seconds("From there to the start of the command; 1 to 4 where left out"),
+  stop_seconds: seconds("From the wish to stop to the machine that is gone; 0.5 to 2 where left out"),
   models: opt(list(ModelEntry, 1_000), "Which models answer. Not beside --models, whose servers answer then"),
   model_latency: opt(
     Schema.Literals(["paced", "none"]),

@@ -71,6 +71,11 @@ describe("a scenario", () => {
       expect.stringContaining("faults.database_lost is no field here"),
       "faults.model_429 must be a number from 0 to 1"
     ])
+    const chat = { kind: "chat", id: "a", context_length: 100, max_output_tokens: 10 }
+    const price_usd = { million_prompt_tokens: 1, million_completion_tokens: 1 }
+    expect(issuesOf({ models: [{ ...chat, price_usd, words: [60, 25] }] })).toEqual([
+      "models[0].words must be two numbers of words, the smaller one first"
+    ])
     const type = { gpu_type: "A", memory_gb: 1, max_gpu_count: 1, price_per_gpu_hour: 1, capacity: { mars: 1 } }
     expect(issuesOf({ gpu_types: [type, { ...type, capacity: {} }] })).toEqual([
       "gpu_types[0].capacity.mars is none of the regions; there are eu-north, us-east, us-west",
