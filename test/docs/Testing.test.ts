@@ -36,8 +36,11 @@ describe("docs/testing.md", () => {
   })
 
   it("has an example that a compiler takes with the options that it names", { timeout: 120_000 }, async () => {
-    const more = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--types", "node"]
-    for (const lib of [[], ["--lib", "es2024,dom"]]) await run(["typescript", "bin", "tsc"], () => [...more, ...lib])
+    const more = ["noUncheckedIndexedAccess", "exactOptionalPropertyTypes", "noImplicitReturns", "noUnusedLocals"]
+    const rest = ["noUnusedParameters", "noImplicitOverride", "verbatimModuleSyntax", "erasableSyntaxOnly"]
+    const strict = ["--types", "node", ...[...more, ...rest].map((name) => `--${name}`)]
+    for (const lib of [[], ["--strict", "--lib", "es2024,dom"]])
+      await run(["typescript", "bin", "tsc"], () => [...strict, ...lib])
   })
 
   it("names every fault", () => {
