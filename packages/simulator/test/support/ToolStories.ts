@@ -11,6 +11,11 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "2048\nabcabcd\ncdef\nabcdef\nef"
   ],
   [
+    "yes goes on for as long as head reads",
+    "yes | head -c 1M | wc -c; yes | head -n 200000 | wc -l; yes é | head -c 600001 | wc -c; yes ab cd | head -300000 | tail -n1; yes | head -3",
+    "1048576\n200000\n600001\nab cd\ny\ny\ny\n"
+  ],
+  [
     "head and tail count lines from either end",
     "seq 12 | head -n -8; seq 5 | tail -n +4; seq 5 | tail -n -2; seq 20 | tail -3; seq 5 | head -2; seq 5 | head --lines=1; printf 'a\\nb' | head -n 5; echo; printf 'a\\0b\\0' | head -zn1 | wc -c",
     "1\n2\n3\n4\n4\n5\n4\n5\n18\n19\n20\n1\n2\n1\na\nb\n2\n"

@@ -1,7 +1,7 @@
 /** Parts of files, and files of a size: `head`, `tail`, `dd`, `truncate`. The disk's size is what they can hold. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { continued, endlessText, isEndless } from "../Devices.ts"
+import { continued, endlessText, isEndless, repeatedLine } from "../Devices.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
 import { fail } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
@@ -16,14 +16,20 @@ const ENDS: Syntax = {
 
 export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
   const random = () => session.random()
-  /** The first `size` bytes of an operand, as far as it has them. */
-  const firstOf = async (context: ResolvedCommandContext, operand: string, size: number): Promise<string> => {
+  /** The first `size` bytes of an operand, as far as it has them, or so many lines of what `yes` says. */
+  const firstOf = async (
+    context: ResolvedCommandContext,
+    operand: string,
+    size: number,
+    lines = 0
+  ): Promise<string> => {
     const path = context.fs.resolvePath(context.cwd, operand)
     if (size > DISK_LIMIT_BYTES && size !== Infinity && isEndless(path)) throw new Refusal(TOO_LARGE)
     if (isEndless(path) && size !== Infinity) return endlessText(path, size, random)
     const input = await bytesOf(context, operand)
-    if (operand !== "-" || size === Infinity) return input
-    const whole = size > DISK_LIMIT_BYTES ? DISK_LIMIT_BYTES + 1 : size
+    if (operand !== "-" || (size === Infinity && lines === 0)) return input
+    const wanted = size === Infinity ? lines * (repeatedLine(input)?.length ?? 0) : size
+    const whole = wanted > DISK_LIMIT_BYTES ? DISK_LIMIT_BYTES + 1 : wanted
     const found = continued(input, whole, random)
     if (found.length > DISK_LIMIT_BYTES) throw new Refusal(TOO_LARGE)
     return found
@@ -31,7 +37,8 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
   const ends = (name: "head" | "tail") => {
     const command = tool(name, ENDS, async (options, context) => {
       const { unit, count, sign } = wanted(options)
-      const bounded = name === "head" && unit === "c" && sign !== "-" ? count : Infinity
+      const isBounded = name === "head" && sign !== "-"
+      const [bounded, lines] = !isBounded ? [Infinity, 0] : unit === "c" ? [count, 0] : [Infinity, count]
       const separator = options.has("z") ? "\0" : "\n"
       const operands = options.operands.length === 0 ? ["-"] : options.operands
       const titled = options.value("v") !== undefined || (operands.length > 1 && !options.has("q"))
@@ -39,7 +46,7 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
       let errors = ""
       for (const operand of operands) {
         try {
-          const input = await firstOf(context, operand, bounded)
+          const input = await firstOf(context, operand, bounded, lines)
           const shown = operand === "-" ? "standard input" : operand
           if (titled) out += `${out === "" ? "" : "\n"}==> ${shown} <==\n`
           out += part(name, input, unit, count, sign, separator)

@@ -2,12 +2,11 @@
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { OUTPUT_LIMIT_BYTES } from "../Console.ts"
+import { repeated } from "../Devices.ts"
 import { MARK } from "../Syntax.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 
-/** What `yes` gives to a pipe: it cannot see that the reader has gone, so it stops by itself. */
-const YES_PIPE_BYTES = 256 * 1024
 const YES_BLOCK_BYTES = 1024 * 1024
 
 export const textCommands = (session: ShellSession): ReadonlyArray<Command> => [
@@ -15,7 +14,7 @@ export const textCommands = (session: ShellSession): ReadonlyArray<Command> => [
     const onConsole = all[0] === MARK
     const words = onConsole ? all.slice(1) : all
     const line = `${words.length === 0 ? "y" : words.join(" ")}\n`
-    if (!onConsole) return { stdout: line.repeat(Math.ceil(YES_PIPE_BYTES / line.length)), stderr: "", exitCode: 141 }
+    if (!onConsole) return { stdout: repeated(line), stderr: "", exitCode: 141 }
     const block = line.repeat(Math.ceil(YES_BLOCK_BYTES / line.length))
     for (let size = 0; size <= OUTPUT_LIMIT_BYTES; size += block.length)
       session.console.write(session.clock.now, block, "text")
