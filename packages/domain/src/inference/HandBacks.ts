@@ -6,7 +6,7 @@
  * What a replica that dies still had to tell, the sweep of expired holds finds.
  */
 import { Cause, Effect, Exit } from "effect"
-import { isStoreAway } from "../database/StoreAway.ts"
+import { isPassing } from "../database/StoreAway.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
 /** Holds that are remembered at most; others expire. */
@@ -25,8 +25,8 @@ export const makeHandBacks = (
 
   const tell = (row: MeterRow): Effect.Effect<boolean> =>
     Effect.map(Effect.exit(send(row)), (exit) => {
-      // What fails while the store serves others would fail again.
-      const again = Exit.isFailure(exit) && isStoreAway(Cause.squash(exit.cause))
+      // What fails otherwise would fail again.
+      const again = Exit.isFailure(exit) && isPassing(Cause.squash(exit.cause))
       if (!again) owed.delete(row.id)
       return !again
     })

@@ -11,9 +11,14 @@ import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { idOf, money, openWorkspace, replica } from "./support/Workspace.ts"
 
-/** How a flush goes wrong: the statement is not run, or its answer is lost. */
-let fault: "away" | "unheard" | undefined
+/** How a flush goes wrong: the statement is not run, its answer is lost, or it lost against another one. */
+const KINDS = ["away", "unheard", "beaten"] as const
+type Kind = (typeof KINDS)[number]
+let fault: Kind | undefined
 
+const beaten = Effect.fail(
+  new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: new Error("a deadlock") }) })
+)
 const gone = Effect.fail(
   new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("the connection is lost") }) })
 )
@@ -26,6 +31,7 @@ const faulty = Layer.effect(
       flush: (...args) =>
         Effect.suspend(() => {
           if (fault === undefined) return store.flush(...args)
+          if (fault === "beaten") return beaten
           return fault === "away" ? gone : Effect.andThen(store.flush(...args), gone)
         })
     })
@@ -52,7 +58,7 @@ const settlement = (reservation: Reservation) => ({
 })
 
 /** Runs what the fault meets; the flush tries twice, half a moment apart. */
-const meeting = <A, E>(kind: "away" | "unheard", what: Effect.Effect<A, E, Metering>) =>
+const meeting = <A, E>(kind: Kind, what: Effect.Effect<A, E, Metering>) =>
   Effect.gen(function* () {
     fault = kind
     const fiber = yield* Effect.forkChild(Effect.exit(what), { startImmediately: true })
@@ -63,17 +69,19 @@ const meeting = <A, E>(kind: "away" | "unheard", what: Effect.Effect<A, E, Meter
 
 onEveryDatabase("Holds that the books lost", (it) => {
   it.layer(layer)("are handed back", (it) => {
-    for (const kind of ["away", "unheard"] as const) {
+    for (const [at, kind] of KINDS.entries()) {
       const charged = kind === "unheard" ? 1n : 0n
 
       it.effect(`of a request alone (${kind})`, () =>
         Effect.gen(function* () {
           const { reserve, settle } = yield* Metering
-          const principal = yield* openWorkspace(kind === "away" ? 1 : 2, 1_000n)
+          const principal = yield* openWorkspace(10 + at, 1_000n)
           const first = yield* reserve({ id: idOf.request(1), principal }, 100n)
           expect(yield* meeting(kind, settle(settlement(first)))).toBe(true)
           expect(yield* meeting(kind, reserve({ id: idOf.request(2), principal }, 100n))).toBe(true)
-          if (kind === "away") expect((yield* money(principal)).held).toBe(100n)
+          if (kind !== "unheard") expect((yield* money(principal)).held).toBe(100n)
+          // They are told more than once.
+          for (let n = 0; n < 5; n++) yield* play(1_000)
           fault = undefined
           expect(yield* atRest(principal)).toEqual({
             balance: 1_000n - 70n * charged,
@@ -89,7 +97,7 @@ onEveryDatabase("Holds that the books lost", (it) => {
       it.effect(`of many that share a block (${kind})`, () =>
         Effect.gen(function* () {
           const { reserve, settle } = yield* Metering
-          const principal = yield* openWorkspace(kind === "away" ? 3 : 4, 1_000_000n)
+          const principal = yield* openWorkspace(20 + at, 1_000_000n)
           const reservations: Array<Reservation> = []
           for (let n = 0; n < 2 * BUSY_REQUESTS; n++) {
             reservations.push(yield* reserve({ id: idOf.request(100 + n), principal }, 100n))
