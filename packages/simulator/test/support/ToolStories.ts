@@ -182,5 +182,30 @@ export const toolStories: ReadonlyArray<readonly [title: string, command: string
     "bash -s",
     "echo 'echo hi $1; exit 3' | bash -s x; echo $?; echo 'echo $# $2' | bash -s -- a b; printf 'false\\necho no\\n' | bash -es; echo $?; bash -s <<< 'echo $0'",
     "hi x\n3\n2 b\n1\nbash\n"
+  ],
+  [
+    "cut tells a line without the delimiter whole",
+    "printf 'a:b:c\\nabc\\n' > f; cut -d: -f2,3 f; cut -sd: -f2 f; echo a,b,c,d | cut -d, -f2- --output-delimiter=:; echo a,b,c | cut --complement -d, -f2; echo abcdef | cut -c-2,5-; cut -f1 nope; echo é,b | cut -d, -f1",
+    "b:c\nabc\nb\nb:c:d\na,c\nabef\ncut: nope: No such file or directory\né\n"
+  ],
+  [
+    "grep tells what a pattern matches that may match nothing, and reads GNU's basic patterns",
+    "echo ckpt-100.pt | grep -o '[0-9]*'; echo a1b22 | grep -on '[0-9]*'; echo abc | grep -o '.*'; echo loss 0.12 | grep -oE '[0-9.]*'; echo a1b22 | grep -o '[0-9]\\+'; echo color | grep -o 'colou\\?r'; echo 'a\\+' | grep -F 'a\\+'; echo a+b | grep 'a+'",
+    "100\n1:1\n1:22\nabc\n0.12\n1\n22\ncolor\na\\+\na+b\n"
+  ],
+  [
+    "awk compares within parentheses, leaves texts alone and takes separators by -v",
+    'echo 5 | awk -v gradient_accumulation_steps=3 \'{ print ($1 > gradient_accumulation_steps ? "hi" : "lo") }\'; echo 1 | awk \'{ print "loss > " $1 " ok; next" }\'; echo a b | awk -v OFS=, \'{print $1,$2}\'; echo a:b | awk -vFS=: -v ORS=\'|\' \'{print $2}\'; echo a/b | awk \'/"|\\// { n = split($0, p, /\\//); print n / 2, p[2] > "o" n ".txt" }\'; cat o2.txt',
+    "hi\nloss > 1 ok; next\na,b\nb|1 b\n"
+  ],
+  [
+    "sed writes at once when asked to, as it does anyway",
+    "seq 2 | sed -u 's/^/[r0] /' | tee log; echo a > f; sed -si s/a/b/ f; cat f; sed --unbuffered s/b/c/ f",
+    "[r0] 1\n[r0] 2\nb\nc\n"
+  ],
+  [
+    "uniq counts in seven places, timeout tells the signal, jq makes CSV",
+    `printf 'a\\na\\nb\\n' | uniq -c; timeout --preserve-status 1 sleep 2; echo $?; echo '["a",1,"b\\"c",null,true]' | jq -r @csv`,
+    '      2 a\n      1 b\n143\n"a",1,"b""c",,true\n'
   ]
 ]

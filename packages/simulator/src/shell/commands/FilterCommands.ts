@@ -2,7 +2,9 @@
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { fail } from "../ShellSession.ts"
-import { bytesOf, Refusal, tool } from "./Options.ts"
+import { awkCommand } from "./AwkCommand.ts"
+import { cutCommand } from "./CutCommand.ts"
+import { bytesOf, Refusal, tool, withProgram } from "./Options.ts"
 
 const SED = {
   quiet: "n",
@@ -17,46 +19,51 @@ const SED = {
 }
 
 export const filterCommands: ReadonlyArray<Command> = [
-  /** `-i.bak` keeps what was there; the original ignores the suffix. */
-  tool("sed", { flags: "nErsuz", valued: "efl", attached: "i", long: SED }, async (options, context, args) => {
+  /** `-i.bak` keeps what was there; the original ignores the suffix, and knows neither `-u` nor that `-i` takes `-s` along. */
+  tool("sed", { flags: "nErsuz", valued: "efl", attached: "i", long: SED }, async (options, context) => {
     const suffix = options.value("i") ?? ""
-    if (suffix === "") return context.origCommand!(args)
-    for (const name of options.operands.slice(options.has("ef") ? 0 : 1)) {
+    for (const name of suffix === "" ? [] : options.operands.slice(options.has("ef") ? 0 : 1)) {
       const path = context.fs.resolvePath(context.cwd, name)
       if (!(await context.fs.exists(path))) continue
       const at = path.lastIndexOf("/") + 1
       const kept = suffix.includes("*") ? path.slice(0, at) + suffix.replaceAll("*", path.slice(at)) : path + suffix
       await context.fs.writeFile(kept, await bytesOf(context, name), "binary")
     }
+    const meant = options.given.filter(([letter]) => letter !== "u" && !(letter === "s" && options.has("i")))
     return context.origCommand!([
-      ...options.given.flatMap(([letter, value]) => ("ef".includes(letter) ? [`-${letter}`, value] : [`-${letter}`])),
+      ...meant.flatMap(([letter, value]) => ("efl".includes(letter) ? [`-${letter}`, value] : [`-${letter}`])),
       ...options.operands
     ])
   }),
   defineCommand("jq", (args, context) =>
     context.origCommand!(
       withProgram(args, JQ_VALUES, (program) =>
-        // `unique` of the original leaves the order as it was.
-        program.replace(/"(?:\\.|[^"\\])*"|(?<![.$\w])unique(?![\w(:])/g, (found) =>
-          found === "unique" ? "unique_by(.)" : found
+        program.replace(
+          /"(?:\\.|[^"\\])*(?:"|$)|(?<![.$\w])unique(?![\w(:])|@csv(?!\s*")/g,
+          (found) => JQ[found] ?? found
         )
       )
     )
   ),
-  defineCommand("awk", (args, context) =>
-    context.origCommand!(
-      withProgram(args, AWK_VALUES, (program) =>
-        program
-          // `$2^2` of the original is the field of a power.
-          .replace(/"(?:\\.|[^"\\])*"|\$(\d+|[A-Za-z_]\w*)(?=\s*(?:\^|\*\*)(?!=))/g, (found, field?: string) =>
-            field === undefined ? found : `(${found})`
-          )
-          .replace(/\s*>>?\s*"\/dev\/stdout"/g, "")
-          // A file name of several parts: the original takes the first one.
-          .replace(AWK_FILE, "$1 ($2)")
-      )
+  awkCommand,
+  defineCommand("grep", (args, context) => {
+    const has = (option: RegExp) => args.some((arg) => option.test(arg))
+    if (has(/^-\w*F|^--fixed-strings$/)) return context.origCommand!(args)
+    const extended = has(/^-\w*[EP]|^--(extended|perl)-regexp$/)
+    const onlyMatching = has(/^-\w*o|^--only-matching$/)
+    return context.origCommand!(
+      args.map((arg) => {
+        const pattern = onlyMatching ? atLeastOne(arg, extended) : arg
+        return extended ? pattern : pattern.replace(/\\[^]/g, (found) => BASIC[found] ?? found)
+      })
     )
-  ),
+  }),
+  cutCommand,
+  defineCommand("uniq", async (args, context) => {
+    const result = await context.origCommand!(args)
+    if (!args.some((arg) => /^-\w*c|^--count$/.test(arg))) return result
+    return { ...result, stdout: result.stdout.replace(/^ *(\d+) /gm, (_, count: string) => `${count.padStart(7)} `) }
+  }),
   defineCommand("tr", (args, context) =>
     context.origCommand!(
       args.map((arg) =>
@@ -98,18 +105,27 @@ export const filterCommands: ReadonlyArray<Command> = [
   })
 ]
 
+/** What GNU's basic patterns have and the original's lack. */
+const BASIC: Readonly<Record<string, string>> = { "\\+": "\\{1,\\}", "\\?": "\\{0,1\\}" }
+
+/** `[0-9]*` where only what matches is told: what matches nothing ends the original, and is not told anyway. */
+const atLeastOne = (pattern: string, extended: boolean): string =>
+  /^(?:\[\^?\]?[^\]]*\]|\.|\\[wWsSdD]|[^-\\[\].*^$(){}|+?])\*$/.test(pattern)
+    ? `${pattern.slice(0, -1)}${extended ? "+" : "\\+"}`
+    : pattern
+
 const SEQ_FORMAT = /^(?:[^%]|%%)*%[-+ #0]*\d*(?:\.\d+)?[aefgAEFG](?:[^%]|%%)*$/
 
 const formatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
   context.exec!("printf", { cwd: context.cwd, args: [`${format}\n`, ...numbers] })
 
-const AWK_PART = /(?:"(?:\\.|[^"\\])*"|\$\w+|[A-Za-z_]\w*(?!\())/.source
-const AWK_FILE = new RegExp(
-  `(\\bprintf?\\b[^;{}\\n]*?>>?)\\s*(${AWK_PART}(?:\\s*${AWK_PART})+)(?=\\s*(?:[;}\\n]|$))`,
-  "g"
-)
+/** What the original does otherwise: `unique` leaves the order as it was, `@csv` puts no text in quotes. */
+const JQ: Readonly<Record<string, string>> = {
+  unique: "unique_by(.)",
+  "@csv": `(map(if type == "string" then "\\"" + gsub("\\""; "\\"\\"") + "\\"" elif . == null then "" else tostring end) | join(","))`
+}
 
-/** Options whose values are not the program, by how many they have. */
+/** Options of jq whose values are not the program, by how many they have. */
 const JQ_VALUES: Readonly<Record<string, number>> = {
   "--arg": 2,
   "--argjson": 2,
@@ -117,19 +133,4 @@ const JQ_VALUES: Readonly<Record<string, number>> = {
   "--rawfile": 2,
   "--indent": 1,
   "-L": 1
-}
-const AWK_VALUES: Readonly<Record<string, number>> = { "-F": 1, "-v": 1, "-f": 1 }
-
-/** The first argument that is no option is the program. */
-const withProgram = (
-  args: ReadonlyArray<string>,
-  values: Readonly<Record<string, number>>,
-  change: (program: string) => string
-): Array<string> => {
-  let at = 0
-  while (at < args.length && /^-./.test(args[at]!)) {
-    const skipped = values[args[at]!] ?? 0
-    at += 1 + skipped
-  }
-  return args.map((arg, index) => (index === at ? change(arg) : arg))
 }

@@ -125,3 +125,17 @@ export const binary = (stdout: string, stderr = "", exitCode = 0) => ({
   stdoutKind: "bytes" as const,
   stdoutEncoding: "binary" as const
 })
+
+/** Changes the program, which is the first argument that is no option nor one of the values that some options have. */
+export const withProgram = (
+  args: ReadonlyArray<string>,
+  values: Readonly<Record<string, number>>,
+  change: (program: string) => string
+): Array<string> => {
+  let at = 0
+  while (at < args.length && /^-./.test(args[at]!)) {
+    const skipped = values[args[at]!] ?? 0
+    at += 1 + skipped
+  }
+  return args.map((arg, index) => (index === at ? change(arg) : arg))
+}

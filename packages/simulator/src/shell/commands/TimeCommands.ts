@@ -97,10 +97,12 @@ const limited = async (
   const onConsole = all[0] === MARK
   const args = onConsole ? all.slice(1) : [...all]
   let signal: number | undefined = 15
+  let preserved = false
   while (args[0]?.startsWith("-") === true) {
     const option = args.shift()!
     const value = /^-[sk]$|^--(signal|kill-after)$/.test(option) ? args.shift() : option.replace(/^(--[^=]*=|-.)/, "")
     if (/^-s|^--signal/.test(option)) signal = signalOf(value ?? "")
+    if (option === "--preserve-status") preserved = true
   }
   const [limit, name, ...rest] = args
   if (limit === undefined || name === undefined) return fail("timeout: missing operand", 125)
@@ -124,7 +126,7 @@ const limited = async (
   return {
     ...result,
     stderr: result.stderr.replace(/bash: execution aborted\n/g, ""),
-    exitCode: signal === 9 ? 137 : 124
+    exitCode: signal === 9 || preserved ? 128 + signal : 124
   }
 }
 
