@@ -5,12 +5,10 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connection } from "../connection/Connection.ts"
 import { infra } from "../connection/Infra.ts"
+import { firstOf } from "../connection/Pages.ts"
 import { usd } from "../terminal/Amounts.ts"
 import { Output } from "../terminal/Output.ts"
 import { table } from "../terminal/Table.ts"
-
-/** What one answer has at most. */
-const MOST = 100
 
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.optional, Flag.withMetavar("DATE"), Flag.withDescription(description))
@@ -35,8 +33,8 @@ export const usageCommand = Command.make(
       ...Option.match(to, { onNone: () => ({}), onSome: (to) => ({ to }) })
     }
     const { data: total } = yield* infra(place, (client) => client.billing.usage({ query: days }))
-    const { data: groups, meta } = yield* infra(place, (client) =>
-      client.billing.usageBreakdown({ query: { ...days, by, limit: MOST } })
+    const { items: groups } = yield* firstOf(Infinity, (page) =>
+      infra(place, (client) => client.billing.usageBreakdown({ query: { ...days, by, ...page } }))
     )
     const row = (name: string, group: typeof total) => [
       name,
@@ -52,7 +50,6 @@ export const usageCommand = Command.make(
         ["REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"]
       )
     )
-    if (meta.hasMore) yield* out.say(`These are ${MOST} of ${meta.total}: ask for fewer days`)
   })
 ).pipe(
   Command.withDescription("Show what requests to models cost"),

@@ -8,6 +8,7 @@ import type { Connection } from "../connection/Connection.ts"
 import { connection } from "../connection/Connection.ts"
 import { Ended, EXIT, UsageWrong } from "../connection/Failure.ts"
 import { infra } from "../connection/Infra.ts"
+import { firstOf } from "../connection/Pages.ts"
 import { Interrupts } from "../terminal/Interrupts.ts"
 import { Output } from "../terminal/Output.ts"
 import type { JobFlags } from "./JobFlags.ts"
@@ -23,8 +24,6 @@ export interface ListFlags {
   readonly all: boolean
 }
 
-const MAX_PAGE = 100
-
 export const list = Effect.fnUntraced(function* (flags: ListFlags) {
   const out = yield* Output
   const connected = yield* connection
@@ -36,25 +35,12 @@ export const list = Effect.fnUntraced(function* (flags: ListFlags) {
     // Typed as it is given to `run`, sent as the service has it.
     ...(Option.isSome(flags.label) ? { label: flags.label.value.replace("=", ":") } : {})
   }
-  const jobs: Array<JobWire> = []
-  let total = 0
-  for (let cursor: string | undefined = undefined; ;) {
-    const limit = Math.min(MAX_PAGE, wanted - jobs.length)
-    const query = { ...filters, limit, ...(cursor === undefined ? {} : { cursor }) }
-    const page: Page = yield* infra(connected, (client) => client.jobs.list({ query }))
-    jobs.push(...page.data)
-    total = page.meta.total
-    if (!page.meta.hasMore || jobs.length >= wanted) break
-    cursor = page.meta.cursor
-  }
+  const { items: jobs, total } = yield* firstOf(wanted, (page) =>
+    infra(connected, (client) => client.jobs.list({ query: { ...filters, ...page } }))
+  )
   yield* out.answer(jobs, jobsText)
   if (jobs.length < total) yield* out.say(`${jobs.length} of ${total} jobs; --all shows all, --limit N more.`)
 })
-
-interface Page {
-  readonly data: ReadonlyArray<JobWire>
-  readonly meta: { readonly cursor: string; readonly hasMore: boolean; readonly total: number }
-}
 
 export const show = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
   const out = yield* Output
