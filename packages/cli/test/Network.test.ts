@@ -93,6 +93,25 @@ describe("a network that breaks", () => {
     expect(service.cancels).toHaveLength(1)
     expect(err).toContain("Cancelling")
   })
+
+  it("with --json the last event says what became of the job: detached, or cancelling after a second Ctrl-C", async () => {
+    service = await flakyService({ log: Buffer.from("working\n"), eventBytes: 64, endless: true })
+    for (const last of ["detached", "cancelling"]) {
+      const running = start(["--json", ...run], variables(service))
+      await running.seen("out", "working")
+      running.child.kill("SIGINT")
+      await running.seen("out", '"detached"')
+      if (last === "cancelling") {
+        await scheduler.wait(300)
+        running.child.kill("SIGINT")
+      }
+      const { code, out } = await running.ended
+      expect(code).toBe(130)
+      const told = JSON.parse(out.trimEnd().split("\n").at(-1)!)
+      expect([told.event, told.job_id ?? told.job.id]).toEqual([last, ID])
+    }
+    expect(service.cancels).toHaveLength(1)
+  })
 })
 
 describe("no server, no key, no such command", () => {

@@ -81,7 +81,8 @@ const letGo = Effect.fnUntraced(function* (
     yield* out.say("(Ctrl-C again within 2 seconds cancels the job.)")
     const second = yield* Effect.timeoutOption(Queue.take(signals), SECOND_PRESS)
     if (second._tag === "Some" && second.value === "SIGINT") {
-      yield* infra(connected, (client) => client.jobs.cancel({ params: { id: job.id }, query: {} }))
+      const asked = yield* infra(connected, (client) => client.jobs.cancel({ params: { id: job.id }, query: {} }))
+      yield* out.event(event("cancelling", { job: asked.data }))
       yield* out.say("Cancelling the job; its machine is being stopped.")
     }
   }
