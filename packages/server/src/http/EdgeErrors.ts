@@ -57,14 +57,13 @@ export const methodNotAllowed = (methods: ReadonlyArray<string>): WireError => (
 
 export const payloadTooLarge = (limit: number): WireError => ({
   code: "payload_too_large",
-  message: `The body may have at most ${limit} bytes.`,
-  headers: { connection: "close" }
+  message: `The body may have at most ${limit} bytes.`
 })
 
 export const crowdedOut: WireError = {
   code: "service_unavailable",
   message: "The server has no room for more at present, and this request had to give way. Send it again shortly.",
-  headers: { "x-should-retry": "true", "retry-after": "5", connection: "close" }
+  headers: { "x-should-retry": "true", "retry-after": "5" }
 }
 
 export const unsupportedMediaType: WireError = {

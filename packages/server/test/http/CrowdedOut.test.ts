@@ -1,7 +1,7 @@
 /** Halves of bodies that are sent and left there give way to what the same key sends, on both surfaces, and are told to come back. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { rawRequest } from "./support/RawHttp.ts"
+import { rawConnection, rawRequest } from "./support/RawHttp.ts"
 import { TestServer, testServerOf } from "./support/TestServer.ts"
 
 const HALF = 60_000
@@ -60,6 +60,23 @@ layer(testServerOf({ roomBytes: 2 * (2 * HALF + 10_000) }), { excludeTestService
         expect(waiting.map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
         yield* Effect.forEach([...waiting, ...strangers], Fiber.interrupt)
       })
+    )
+
+    it.effect("reads what is left of it, and goes on with its connection", () =>
+      Effect.gen(function* () {
+        const { alice, port } = yield* TestServer
+        const head = `Host: localhost\r\nAuthorization: Bearer ${alice.key}\r\n`
+        const half = Effect.gen(function* () {
+          const one = yield* rawConnection(port)
+          one.write(`POST /api/v1/jobs HTTP/1.1\r\n${head}Content-Length: ${2 * HALF}\r\n\r\n${"x".repeat(HALF)}`)
+          yield* Effect.sleep("100 millis")
+          return one
+        })
+        const [first] = yield* Effect.all([half, half, half])
+        expect(yield* first.heard(/Send it again/)).toMatch(/^HTTP\/1\.1 503 /)
+        first.write(`${"x".repeat(HALF)}GET /api/v1/jobs HTTP/1.1\r\n${head}\r\n`)
+        expect(yield* first.heard(/HTTP\/1\.1 200/)).toMatch(/HTTP\/1\.1 200 /)
+      }).pipe(Effect.scoped)
     )
   }
 )

@@ -118,24 +118,6 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
     })
   )
 
-  it.effect("reads a chunked body to its limit and answers 413", () =>
-    Effect.gen(function* () {
-      const { port, alice } = yield* TestServer
-      const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`
-      const head = [
-        "POST /api/v1/jobs HTTP/1.1",
-        "Host: localhost",
-        `Authorization: Bearer ${alice.key}`,
-        "Content-Type: application/json",
-        "Transfer-Encoding: chunked"
-      ]
-      const told = yield* rawRequest(port, head, `${chunk.repeat(20)}0\r\n\r\n`)
-      expect([told.status, told.body.includes("payload_too_large")]).toEqual([413, true])
-      const latin1 = yield* rawRequest(port, [...head.slice(0, 4), "Content-Length: 3"], '"\xff"')
-      expect(latin1.status).toBe(422)
-    })
-  )
-
   it.effect("keeps a well-formed request id and replaces any other", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
