@@ -1,8 +1,8 @@
 /**
  * `Idempotency-Key` on every POST of the infrastructure surface, one mechanism for all of them (decisions: Infrastructure
  * surface). The request is the same when method, path, query, environment and body are, and where its answer holds a secret
- * the caller's API key too; the answer is kept when it decided something: not a 422 or 429, which leave the key free, and a
- * 5xx only where it names a job that was created.
+ * the caller's API key too; the answer is kept when it decided something: not a 415, 422 or 429, which leave the key free,
+ * and a 5xx only where it names a job that was created.
  */
 import { createHash } from "node:crypto"
 import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
@@ -80,7 +80,7 @@ const toAnswer = (response: HttpServerResponse.HttpServerResponse): Answer => {
 
 const outcomeOf = (status: number, body: string): Outcome => {
   if (status >= 500) return body.includes('"job_id"') ? "kept" : "unknown"
-  return status === 422 || status === 429 ? "none" : "kept"
+  return status === 415 || status === 422 || status === 429 ? "none" : "kept"
 }
 
 const fromText = (text: string, replayed: boolean, requestId: string): HttpServerResponse.HttpServerResponse => {

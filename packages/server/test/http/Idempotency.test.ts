@@ -97,6 +97,15 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("Idempot
       const { ask } = yield* TestServer
       expect((yield* ask("/api/v1/jobs", { ...keyed("c"), body: {} })).status).toBe(422)
       expect((yield* ask("/api/v1/jobs", { ...keyed("c"), body: job })).status).toBe(201)
+      const asText = {
+        headers: { "idempotency-key": "typed", "content-type": "text/plain" },
+        body: JSON.stringify(job)
+      }
+      for (const told of [yield* ask("/api/v1/jobs", asText), yield* ask("/api/v1/jobs", asText)]) {
+        expect([told.status, told.json.error.code]).toEqual([415, "unsupported_media_type"])
+        expect(told.json.error.details.request_id).toBe(told.headers.get("x-request-id"))
+      }
+      expect((yield* ask("/api/v1/jobs", { ...keyed("typed"), body: job })).status).toBe(201)
       const refused = { ...job, gpu_type: "refused" }
       const first = yield* ask("/api/v1/jobs", { ...keyed("d"), body: refused })
       const again = yield* ask("/api/v1/jobs", { ...keyed("d"), body: refused })

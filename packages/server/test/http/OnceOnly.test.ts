@@ -61,6 +61,7 @@ it.effect("an answer is kept where it decided something, and is no answer where 
       [402, "{}", "kept"],
       [404, "{}", "kept"],
       [409, "{}", "kept"],
+      [415, "{}", "none"],
       [422, "{}", "none"],
       [429, "{}", "none"],
       [500, "{}", "unknown"],
