@@ -45,6 +45,46 @@ describe("a path that names the server", () => {
     expect(requestPath("HTTPS://x:1/v1/models/a/b")).toBe("/v1/models/a%2Fb")
     expect(requestPath("http://x")).toBe("/")
     expect(requestPath("http://x?a=/b")).toBe("/?a=/b")
+    expect(requestPath("http://x#/metrics")).toBe("/%23/metrics")
     for (const same of ["/http://x/y", "*", "ftp://x/y", "x"]) expect(requestPath(same)).toBe(same)
+  })
+})
+
+describe("a path", () => {
+  it("ends at its query alone", () => {
+    expect(requestPath("/metrics;x")).toBe("/metrics%3Bx")
+    expect(requestPath("/a;b=c#d?e;f#g")).toBe("/a%3Bb=c%23d?e;f#g")
+    expect(requestPath("/v1/models/a;b/c")).toBe("/v1/models/a%3Bb%2Fc")
+  })
+
+  it("has letters as letters, and every other code as it came", () => {
+    for (let code = 0; code < 256; code++) {
+      const hex = code.toString(16).padStart(2, "0")
+      const letter = String.fromCharCode(code)
+      for (const written of [`%${hex}`, `%${hex.toUpperCase()}`]) {
+        expect(requestPath(`/a${written}b?${written}`)).toBe(
+          `/a${/^[A-Za-z0-9._~-]$/.test(letter) ? letter : written}b?${written}`
+        )
+      }
+    }
+    expect(requestPath("/%761/%6dodels/a/b")).toBe("/v1/models/a%2Fb")
+    for (const same of ["/%", "/%6", "/%6g", "/%256d", "/%6%64", "/%61%", "/%C3%A4", "/a?%6d;#"])
+      expect(requestPath(same)).toBe(same)
+  })
+
+  it("means in one spelling what it meant before, and has but one", () => {
+    const part = fc.constantFrom("/", "?", ";", "#", "a", "%", "%2F", "%25", "%6d", "%36", "%3b", "2", "~")
+    fc.assert(
+      fc.property(fc.string({ unit: part, maxLength: 12 }), (rest) => {
+        const once = requestPath(`/${rest}`)
+        expect(requestPath(once)).toBe(once)
+        const path = (url: string) =>
+          url.split("?", 1)[0]!.replace(/%([\da-f]{2})/gi, (_, hex) => `<${hex.toLowerCase()}>`)
+        const all = (url: string) =>
+          path(url).replaceAll(";", "<3b>").replaceAll("#", "<23>").replaceAll("<6d>", "m").replaceAll("<36>", "6")
+        expect(all(once)).toBe(all(`/${rest}`))
+        expect(path(once)).not.toMatch(/[;#]/)
+      })
+    )
   })
 })

@@ -113,6 +113,29 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thi
     })
   )
 
+  it.effect("is a path in the same way to the router, the limits and the form of errors", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      for (const path of [
+        "/metrics;x",
+        "/metrics;",
+        "/metrics%3Bx",
+        "/api/v1/jobs;environment=nope",
+        "/v1/models;a=b"
+      ]) {
+        const told = yield* ask(path)
+        expect([path, told.status, told.json.error.code]).toEqual([path, 404, "not_found"])
+      }
+      expect((yield* ask("/%76%31/nope")).json.error.type).toBe("invalid_request_error")
+      expect((yield* ask("/%61pi/v1/jobs;", { method: "PUT" })).status).toBe(404)
+      expect((yield* ask("/%61pi/v1/jobs", { method: "PUT" })).status).toBe(405)
+      expect((yield* ask("/%61pi/v1/jobs")).status).toBe(200)
+      const large = { body: { model: "none", input: "x".repeat(1_500_000) } }
+      expect((yield* ask("/v1/%65mbeddings", large)).json.error.code).toBe("model_not_found")
+      expect((yield* ask("/%761/embeddings", large)).json.error.code).toBe("model_not_found")
+    })
+  )
+
   it.effect("says what it cannot be expected to do", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
