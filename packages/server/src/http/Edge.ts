@@ -9,7 +9,7 @@ import type { Types } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { ServerResponse } from "node:http"
 import { BodyRoom, type Rooms } from "./BodyRoom.ts"
 import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
@@ -26,10 +26,12 @@ import {
   payloadTooLarge,
   serverStopping,
   storeUnavailable,
+  unmetExpectation,
   unsupportedMediaType
 } from "./EdgeErrors.ts"
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
+import { isUnmet } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
 import { BodyTooFull, bodyTooFull, bounded } from "./InfraBody.ts"
 import { commonHeaders, givenRequestId, RequestId } from "./RequestId.ts"
@@ -77,6 +79,7 @@ const handled = (
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
   if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
+  if (isUnmet(source)) return Effect.map(refuse(unmetExpectation), HttpServerResponse.setStatus(417))
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // A form bounds its file itself: it knows which endpoint it is for, and does not come here for its text.

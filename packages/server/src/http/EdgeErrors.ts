@@ -81,6 +81,11 @@ export const foreignHost: WireError = {
   message: "This Host is not one that the server answers to. The operator adds it with --allowed-hosts."
 }
 
+export const unmetExpectation: WireError = {
+  code: "validation_error",
+  message: "The only Expect that is met here is 100-continue. Leave the header out."
+}
+
 export const internalError: WireError = {
   code: "internal_error",
   message: "Something went wrong on our side. The operator finds it in the log under this request's id."

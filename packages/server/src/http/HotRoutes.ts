@@ -1,12 +1,13 @@
 /**
  * Routes that are answered before the router: a request that comes a thousand times a second goes straight from the socket
- * to its handler, one fiber and no middleware. What is not plain (another host, a query) is left to the router,
+ * to its handler, one fiber and no middleware. What is not plain (another host, an `Expect`, a query) is left to the router,
  * which knows the same endpoint.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Effect, Exit, Fiber, Scope } from "effect"
 import type { Rooms } from "./BodyRoom.ts"
 import { type BoundedBody, boundedBody } from "./BoundedBody.ts"
+import { isUnmet } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
 
 /** A body of so many bytes is read before its fiber begins, whoever sends it: then nothing is waited for but the answer. */
@@ -50,7 +51,7 @@ export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Serv
     take: (source, response) => {
       const { headers, method, url } = source
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
-      if (route === undefined || !isOurHost(headers.host)) return false
+      if (route === undefined || !isOurHost(headers.host) || isUnmet(source)) return false
       const length = Number(headers["content-length"] ?? Number.NaN)
       const body = boundedBody(source, response, route.maxBodyBytes, room)
       const begin = (text: BoundedBody["text"]) => {

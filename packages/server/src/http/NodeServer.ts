@@ -104,11 +104,14 @@ class FrontServer extends Server {
 
   override emit(event: string, ...args: Array<never>): boolean {
     if (event !== "request") return super.emit(event, ...args)
-    const source: IncomingMessage = args[0]!
+    this.enter(args[0]!, args[1]!)
+    return true
+  }
+
+  enter(source: IncomingMessage, response: ServerResponse): void {
     // Nobody reads the body of these, and behind one that lies unread it would not be seen that the caller goes.
     if (source.method === "GET" || source.method === "HEAD") source.resume()
-    this.pipelines.enter(source, args[1]!)
-    return true
+    this.pipelines.enter(source, response)
   }
 }
 
@@ -131,7 +134,8 @@ const makeServer = (
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on("connection", (socket) => meters.connected(socket))
-  server.on("checkExpectation", (_, response) => unexpected(response, newId()))
+  // Refused where every other request is.
+  server.on("checkExpectation", (source, response) => server.enter(source, response))
   server.on("clientError", (error, socket) => refuse(error, socket, newId(), refusalMs))
   return server
 }
@@ -149,15 +153,6 @@ const notThere = (response: ServerResponse, { url }: IncomingMessage, requestId:
   response.end(body)
 }
 const NOT_THERE = "The server is being started or stopped. Send the request again shortly."
-
-/** `Expect` asks for something else than `100-continue`. */
-const unexpected = (response: ServerResponse, requestId: string): void => {
-  const message = "The only Expect that is met here is 100-continue. Leave the header out."
-  const body = errorText({ code: "validation_error", message }, requestId)
-  const length = Buffer.byteLength(body)
-  response.writeHead(417, { "content-type": "application/json", "content-length": length, "x-request-id": requestId })
-  response.end(body)
-}
 
 /** What the parser refuses never reaches the router; it gets the same kind of body. */
 const refuse = (

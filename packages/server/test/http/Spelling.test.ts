@@ -136,13 +136,37 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thi
     })
   )
 
-  it.effect("says what it cannot be expected to do", () =>
+  it.effect("says what it cannot be expected to do, as it says anything", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
-      const head = ["GET /api/v1/jobs HTTP/1.1", "Host: localhost", `Authorization: Bearer ${alice.key}`]
-      const told = yield* rawRequest(port, [...head, "Expect: the-moon"])
-      expect([told.status, told.head.toLowerCase().includes("x-request-id: ")]).toEqual([417, true])
-      expect(JSON.parse(told.body).error).toMatchObject({ code: "validation_error" })
+      const told = (line: string, host = "localhost") =>
+        Effect.map(
+          rawRequest(
+            port,
+            [
+              `${line} HTTP/1.1`,
+              `Host: ${host}`,
+              `Authorization: Bearer ${alice.key}`,
+              "X-Request-Id: mine",
+              "Expect: the-moon",
+              "Content-Length: 2"
+            ],
+            "{}"
+          ),
+          ({ body, head, status }) => {
+            for (const each of ["x-request-id: mine", "x-content-type-options: nosniff", "cache-control: no-store"]) {
+              expect(head.toLowerCase()).toContain(each)
+            }
+            const { code, type } = JSON.parse(body).error
+            return [status, code, type]
+          }
+        )
+      expect(yield* told("GET /api/v1/jobs")).toEqual([417, "validation_error", undefined])
+      expect(yield* told("POST /api/v1/jobs")).toEqual([417, "validation_error", undefined])
+      for (const line of ["POST /v1/chat/completions", "GET /v1/models", "POST /v1/nope"]) {
+        expect(yield* told(line)).toEqual([417, "validation_error", "invalid_request_error"])
+      }
+      expect(yield* told("POST /v1/chat/completions", "elsewhere")).toEqual([403, "forbidden", "permission_error"])
     })
   )
 })
