@@ -88,7 +88,7 @@ export const nodeServer = ({
 
 /** Whom a request is for is known before the router is asked. */
 class FrontServer extends Server {
-  private readonly pipelines: Pipelines
+  readonly pipelines: Pipelines
 
   constructor(newId: () => string, take: HotRoutes["Service"]["take"], meters: HttpMeters, options: ServerOptions) {
     super(options)
@@ -136,7 +136,11 @@ const makeServer = (
   server.on("connection", (socket) => meters.connected(socket))
   // Refused where every other request is.
   server.on("checkExpectation", (source, response) => server.enter(source, response))
-  server.on("clientError", (error, socket) => refuse(error, socket, newId(), refusalMs))
+  server.on("clientError", (error: Broken, socket) => {
+    const canTell = socket.writable && error.code !== "ECONNRESET" && !server.pipelines.isWithinAnswer(socket)
+    if (canTell) refuse(error, socket, newId(), refusalMs)
+    else socket.destroy()
+  })
   return server
 }
 
@@ -154,14 +158,10 @@ const notThere = (response: ServerResponse, { url }: IncomingMessage, requestId:
 }
 const NOT_THERE = "The server is being started or stopped. Send the request again shortly."
 
+type Broken = Error & { readonly code?: string }
+
 /** What the parser refuses never reaches the router; it gets the same kind of body. */
-const refuse = (
-  error: Error & { readonly code?: string },
-  socket: Duplex,
-  requestId: string,
-  refusalMs: number
-): void => {
-  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
+const refuse = (error: Broken, socket: Duplex, requestId: string, refusalMs: number): void => {
   const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
   const message = "The request is not valid HTTP, too slow, or its headers are too large."
   const body = errorText({ code: "validation_error", message }, requestId)

@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 
 /** Answered at once; browsers and clients of ours write one. */
 export const MOST_AT_ONCE = 16
@@ -29,7 +30,7 @@ interface Held {
 
 interface Line {
   /** Begun, and neither answered nor left. */
-  open: number
+  readonly open: Set<ServerResponse>
   /** Read already, in what came with the others. */
   readonly held: Array<Held>
   /** Of what is held. */
@@ -37,7 +38,7 @@ interface Line {
 }
 
 export class Pipelines {
-  private readonly lines = new WeakMap<Socket, Line>()
+  private readonly lines = new WeakMap<Duplex, Line>()
   private waiting = 0
   private bytes = 0
   private readonly start: (source: IncomingMessage, response: ServerResponse, over: () => void) => void
@@ -53,7 +54,7 @@ export class Pipelines {
     // Closed, it still tells the rest of what was read.
     if (socket.destroyed) return
     const line = this.lineOf(socket)
-    if (line.open < MOST_AT_ONCE) return this.begin(socket, line, source, response)
+    if (line.open.size < MOST_AT_ONCE) return this.begin(socket, line, source, response)
     const bytes = bytesOf(source)
     line.held.push({ source, response, bytes })
     this.count(line, 1, bytes)
@@ -61,10 +62,18 @@ export class Pipelines {
     if (isLong || this.waiting > MOST_WAITING_OF_ALL || this.bytes > MOST_BYTES_OF_ALL) socket.destroy()
   }
 
+  /** Whether an answer has begun and goes on: whatever else is written now would be read as more of it. */
+  isWithinAnswer(socket: Duplex): boolean {
+    for (const response of this.lines.get(socket)?.open ?? []) {
+      if (response.socket === socket && response.headersSent && !response.writableEnded) return true
+    }
+    return false
+  }
+
   private begin(socket: Socket, line: Line, source: IncomingMessage, response: ServerResponse): void {
-    line.open++
+    line.open.add(response)
     this.start(source, response, () => {
-      line.open--
+      line.open.delete(response)
       const next = socket.destroyed ? undefined : line.held.shift()
       if (next === undefined) return
       this.count(line, -1, -next.bytes)
@@ -81,7 +90,7 @@ export class Pipelines {
   private lineOf(socket: Socket): Line {
     const known = this.lines.get(socket)
     if (known !== undefined) return known
-    const line: Line = { open: 0, held: [], bytes: 0 }
+    const line: Line = { open: new Set(), held: [], bytes: 0 }
     this.lines.set(socket, line)
     socket.on("close", () => this.count(line, -line.held.splice(0).length, -line.bytes))
     return line

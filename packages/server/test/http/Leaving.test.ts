@@ -6,12 +6,18 @@ import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { MOST_AT_ONCE, MOST_BYTES } from "@sluice/server/http/Pipelines"
 import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { connect } from "node:net"
 
-const silent = HttpRouter.serve(HttpRouter.add("GET", "/never", Effect.never), { disableLogger: true }).pipe(
+const begun = HttpServerResponse.stream(Stream.concat(Stream.make(new TextEncoder().encode("begun")), Stream.never))
+const routes = Layer.mergeAll(
+  HttpRouter.add("GET", "/never", Effect.never),
+  HttpRouter.add("GET", "/begun", Effect.succeed(begun))
+)
+const silent = HttpRouter.serve(routes, { disableLogger: true }).pipe(
   Layer.provideMerge(
     nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]), drain: "100 millis", refusalMs: 200 })
   ),
@@ -43,6 +49,26 @@ it.live("a connection is closed after its refusal, which its caller can read", (
     expect(counts.connections.value).toBe(1)
     yield* until(() => counts.connections.value === 0)
   }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+)
+
+it.live(
+  "a connection is closed with nothing more where an answer has begun on it, and an answer that has not is replaced",
+  () =>
+    Effect.gen(function* () {
+      for (const [path, first] of [
+        ["/begun", "begun"],
+        ["/never", ""]
+      ] as const) {
+        const { counts, heard, socket } = yield* caller
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+        yield* until(() => counts.open.value === 1 && heard.text.includes(first))
+        const before = heard.text
+        socket.write("this is no HTTP\r\n\r\n")
+        yield* until(() => counts.open.value === 0 && counts.connections.value === 0)
+        yield* until(() => socket.closed || heard.ended)
+        expect(heard.text.slice(before.length)).toMatch(path === "/begun" ? /^$/ : /^HTTP\/1\.1 400 /)
+      }
+    }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
 )
 
 it.live("a connection is closed when its caller goes, though it sent a body that nobody reads", () =>
