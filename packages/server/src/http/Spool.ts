@@ -6,7 +6,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Context, Crypto, Effect, FileSystem, Layer } from "effect"
 import { createHash } from "node:crypto"
-import { mkdtempSync, readdirSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs"
+import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync, type Stats, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inWallTime } from "../clock/WallTime.ts"
@@ -47,13 +47,16 @@ const LEFT_AFTER_MS = 3_600_000
 
 /** Removes what servers left that were killed. One whose pid counts elsewhere, as in a container, can't be looked up. */
 const removeLeft = (nowMs: number): void => {
+  const known = new Map<number, ProcessIdentity>()
   for (const name of namesIn(tmpdir())) {
-    const pid = Number(/^sluice-forms-(\d+)-/.exec(name)?.[1])
-    if (Number.isNaN(pid)) continue
-    const now = processIdentity(pid)
+    const pid = Number(/^sluice-forms-([1-9]\d*)-/.exec(name)?.[1])
     const path = join(tmpdir(), name)
+    const found = Number.isNaN(pid) ? undefined : ownDirectory(path)
+    if (found === undefined) continue
+    const now = known.get(pid) ?? processIdentity(pid)
+    known.set(pid, now)
     const isHere = name.startsWith(spoolPlace(pid, now.place))
-    if (isHere ? !name.startsWith(spoolName(pid, now)) : nowMs - changedAt(path, nowMs) > LEFT_AFTER_MS) remove(path)
+    if (isHere ? !name.startsWith(spoolName(pid, now)) : nowMs - found.mtimeMs > LEFT_AFTER_MS) remove(path)
   }
 }
 
@@ -65,8 +68,15 @@ const namesIn = (directory: string): ReadonlyArray<string> => {
   }
 }
 
-const changedAt = (path: string, otherwise: number): number =>
-  statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? otherwise
+/** Nothing where it is no directory, or somebody else's: anybody may put anything into a directory for temporary files. */
+const ownDirectory = (path: string): Stats | undefined => {
+  try {
+    const found = lstatSync(path)
+    return found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid) ? found : undefined
+  } catch {
+    return undefined
+  }
+}
 
 const remove = (path: string): void => {
   try {

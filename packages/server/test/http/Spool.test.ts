@@ -3,7 +3,7 @@ import { layer } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
@@ -22,6 +22,7 @@ const { path, remove } = temporaryDirectory()
 beforeEach(() => void vi.stubEnv("TMPDIR", path))
 afterEach(() => {
   vi.unstubAllEnvs()
+  vi.restoreAllMocks()
   for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true })
 })
 afterAll(remove)
@@ -105,6 +106,34 @@ describe("The directory of a server", () => {
     }
     expect(aged(59)).toEqual([name])
     expect(aged(61)).toEqual([])
+  })
+
+  it("is a directory of the same user's with a pid that can be one; whatever else has such a name stays", () => {
+    const hourAgo = Date.now() / 1_000 - 3_660
+    const aged = (name: string) => {
+      utimesSync(join(path, left(name)), hourAgo, hourAgo)
+      return name
+    }
+    const elsewhere = aged("not-a-form")
+    const file = "sluice-forms-7-a-file"
+    writeFileSync(join(path, file), "x")
+    utimesSync(join(path, file), hourAgo, hourAgo)
+    const loop = "sluice-forms-7-loop"
+    symlinkSync(loop, join(path, loop))
+    const link = "sluice-forms-7-link"
+    symlinkSync(elsewhere, join(path, link))
+    const stay = [elsewhere, file, loop, link, aged("sluice-forms-0-x"), aged("sluice-forms--1-x")]
+    const gone = [aged("sluice-forms-7-one"), aged("sluice-forms-7-two"), aged("sluice-forms-99999999999999999999-x")]
+    const kill = vi.spyOn(process, "kill")
+    const user = vi.spyOn(process, "getuid").mockReturnValue(4_242)
+    start()
+    expect(readdirSync(path).toSorted()).toEqual([...stay, ...gone].toSorted())
+    expect(kill).not.toHaveBeenCalledWith(7, 0)
+    user.mockRestore()
+    start()
+    expect(readdirSync(path).toSorted()).toEqual(stay.toSorted())
+    expect(kill.mock.calls.filter(([pid]) => pid === 7)).toHaveLength(1)
+    expect(readdirSync(join(path, elsewhere))).toEqual(["aBcDeF"])
   })
 
   it("keeps no server from starting where there is none", () => {
