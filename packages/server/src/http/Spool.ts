@@ -6,7 +6,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Context, Crypto, Effect, FileSystem, Layer } from "effect"
 import { createHash } from "node:crypto"
-import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync, type Stats, statfsSync } from "node:fs"
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, type Stats, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inWallTime } from "../clock/WallTime.ts"
@@ -18,18 +18,27 @@ export class Spool extends Context.Service<Spool, FileSystem.FileSystem>()("@slu
     Spool,
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
-      const id = yield* Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-      const name = spoolName(process.pid, processIdentity(process.pid)) + id
+      const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
+      const prefix = spoolName(process.pid, processIdentity(process.pid))
       removeLeft(yield* inWallTime(Clock.currentTimeMillis))
-      const directory = () => join(tmpdir(), name)
-      yield* Effect.addFinalizer(() => Effect.sync(() => remove(directory())))
-      const made = Effect.suspend(() => files.makeDirectory(directory(), { mode: 0o700 }))
-      const within = Effect.suspend(() => files.makeTempDirectoryScoped({ directory: directory() }))
+      let name = prefix
+      let mode: number | undefined
+      const path = () => join(tmpdir(), name)
+      const isThere = () => mode !== undefined && mode === ownDirectory(path())?.mode
+      yield* Effect.addFinalizer(() => Effect.sync(() => isThere() && remove(path())))
+      // It is made with the first form, and again where somebody cleaned up meanwhile: by a name that nobody could know, as
+      // what has the old one by then may be anybody's.
+      const directory = Effect.map(newId, (id) => {
+        if (isThere()) return path()
+        name = prefix + id
+        make(path())
+        mode = ownDirectory(path())?.mode
+        return path()
+      })
       return {
         ...files,
-        // It is made with the first form, and again where somebody cleaned up meanwhile.
         makeTempDirectoryScoped: () =>
-          Effect.catchReason(within, "PlatformError", "NotFound", () => Effect.andThen(Effect.ignore(made), within))
+          Effect.flatMap(directory, (directory) => files.makeTempDirectoryScoped({ directory }))
       }
     })
   ).pipe(Layer.provide(NodeFileSystem.layer))
@@ -75,6 +84,14 @@ const ownDirectory = (path: string): Stats | undefined => {
     return found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid) ? found : undefined
   } catch {
     return undefined
+  }
+}
+
+const make = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch {
+    // Told by whoever is to put something there.
   }
 }
 

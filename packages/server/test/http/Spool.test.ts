@@ -3,7 +3,7 @@ import { layer } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Layer } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
@@ -63,22 +63,48 @@ layer(testServerOf(), { excludeTestServices: true, timeout: "60 seconds" })("a f
 })
 
 describe("The directory of a server", () => {
+  const form = Effect.scoped(
+    Effect.gen(function* () {
+      const inner = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+      return inner.slice(path.length + 1).split("/")[0]!
+    })
+  ).pipe(Effect.provideServiceEffect(FileSystem.FileSystem, Spool))
+
   it("is made with the first form, once more where it was cleaned up, and removed with the server", async () => {
-    const form = Effect.scoped(
-      Effect.gen(function* () {
-        const inner = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
-        expect(readdirSync(path).map((name) => inner.startsWith(join(path, name, "/")))).toEqual([true])
-      })
-    ).pipe(Effect.provideServiceEffect(FileSystem.FileSystem, Spool))
     const both = Effect.gen(function* () {
       expect(readdirSync(path)).toEqual([])
-      yield* form
-      for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true })
-      yield* form
-      expect(readdirSync(path).length).toBe(1)
+      const first = yield* form
+      expect([yield* form, readdirSync(path)]).toEqual([first, [first]])
+      rmSync(join(path, first), { recursive: true })
+      const second = yield* form
+      expect(readdirSync(path)).toEqual([second])
     })
     await Effect.runPromise(Effect.provide(both, spool))
     expect(readdirSync(path)).toEqual([])
+  })
+
+  it("is another one where something else has its name, which is left alone", async () => {
+    const elsewhere = left("elsewhere")
+    chmodSync(join(path, elsewhere), 0o700)
+    const others: ReadonlyArray<(name: string) => void> = [
+      (name) => chmodSync(join(path, left(name)), 0o777),
+      (name) => writeFileSync(join(path, name), "x"),
+      (name) => symlinkSync(elsewhere, join(path, name)),
+      // As of another user.
+      (name) => void vi.spyOn(process, "getuid").mockReturnValue(left(name).length)
+    ]
+    const taken: Array<string> = []
+    const all = Effect.gen(function* () {
+      for (const take of others) {
+        const name = yield* form
+        rmSync(join(path, name), { recursive: true })
+        take(name)
+        taken.push(name)
+        expect(taken).not.toContain(yield* form)
+      }
+    })
+    await Effect.runPromise(Effect.provide(all, spool))
+    expect(readdirSync(path)).toEqual(expect.arrayContaining([elsewhere, ...taken]))
   })
 
   it("is removed by the next server once its process is gone, and not before", async () => {
