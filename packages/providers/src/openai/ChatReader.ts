@@ -67,13 +67,16 @@ export class ChatReader {
   /** The last events. `whole`: the upstream said that it is through, so that an end that it left out can be filled in. */
   finish(whole: boolean, events: Array<ChatEvent>): void {
     if (this.flaw !== undefined) return
+    // An end that is handed on is seen: not that of one choice before all are sound.
+    const ends: Array<ChatEvent> = []
     for (const [index, { calls, reason, seen }] of this.choices.entries()) {
       // Servers that don't know `n` give one.
       if (!seen && whole && index > 0) return this.fail(callFailed("unserved"))
       if (reason === undefined && !(whole && seen)) return this.fail(callFailed("cut"))
-      if (!calls.finish(events)) return this.fail(callFailed("malformed"))
-      events.push({ _tag: "Finish", index, reason: reasonOf(reason ?? "stop", calls.count) })
+      if (!calls.finish(ends)) return this.fail(callFailed("malformed"))
+      ends.push({ _tag: "Finish", index, reason: reasonOf(reason ?? "stop", calls.count) })
     }
+    events.push(...ends)
     if (this.usage === undefined) return
     events.push({ _tag: "Usage", promptTokens: this.usage.prompt, completionTokens: this.usage.completion })
   }

@@ -2,13 +2,14 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { Inference } from "@sluice/domain/inference/Inference"
-import { Metering } from "@sluice/domain/inference/Metering"
+import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger, Random } from "effect"
 import { idOf, replica } from "../../../domain/test/inference/support/Workspace.ts"
 import { events, recordedServer, says, streams } from "./support/RecordedServer.ts"
-import { ask, chatEntry, question, world } from "./support/World.ts"
+import { inOrder } from "./support/Servers.ts"
+import { ask, chatEntry, question, type World, world } from "./support/World.ts"
 
 const usage = (completion: number) => ({
   completion_tokens: completion,
@@ -66,7 +67,21 @@ const words = Layer.succeed(
   Tokens,
   Tokens.by((text) => text.split(/\s+/).filter((word) => word !== "").length)
 )
-const books = Layer.succeed(Metering, { reserve: (charge) => Effect.succeed(charge), settle: () => Effect.void })
+
+/** The service over these models; what each request came to goes to `settled`. */
+const serviceOf = (models: World, settled: Array<Settlement> = []) =>
+  Inference.layerNoDeps.pipe(
+    Layer.provide([
+      Layer.succeed(Metering, {
+        reserve: (charge) => Effect.succeed(charge),
+        settle: (one) => Effect.sync(() => void settled.push(one))
+      }),
+      words,
+      Layer.succeed(ModelProvider, models),
+      NodeCrypto.layer,
+      replica
+    ])
+  )
 
 it.live("two answers of LocalAI that have one number are two, and its chunks of one number are one", () =>
   Effect.gen(function* () {
@@ -94,10 +109,7 @@ it.live("two answers of llama.cpp cost what both of them say, streamed and whole
     const server = yield* recordedServer((seen, response) =>
       seen.json.stream === true ? streams(response, inPieces) : says(response, 200, atOnce)
     )
-    const models = yield* world([chatEntry([{ base_url: server.url }])])
-    const service = Inference.layerNoDeps.pipe(
-      Layer.provide([books, words, Layer.succeed(ModelProvider, models), NodeCrypto.layer, replica])
-    )
+    const service = serviceOf(yield* world([chatEntry([{ base_url: server.url }])]))
     for (const stream of [true, false]) {
       const answer = yield* Effect.gen(function* () {
         const { chat } = yield* Inference
@@ -105,6 +117,42 @@ it.live("two answers of llama.cpp cost what both of them say, streamed and whole
       }).pipe(Effect.provide(service))
       expect(answer.choices.map(({ text }) => text)).toEqual(["a b e", "c d f g"])
       expect([stream, answer.usage]).toMatchObject([stream, { promptTokens: 3, completionTokens: 7 }])
+    }
+  }).pipe(Effect.scoped)
+)
+
+it.live("two streamed answers of which one is missing and nothing was said are asked of another server, or free", () =>
+  Effect.gen(function* () {
+    const silent = [chunk(0, { role: "assistant", content: "" })]
+    const thoughts = [0, 1].map((index) => chunk(index, { reasoning_content: "a b c" }))
+    for (const [name, ...said] of [
+      ["the second is missing", ...silent, chunk(0, {}, "length"), counts(40), "[DONE]"],
+      ["only the first thought", thoughts[0], chunk(0, {}, "length"), "[DONE]"],
+      ["the second is cut", ...thoughts, chunk(0, {}, "length")],
+      [
+        "the second calls nothing",
+        chunk(0, {}, "stop"),
+        chunk(1, { tool_calls: [{ index: 0, function: { arguments: "{}" } }] }, "tool_calls"),
+        "[DONE]"
+      ]
+    ] as const) {
+      const servers = yield* Effect.forEach([events(...said), inPieces], (text) =>
+        recordedServer((_, response) => streams(response, text))
+      )
+      const run = (count: number, settled: Array<Settlement> = []) =>
+        Effect.gen(function* () {
+          const models = yield* world([chatEntry(servers.slice(0, count).map(({ url }) => ({ base_url: url })))])
+          const asked = Effect.flatMap(Inference, ({ chat }) =>
+            chat(idOf.principal(1), "r", question({ n: 2 }), () => Effect.void)
+          )
+          return yield* Effect.provide(asked, serviceOf(models, settled))
+        }).pipe(Effect.provide(Logger.layer([])), Effect.provideService(Random.Random, inOrder))
+      const answer = yield* run(2)
+      expect([name, answer.choices.map(({ text }) => text)]).toEqual([name, ["a b e", "c d f g"]])
+      expect([name, answer.usage.completionTokens]).toEqual([name, 7])
+      const settled: Array<Settlement> = []
+      expect([name, (yield* Effect.exit(run(1, settled)))._tag]).toEqual([name, "Failure"])
+      expect([name, settled]).toMatchObject([name, [{ tokens: null, cost: 0n }]])
     }
   }).pipe(Effect.scoped)
 )
