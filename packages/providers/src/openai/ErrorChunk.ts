@@ -21,8 +21,8 @@ export const failureOf = (chunk: Fields, begun: boolean): CallFailed => {
 /** vLLM and SGLang say `code`, LiteLLM too (as a text), TGI `http_status_code`. */
 const STATUS_FIELDS = ["code", "status", "http_status_code"] as const
 const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 400 && status <= 599
-/** What may be the matter with a request that was taken; any other error then is a stream that breaks off. */
-const LATE = new Set([429, 500, 503])
+/** What a server that took a request may say later: it has too much to do. Any other error then is a stream that breaks off. */
+const LATE = new Set([429, 503])
 /** TGI says 422 whatever it is. */
 const OVERLOADED = /^model is overloaded/i
 const OWN_FAILURE = /^(request failed during generation|incomplete generation)/i

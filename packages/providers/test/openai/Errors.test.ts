@@ -80,24 +80,30 @@ describe("an error in the place of a stream's first word", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may be the request's doing after a word as well", () =>
+  it.live("is a broken stream once something was said", () =>
     Effect.gen(function* () {
-      const two = yield* over([says(delta({ content: "Hello" }), { error: { code: 500 } }), greets])
-      for (const _ of times) expect((yield* two.asking(tools)).reason).toBe("broken")
-      expect([two.counts(), yield* two.states]).toEqual([
-        [times.length, 0],
-        ["closed", "closed"]
-      ])
+      for (const code of [400, 500]) {
+        for (const said of [{ content: "Hello" }, { reasoning: "Hm" }]) {
+          for (const more of [{}, tools]) {
+            const one = yield* over([says(delta(said), { error: { message: "x", code } })])
+            for (const _ of times.slice(1)) expect((yield* one.asking(more)).reason).toBe("broken")
+            expect([code, yield* one.states, (yield* one.asked).reason]).toEqual([code, ["open"], "overloaded"])
+          }
+        }
+      }
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a broken stream once something was said", () =>
+  it.live("may be a server that has too much to do after a word as well", () =>
     Effect.gen(function* () {
-      const refused = { error: { message: "x", code: 400 } }
-      for (const said of [{ content: "Hello" }, { reasoning: "Hm" }]) {
-        const one = yield* over([says(delta(said), refused)])
-        for (const _ of times) yield* one.asked
-        expect([yield* one.states, (yield* one.asked).reason]).toEqual([["open"], "overloaded"])
+      for (const [code, state] of [
+        [429, "resting"],
+        [503, "open"]
+      ] as const) {
+        const two = yield* over([says(delta({ content: "Hello" }), { error: { code } }), greets])
+        expect([code, (yield* two.asked).reason, two.counts()]).toEqual([code, "overloaded", [1, 0]])
+        for (const _ of times) yield* two.asked
+        expect([code, yield* two.states]).toEqual([code, [state, "closed"]])
       }
     }).pipe(Effect.scoped)
   )
