@@ -89,6 +89,11 @@ export class ChatReader {
     // Nobody asked for it.
     if (state === undefined) return
     state.seen = true
+    const reason = text(choice["finish_reason"]) ?? ""
+    // OpenRouter puts what failed beside an answer that it gives with status 200.
+    if (isRecord(choice["error"]) && (reason === "" || FAILURES.has(reason))) {
+      return this.fail(failureOf(choice, this.begun))
+    }
     const whole = !isRecord(choice["delta"])
     const said = whole ? choice["message"] : choice["delta"]
     if (isRecord(said)) {
@@ -112,8 +117,7 @@ export class ChatReader {
         if (!state.calls.read(call, whole, events)) return this.fail(callFailed("malformed"))
       }
     }
-    const reason = text(choice["finish_reason"])
-    if (reason === undefined || reason === "") return
+    if (reason === "") return
     if (FAILURES.has(reason)) return this.fail(callFailed("malformed"))
     state.reason ??= REASONS[reason] ?? "stop"
   }
@@ -194,11 +198,13 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   length: "length",
   max_tokens: "length",
   model_length: "length",
+  model_context_window_exceeded: "length",
   tool_calls: "tool_calls",
   tool_use: "tool_calls",
   function_call: "tool_calls",
   content_filter: "content_filter",
+  sensitive: "content_filter",
   safety: "content_filter",
   SAFETY: "content_filter"
 }
-const FAILURES = new Set(["error", "abort", "cancelled", "network_error"])
+const FAILURES = new Set(["error", "abort", "cancelled", "network_error", "insufficient_system_resource"])
