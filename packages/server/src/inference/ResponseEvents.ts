@@ -1,7 +1,8 @@
 /**
- * A streamed response as text. One of these writes one answer; its events add up to the very output that a buffered answer
- * has. A message is done when a call or a refusal comes after it, and a call when anything does, if its arguments are whole by
- * then: some upstreams let calls grow side by side, and those are done at the end, as a refusal is.
+ * A streamed response as text. One of these writes one answer; its events add up to the output at its end, which is that of
+ * a buffered answer but for arguments that come after their call is done. A message is done when a call or a refusal comes
+ * after it, and a call when anything does, if its arguments are whole by then: some upstreams let calls grow side by side,
+ * and those are done at the end, as a refusal is.
  */
 import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import {
@@ -50,8 +51,8 @@ export class ResponseEvents implements AnswerWire {
   private readonly calls: Array<number> = []
   /** The call that nothing came after yet, with its arguments so far. */
   private call: { readonly index: number; readonly id: string; readonly name: string; arguments: string } | undefined
-  /** The places of the calls that are done. */
-  private readonly callsDone = new Set<number>()
+  /** The calls that are done, by their places. */
+  private readonly callsDone = new Map<number, CallItem>()
 
   /** `asked`: when, in Unix seconds. */
   constructor(request: ResponseRequest, asked: number) {
@@ -69,8 +70,10 @@ export class ResponseEvents implements AnswerWire {
   /** What is not done yet, and the whole response. */
   end(answer: Answer): string {
     const state = endState(this.request, answer)
+    // What was told as done stays as it was told, whatever came after it.
+    const output = state.output.map((item, index) => this.callsDone.get(index) ?? item)
     let text = this.begin(answer.head)
-    for (const [index, item] of state.output.entries()) {
+    for (const [index, item] of output.entries()) {
       // An answer without a word is a message too.
       if (index === this.begun) text += this.beginMessage()
       if (this.callsDone.has(index)) continue
@@ -78,7 +81,8 @@ export class ResponseEvents implements AnswerWire {
       else if (index === this.message) text += this.messageDone(item)
       else if (index === this.refusal) text += this.refusalDone(item, answer.choices[0]?.refusal?.text ?? "")
     }
-    return text + this.lifecycle(state.status === "completed" ? "response.completed" : "response.incomplete", state)
+    const type = state.status === "completed" ? "response.completed" : "response.incomplete"
+    return text + this.lifecycle(type, { ...state, output })
   }
 
   /**
@@ -174,8 +178,9 @@ export class ResponseEvents implements AnswerWire {
     const { call } = this
     this.call = undefined
     if (call === undefined || !isWhole(call.arguments)) return ""
-    this.callsDone.add(call.index)
-    return this.callDone(call.index, callItem(this.request, this.key, call.index, call, "completed"))
+    const item = callItem(this.request, this.key, call.index, call, "completed")
+    this.callsDone.set(call.index, item)
+    return this.callDone(call.index, item)
   }
 
   private messageDone(item: OutputItem): string {
