@@ -32,7 +32,7 @@ const BUSY = new Set([429])
 /** Of the others below 500 these are no matter of the request: a wrong key, no credit, a wrong name, too slow. */
 const OPERATORS = new Set([401, 402, 404, 408])
 
-export const isRefusal = ({ fault, status }: CallFailed): boolean => fault === "status" && REFUSALS.has(status)
+const isRefusal = ({ fault, status }: CallFailed): boolean => fault === "status" && REFUSALS.has(status)
 
 /** An answer below 500 that is neither the operator's matter nor the moment's. A 403 may be moderation. */
 const isOfRequest = ({ fault, status }: CallFailed): boolean =>

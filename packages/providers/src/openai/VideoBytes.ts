@@ -6,7 +6,7 @@
 import type { ByteRange, VideoBytes, VideoProgress } from "@sluice/domain/inference/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Cause, Effect, Stream } from "effect"
-import { callFailed, type CallFailed, isRefusal, toldOf } from "./CallFailed.ts"
+import { callFailed, type CallFailed, toldOf } from "./CallFailed.ts"
 import { type Exchange, GO_ON } from "./Exchange.ts"
 import { checked } from "./Reply.ts"
 import type { Call, Plan, Upstreams } from "./Upstreams.ts"
@@ -63,7 +63,7 @@ const isWithheld = ({ fault, status }: CallFailed, exchange: Exchange): boolean 
     ? WITHHELD.has(status) || (status >= 300 && status < 400)
     : fault === "malformed" && exchange.status !== 0
 
-const WITHHELD = new Set([400, 403, 410, 415, 422])
+const WITHHELD = new Set([400, 403, 410, 413, 415, 422])
 /** Some say that a film is made before it is where they fetch it from. */
 const NOT_YET = new Set([404, 409, 423, 425])
 const NEARLY: VideoProgress = { _tag: "Filming", percent: 99 }
@@ -105,7 +105,7 @@ const film = (exchange: Exchange, lease: Parameters<Call<unknown, never>>[0]): E
 /** Of a film that was there: who does not give it out, or has forgotten it, is well, and makes others. */
 const kept: typeof film = (exchange, lease) =>
   Effect.mapError(film(exchange, lease), (error) =>
-    isUnknown(error) || isRefusal(error) ? callFailed("unserved") : error
+    isUnknown(error) || isWithheld(error, exchange) ? callFailed("unserved") : error
   )
 
 const bytes = (upstreams: Upstreams, plan: Plan, id: string, start: number, end: number) => {

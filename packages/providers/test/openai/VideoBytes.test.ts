@@ -33,22 +33,17 @@ describe("the bytes of a film", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is an error with status 200, or ends too early is broken", () =>
+  it.live("that ends too early is broken", () =>
     Effect.gen(function* () {
       const { model, provider, servers } = yield* over([studio(true)])
       const reference = yield* provider.submit(model, task)
-      const read = Effect.flatMap(provider.read(model, reference, undefined), ({ bytes }) => Stream.runDrain(bytes))
-      for (const script of [
-        (_: unknown, response) => says(response, 200, { error: "expired" }, { "content-type": "application/json" }),
-        (seen, response) => {
-          const range = `bytes ${seen.headers.range?.slice(6)}/1000`
-          response.writeHead(206, { "content-type": "video/mp4", "content-range": range })
-          response.end("short")
-        }
-      ] satisfies ReadonlyArray<Script>) {
-        servers[0]!.script = script
-        expect(yield* told(read)).toBe("broken")
+      servers[0]!.script = (seen, response) => {
+        const range = `bytes ${seen.headers.range?.slice(6)}/1000`
+        response.writeHead(206, { "content-type": "video/mp4", "content-range": range })
+        response.end("short")
       }
+      const read = Effect.flatMap(provider.read(model, reference, undefined), ({ bytes }) => Stream.runDrain(bytes))
+      expect(yield* told(read)).toBe("broken")
     }).pipe(Effect.scoped)
   )
 
@@ -56,8 +51,15 @@ describe("the bytes of a film", () => {
     Effect.gen(function* () {
       const { health, model, provider, servers } = yield* over([studio(true)])
       const reference = yield* provider.submit(model, task)
-      for (const status of [400, 404, 410]) {
-        servers[0]!.script = (_, response) => says(response, status, { error: { message: "expired" } })
+      for (const [status, headers] of [
+        ...[302, 307, 400, 403, 404, 410, 413, 415, 422].map((status) => [status, {}] as const),
+        // An error, a page, and what nobody could hand on.
+        [200, {}],
+        [200, { "content-type": "text/html" }],
+        [206, { "content-type": "video/mp4", "content-encoding": "gzip" }]
+      ] as const) {
+        const withheld: Script = (_, response) => says(response, status, { error: { message: "expired" } }, headers)
+        servers[0]!.script = withheld
         for (let i = 0; i <= MOST_FAILURES; i++) {
           expect([status, yield* told(provider.read(model, reference, undefined))]).toEqual([status, "unserved"])
         }
@@ -65,12 +67,18 @@ describe("the bytes of a film", () => {
         // Forgotten between its size and its bytes.
         servers[0]!.script = studio(true)
         const { bytes } = yield* provider.read(model, reference, undefined)
-        servers[0]!.script = (_, response) => says(response, status, {})
+        servers[0]!.script = withheld
         for (let i = 0; i <= MOST_FAILURES; i++) {
           expect([status, yield* told(Stream.runDrain(bytes))]).toEqual([status, "unserved"])
         }
         expect(yield* health).toMatchObject([{ state: "closed" }])
       }
+      // What may pass is its server's.
+      servers[0]!.script = (_, response) => says(response, 500, {})
+      for (let i = 0; i < MOST_FAILURES; i++) {
+        expect(yield* told(provider.read(model, reference, undefined))).toBe("broken")
+      }
+      expect(yield* health).toMatchObject([{ state: "open" }])
     }).pipe(Effect.scoped)
   )
 
