@@ -41,14 +41,14 @@ const begins = async (count: number) => {
   expect(begun.length).toBe(count)
 }
 
-/** A connection that is only looked at, and what it may begin of what it has read. */
-const looked = (pipelines: Pipelines) => {
+/** A connection that is only looked at, and what it may begin of what it has read; all its requests have this head. */
+const looked = (pipelines: Pipelines, head: Partial<IncomingMessage> = {}) => {
   const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => void 0 })
   socket.destroy = () => {
     socket.destroyed = true
     socket.emit("close")
   }
-  const source = { socket, headers: {}, rawHeaders: [] } as unknown as IncomingMessage
+  const source = { socket, headers: {}, rawHeaders: [], ...head } as unknown as IncomingMessage
   const enter = (count: number) => {
     for (let n = 0; n < count; n++) pipelines.enter(source, {} as ServerResponse)
   }
@@ -82,6 +82,29 @@ describe("The requests of all connections", () => {
     next.enter(MOST_AT_ONCE + MOST_WAITING)
     expect(next.socket.destroyed).toBe(false)
     expect(another()).toBe(true)
+  })
+
+  it("count by their heads and by what may be held of their bodies, for as long as they wait", () => {
+    const heads: ReadonlyArray<readonly [Partial<IncomingMessage>, number]> = [
+      [{ rawHeaders: ["cookie", "x".repeat(9_994)] }, 10_000],
+      [{ url: `/?${"x".repeat(9_998)}` }, 10_000],
+      [{ headers: { "content-length": "10000" } }, 10_000],
+      [{ headers: { "content-length": "10000000" } }, MOST_OF_BODY]
+    ]
+    for (const [head, bytes] of heads) {
+      const overs: Array<() => void> = []
+      const { enter, socket } = looked(new Pipelines((_, __, over) => void overs.push(over)), head)
+      const most = Math.floor(MOST_BYTES / bytes)
+      enter(MOST_AT_ONCE + most)
+      // Each that begins makes room for another one, though they are many more in the end than may wait together.
+      for (let n = 0; n < 2 * most; n++) {
+        overs[n]!()
+        enter(1)
+      }
+      expect([head, socket.destroyed]).toEqual([head, false])
+      enter(1)
+      expect([head, socket.destroyed]).toEqual([head, true])
+    }
   })
 })
 
