@@ -1,6 +1,6 @@
 /** Where files of forms lie while they come, and what becomes of those of a server that was killed. */
 import { layer } from "@effect/vitest"
-import { Effect, Fiber, FileSystem, Layer } from "effect"
+import { Clock, Effect, Fiber, FileSystem, Layer } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
@@ -14,8 +14,12 @@ import { rawRequest } from "./support/RawHttp.ts"
 import { TestServer, testServerOf } from "./support/TestServer.ts"
 
 const spool = Spool.layer.pipe(Layer.provide(PooledCrypto.layer))
+/** The service's own, which runs faster than the machine's. */
+const fast: Clock.Clock = Object.assign(Object.create(Clock.Clock.defaultValue()), {
+  currentTimeMillis: Effect.succeed(Date.UTC(2100, 0))
+})
 /** At once: the socket listens meanwhile, with nobody to answer. */
-const start = () => Effect.runSync(Effect.provide(Effect.void, spool))
+const start = () => Effect.runSync(Effect.provideService(Effect.provide(Effect.void, spool), Clock.Clock, fast))
 const own = spoolName(process.pid, processIdentity(process.pid))
 
 const { path, remove } = temporaryDirectory()
@@ -107,6 +111,12 @@ describe("The directory of a server", () => {
     expect(readdirSync(path)).toEqual(expect.arrayContaining([elsewhere, ...taken]))
   })
 
+  it("is made once for forms that come together", async () => {
+    const form = Effect.flatMap(Spool, (files) => files.makeTempDirectoryScoped())
+    const several = Effect.scoped(Effect.all([form, form, form], { concurrency: "unbounded" }))
+    expect(new Set(await Effect.runPromise(Effect.provide(several, spool))).size).toBe(3)
+  })
+
   it("is removed by the next server once its process is gone, and not before", async () => {
     const other = spawn("sleep", ["600"])
     const name = left(`${spoolName(other.pid!, processIdentity(other.pid!))}one`)
@@ -122,7 +132,7 @@ describe("The directory of a server", () => {
     expect(readdirSync(path).toSorted()).toEqual([mine, ...others].toSorted())
   })
 
-  it("is left alone for an hour where nobody here can look up its process", () => {
+  it("is left alone for an hour of the machine's own clock where nobody here can look up its process", () => {
     const name = left(`${spoolName(1, { place: "another container", startedAt: "" })}one`)
     const aged = (minutes: number) => {
       const at = Date.now() / 1_000 - 60 * minutes
