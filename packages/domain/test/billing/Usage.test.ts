@@ -99,6 +99,26 @@ onEveryDatabase("The breakdown of usage", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
+  it.effect("has the days of UTC, wherever the database thinks it is", () =>
+    Effect.gen(function* () {
+      const tenant = yield* makeTenant()
+      const sql = yield* PgClient.PgClient
+      for (const at of DAYS) yield* insert(tenant, { model: "m", key: GONE, at, cost: 1n })
+      for (const zone of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
+        const days = Effect.andThen(
+          sql.unsafe(`set local time zone '${zone}'`),
+          all(tenant, "day", "2027-03-09", "2027-03-12", 10)
+        )
+        const groups = yield* sql.withTransaction(days)
+        expect(groups.map(({ id, requests }) => [zone, id, requests])).toEqual([
+          [zone, "2027-03-12", 1],
+          [zone, "2027-03-10", 2],
+          [zone, "2027-03-09", 1]
+        ])
+      }
+    }).pipe(Effect.provide(TestLayer))
+  )
+
   it.effect("names keys and environments that are still there", () =>
     Effect.gen(function* () {
       const tenant = yield* makeTenant()
