@@ -1,5 +1,6 @@
 /** Which environment a request works in, what its key may do, and what money says first (decisions: Tenancy, Jobs). */
 import { expect, layer } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Told } from "./support/TestServer.ts"
 import { TestServer, testServer } from "./support/TestServer.ts"
@@ -114,6 +115,41 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights"
       }
       const quote = yield* ask("/api/v1/jobs/quote", { body: job })
       expect(quote.json.data).toMatchObject({ cost_per_hour: 2, affordable: true })
+    })
+  )
+
+  it.effect("works in one environment, however it is named, and in none where two are", () =>
+    Effect.gen(function* () {
+      const { alice, ask } = yield* TestServer
+      const sql = yield* PgClient.PgClient
+      const id = "01890a5d-ac96-774b-bcce-b302099a8058"
+      yield* sql.unsafe(
+        `insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
+           select $1, workspace_id, 'other', false, month, created_at, wake_at from environments where workspace_id = $2`,
+        [id, alice.workspaceId]
+      )
+      const asked = (query: string | undefined, header: string | undefined) =>
+        ask(`/api/v1/jobs${query === undefined ? "" : `?environment=${query}`}`, {
+          body: job,
+          headers: header === undefined ? {} : { "x-environment": header }
+        })
+      for (const [query, header] of [
+        ["other", undefined],
+        [undefined, "other"],
+        ["other", id],
+        [id, "other"]
+      ] as const) {
+        const { json, status } = yield* asked(query, header)
+        expect([query, header, status, json.data?.environment_id]).toEqual([query, header, 201, id])
+      }
+      for (const [query, header] of [
+        ["other", "default"],
+        ["default", id]
+      ] as const) {
+        const told = yield* asked(query, header)
+        expect([query, header, told.status]).toEqual([query, header, 422])
+        expect(pathsOf(told)).toEqual(["environment"])
+      }
     })
   )
 })
