@@ -132,6 +132,9 @@ describe("a streamed response", () => {
       // Upstreams that begin all calls first, or whose calls grow side by side.
       [[call(0), call(1), first, args(1, "{}"), second], "+0 +1 -0 -1"],
       [[call(0), first, call(1), second, args(1, "{}")], "+0 +1 -0 -1"],
+      [[call(0), call(1), args(1, '{"a":'), args(0, "{}"), args(1, "1}"), call(2), args(2, "{}")], "+0 +1 -1 +2 -0 -2"],
+      // A number may go on.
+      [[call(0), args(0, "1"), call(1), args(0, "2")], "+0 +1 -0 -1"],
       // What comes after a whole object is told nowhere.
       [[call(0), args(0, "{}"), call(1), args(1, "{}"), args(0, "\n")], "+0 -0 +1 -1", ["{}", "{}"]],
       [[call(0), args(0, "{}"), words, args(0, '{"a":1}')], "+0 -0 +1 -1", ["{}"]]
