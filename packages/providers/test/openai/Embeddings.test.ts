@@ -29,8 +29,10 @@ describe("embeddings", () => {
         [0, 1]
       ])
       expect(server.seen[1]!.json).toMatchObject({ dimensions: 2 })
-      server.script = (_, response) => says(response, 200, { data: data.slice(1) })
-      expect(yield* reasonOf(embed(model, ["a", "b"], 4))).toBe("broken")
+      for (const wrong of [data.slice(1), [data[0], data[0]]]) {
+        server.script = (_, response) => says(response, 200, { data: wrong })
+        expect(yield* reasonOf(embed(model, ["a", "b"], 4))).toBe("broken")
+      }
     }).pipe(Effect.scoped)
   )
 
