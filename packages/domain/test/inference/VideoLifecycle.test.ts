@@ -53,7 +53,7 @@ describe("VideoLifecycle", () => {
 
   it("fails at once where it is refused, and asks again where the provider is silent", () => {
     const times = { createdAt: 0, now: 1, limitMs }
-    for (const reason of ["refused", "too_large"] as const) {
+    for (const reason of ["refused", "too_large", "unserved"] as const) {
       expect(advance(ORDERED, { _tag: "Silent", reason }, times).status).toBe("failed")
     }
     for (const reason of ["denied", "forbidden", "overloaded", "broken", "timeout"] as const) {
