@@ -68,7 +68,7 @@ it("captions begin with their words", () => {
 })
 
 it("captions keep all of their words, whatever a text has of their format", () => {
-  const text = " One.\r\n \n\tTwo --> three ---> four: <b>R&D</b>, a < b. "
+  const text = " One.\r\n \n\tTwo\r--> three ---> four: <b>R&D</b>, a < b. "
   const caption = "One. Two -> three -> four: <b>R&D</b>, a < b."
   const line = (format: TranscriptFormat) => rendered(text, [text, "Next."], false, format).split("\n\n")
   expect(line("srt")).toEqual([

@@ -22,6 +22,7 @@ it("refuses what is no image", () => {
     ["!!!!", "must be in base64"],
     [`${base64(png)}!`, "must be in base64"],
     [`${large}!`, "must be in base64"],
+    [`${large.slice(0, 20)}!${large}`, "must be in base64"],
     [`${large}===`, "must be in base64"],
     ["iVBORw0KGg", "must be in base64"],
     [base64("hello"), "must be PNG"],
