@@ -1,0 +1,72 @@
+/** The breakdown of usage as its route gives it: to whom, what is left out, and pages whose cursors are names of any length. */
+import { expect, layer } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { TestServer, testServer } from "./support/TestServer.ts"
+
+const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
+/** As long as the id of a model may be, in the longest letters. */
+const MODELS = ["a", "b".repeat(256), "\u{1f600}".repeat(128), "ä/ö"]
+const AT = ["2027-03-09T12:00:00Z", "2027-04-01T00:00:00Z", "2027-04-02T00:00:00Z", "2027-04-03T00:00:00Z"]
+
+layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the breakdown of usage", (it) => {
+  it.effect("is by day where nothing else is said, from the first of the month of its last day", () =>
+    Effect.gen(function* () {
+      const { alice, ask } = yield* TestServer
+      const sql = yield* PgClient.PgClient
+      for (const [n, model] of MODELS.entries()) {
+        yield* sql.unsafe(
+          `insert into usage (id, workspace_id, environment_id, key_id, model, tokens_in, tokens_out, cost, at)
+             values ($1, $2, $3, $3, $4, 1, 2, 3000, $5)`,
+          [`01890a5d-ac96-774b-bcce-b302099a810${n}`, alice.workspaceId, MISSING, model, new Date(AT[n]!)]
+        )
+      }
+      const groups = (query: string) =>
+        Effect.map(ask(`/api/v1/billing/usage/breakdown?${query}`), ({ json }) =>
+          json.data.map(({ group }: { readonly group: string }) => group)
+        )
+      expect(yield* groups("to=2027-04-02")).toEqual(["2027-04-02", "2027-04-01"])
+      expect(yield* groups("to=2027-04-02&from=2027-03-01")).toEqual(["2027-04-02", "2027-04-01", "2027-03-09"])
+      const found: Array<string> = []
+      let cursor = ""
+      do {
+        const next = cursor === "" ? "" : `&cursor=${cursor}`
+        const { json } = yield* ask(
+          `/api/v1/billing/usage/breakdown?by=model&from=2027-03-01&to=2027-04-30&limit=1${next}`
+        )
+        found.push(json.data[0].group)
+        cursor = json.meta.cursor
+      } while (cursor !== "")
+      expect(found.toSorted()).toEqual(MODELS.toSorted())
+    })
+  )
+
+  it.effect("is for keys of billing, and names them", () =>
+    Effect.gen(function* () {
+      const { bob, ask } = yield* TestServer
+      const sql = yield* PgClient.PgClient
+      const made = (scope: string) =>
+        Effect.map(
+          ask("/api/v1/api-keys", { key: bob.key, body: { name: `my ${scope}`, scopes: [scope] } }),
+          ({ json }): { readonly id: string; readonly key: string } => json.data
+        )
+      const [billing, inference] = [yield* made("billing:read"), yield* made("inference:read")]
+      for (const [n, key] of [billing.id, MISSING].entries()) {
+        yield* sql.unsafe(
+          `insert into usage (id, workspace_id, environment_id, key_id, model, tokens_in, tokens_out, cost, at)
+             values ($1, $2, $3, $4, 'm', 1, 2, 3000, $5)`,
+          [`01890a5d-ac96-774b-bcce-b302099a811${n}`, bob.workspaceId, MISSING, key, new Date(AT[0]!)]
+        )
+      }
+      const query = "/api/v1/billing/usage/breakdown?by=key&to=2027-03-31"
+      const { json, status } = yield* ask(query, { key: billing.key })
+      const names = json.data.map(({ group, name }: { readonly group: string; readonly name: unknown }) => [
+        group,
+        name
+      ])
+      expect([status, Object.fromEntries(names)]).toEqual([200, { [billing.id]: "my billing:read", [MISSING]: null }])
+      const refused = yield* ask(query, { key: inference.key })
+      expect([refused.status, refused.json.error.code]).toEqual([403, "forbidden"])
+    })
+  )
+})
