@@ -78,3 +78,18 @@ it("a run that flooded does so again, and one that was spared does not, whatever
   rates.log_flood = 1
   expect(size("two")).toBe(0)
 })
+
+it.effect("a run that takes the host long is known for that, and how long others wait for it", () =>
+  Effect.gen(function* () {
+    const { floods } = floodsOf(1)
+    const patience = Effect.void
+    const told: Array<string> = []
+    const shell = yield* Effect.provide(Shell, InlineShell.layer)
+    const slow = floods.shell({
+      patience,
+      run: (run, slow = () => {}) => Effect.andThen(Effect.sync(slow), shell.run(run))
+    })
+    yield* slow.run(run, () => void told.push("slow"))
+    expect([told, slow.patience]).toEqual([["slow"], patience])
+  })
+)
