@@ -162,6 +162,8 @@ describe("models and money", () => {
       9
     )
     expect((await sluice("usage", "--by", "key")).out).toMatch(/^KEY +REQUESTS .*COST\n\S.* \$0\.0\d+\nall +/)
+    const earlier = JSON.parse((await sluice("usage", "--from", "2020-01-01", "--to", "2020-01-31", "--json")).out)
+    expect(earlier).toMatchObject({ total_requests: 0, total_cost: 0, groups: [] })
     const wrong = await sluice("usage", "--from", "2026-02-30")
     expect([wrong.code, wrong.out]).toEqual([2, ""])
     expect(wrong.err).toMatch(/from.*must be a date/)
