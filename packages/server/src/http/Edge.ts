@@ -90,7 +90,7 @@ const handled = (
     onSuccess: (response) =>
       body.overflowed() && response.status !== 413
         ? refuse(payloadTooLarge(limit))
-        : response.status === 415 && response.headers["content-type"] !== "application/json"
+        : response.status === 415
           ? refuse(unsupportedMediaType)
           : Effect.succeed(response),
     onFailure: (cause): Handled =>
