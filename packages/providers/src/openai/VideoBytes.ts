@@ -1,7 +1,7 @@
 /**
  * The bytes of a film at an upstream, or a part of them. Its size is asked for first, so that the answer's head is right
- * before a byte is there; the bytes themselves are asked for when they are read, and an upstream that ignores the range is
- * read from its start.
+ * before a byte is there; the bytes themselves are asked for when they are read. An upstream that gives no parts, or does not
+ * say of how much they are parts, is read from its start.
  */
 import type { ByteRange, VideoBytes, VideoProgress } from "@sluice/domain/inference/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
@@ -13,6 +13,8 @@ import type { Call, Plan, Upstreams } from "./Upstreams.ts"
 import { isUnknown, LOST } from "./VideoCall.ts"
 
 const MOST_BYTES = 8 * 1024 * 1024 * 1024
+/** The range of its first byte. */
+const FIRST = "bytes=0-0"
 
 export const videoBytes = (
   upstreams: Upstreams,
@@ -20,9 +22,10 @@ export const videoBytes = (
   id: string,
   range: ByteRange | undefined
 ): Effect.Effect<VideoBytes, UpstreamFailed> =>
-  Effect.map(upstreams.run(sizeCall(id), plan), (size) => {
+  Effect.map(upstreams.run(sizeCall(id), plan), ({ parts, size }) => {
     const { end, start } = within(size, range)
-    return { size, start, end, bytes: start >= end ? Stream.empty : bytes(upstreams, plan, id, start, end) }
+    const bytes = start >= end ? Stream.empty : bytesOf(upstreams, plan, id, start, end, parts)
+    return { size, start, end, bytes }
   })
 
 /** `[start, end)` of a file. */
@@ -33,12 +36,13 @@ export const within = (size: number, range: ByteRange | undefined) => {
   return { start, end: Math.max(start, Math.min(size, (range.end ?? size - 1) + 1)) }
 }
 
-const send = (lease: Parameters<Call<unknown, never>>[0], id: string, range: string) =>
+/** `range` undefined: all of it. */
+const send = (lease: Parameters<Call<unknown, never>>[0], id: string, range: string | undefined) =>
   lease.send({
     method: "GET",
     path: `/videos/${encodeURIComponent(id)}/content`,
     accept: "*/*",
-    headers: ["range", range],
+    headers: range === undefined ? [] : ["range", range],
     mostBytes: MOST_BYTES
   })
 
@@ -47,9 +51,10 @@ export const thereCall =
   (id: string): Call<VideoProgress, never> =>
   (lease) =>
     Effect.suspend(() => {
-      const exchange = send(lease, id, "bytes=0-0")
-      return Effect.matchEffect(film(exchange, lease), {
-        onSuccess: () => Effect.succeed<VideoProgress>({ _tag: "Completed" }),
+      const exchange = send(lease, id, FIRST)
+      const first = Effect.flatMap(film(exchange, lease), () => exchange.read)
+      return Effect.matchEffect(first, {
+        onSuccess: (bytes) => Effect.succeed(bytes === undefined ? NEARLY : COMPLETED),
         onFailure: (error) => {
           if (NOT_YET.has(error.status)) return Effect.succeed(NEARLY)
           return isWithheld(error, exchange) ? Effect.succeed(LOST) : Effect.fail(error)
@@ -64,25 +69,46 @@ const isWithheld = ({ fault, status }: CallFailed, exchange: Exchange): boolean 
     : fault === "malformed" && exchange.status !== 0
 
 const WITHHELD = new Set([400, 403, 410, 413, 415, 422])
-/** Some say that a film is made before it is where they fetch it from. */
-const NOT_YET = new Set([404, 409, 423, 425])
+/** Some say that a film is made before it is where they fetch it from, or before a byte of it is (416). */
+const NOT_YET = new Set([404, 409, 416, 423, 425])
 const NEARLY: VideoProgress = { _tag: "Filming", percent: 99 }
+const COMPLETED: VideoProgress = { _tag: "Completed" }
+
+interface Size {
+  readonly size: number
+  /** Whether it gives parts of it. */
+  readonly parts: boolean
+}
 
 const sizeCall =
-  (id: string): Call<number, never> =>
+  (id: string): Call<Size, never> =>
   (lease) =>
-    Effect.suspend(() => {
-      const exchange = send(lease, id, "bytes=0-0")
-      return Effect.flatMap(kept(exchange, lease), () => {
-        // It tells no size: all of it is read for that once, and again for its bytes.
-        if (exchange.status === 200 && exchange.header("content-length") === undefined) return counted(exchange)
-        const size =
-          exchange.status === 206
-            ? /^bytes \d+-\d+\/(\d{1,15})$/.exec(exchange.header("content-range") ?? "")?.[1]
-            : exchange.header("content-length")
-        return /^\d{1,15}$/.test(size ?? "") ? Effect.succeed(Number(size)) : Effect.fail(callFailed("malformed"))
-      })
+    Effect.filterOrFail(
+      sizeOf(lease, id, FIRST),
+      // It is not there any more.
+      ({ size }) => size > 0,
+      () => callFailed("unserved")
+    )
+
+const sizeOf = (
+  lease: Parameters<Call<unknown, never>>[0],
+  id: string,
+  range: string | undefined
+): Effect.Effect<Size, CallFailed> =>
+  Effect.suspend(() => {
+    const exchange = send(lease, id, range)
+    return Effect.flatMap(kept(exchange, lease), () => {
+      const parts = exchange.status === 206
+      const size = parts
+        ? /^bytes \d+-\d+\/(\d{1,15})$/.exec(exchange.header("content-range") ?? "")?.[1]
+        : exchange.header("content-length")
+      if (/^\d{1,15}$/.test(size ?? "")) return Effect.succeed({ size: Number(size), parts })
+      // It does not say of how much it is a part.
+      if (parts) return range === undefined ? Effect.fail(callFailed("malformed")) : sizeOf(lease, id, undefined)
+      // It tells no size: all of it is read for that once, and again for its bytes.
+      return Effect.map(counted(exchange), (size) => ({ size, parts }))
     })
+  })
 
 const counted = (exchange: Exchange): Effect.Effect<number, CallFailed> =>
   Effect.suspend(() => {
@@ -108,9 +134,9 @@ const kept: typeof film = (exchange, lease) =>
     isUnknown(error) || isWithheld(error, exchange) ? callFailed("unserved") : error
   )
 
-const bytes = (upstreams: Upstreams, plan: Plan, id: string, start: number, end: number) => {
+const bytesOf = (upstreams: Upstreams, plan: Plan, id: string, start: number, end: number, parts: boolean) => {
   const opened = upstreams.open((lease) => {
-    const exchange = send(lease, id, `bytes=${start}-${end - 1}`)
+    const exchange = send(lease, id, parts ? `bytes=${start}-${end - 1}` : undefined)
     return Effect.as(kept(exchange, lease), exchange)
   }, plan)
   return Stream.unwrap(

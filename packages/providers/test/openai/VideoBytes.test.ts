@@ -102,6 +102,47 @@ describe("the bytes of a film", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("whose parts do not say of how much they are is read from its start", () =>
+    Effect.gen(function* () {
+      const { model, provider, servers } = yield* over([studio(true)])
+      const reference = yield* provider.submit(model, task)
+      for (const length of [{}, { "content-length": "9" }]) {
+        servers[0]!.script = (seen, response) => {
+          const part = seen.headers.range !== undefined
+          response.writeHead(part ? 206 : 200, {
+            "content-type": "video/mp4",
+            ...(part ? { "content-range": "bytes 0-0/*" } : length)
+          })
+          response.write("n")
+          response.end(part ? "" : "o length")
+        }
+        for (const [range, start, text] of [
+          [undefined, 0, "no length"],
+          [{ start: 3, end: 5 }, 3, "len"],
+          [{ suffix: 2 }, 7, "th"]
+        ] as const) {
+          const read = yield* provider.read(model, reference, range)
+          expect([read.size, read.start]).toEqual([9, start])
+          expect(Buffer.concat(yield* Stream.runCollect(read.bytes)).toString()).toBe(text)
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of which nothing is left is withheld", () =>
+    Effect.gen(function* () {
+      const { health, model, provider, servers } = yield* over([studio(true)])
+      const reference = yield* provider.submit(model, task)
+      for (const headers of [{ "content-length": "0" }, { "transfer-encoding": "chunked" }]) {
+        servers[0]!.script = (_, response) => says(response, 200, "", { "content-type": "video/mp4", ...headers })
+        for (let i = 0; i <= MOST_FAILURES; i++) {
+          expect(yield* told(provider.read(model, reference, undefined))).toBe("unserved")
+        }
+      }
+      expect(yield* health).toMatchObject([{ state: "closed" }])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is not read further than its reader goes", () =>
     Effect.gen(function* () {
       const { model, provider, servers } = yield* over([studio(true)])

@@ -128,6 +128,7 @@ describe("a film", () => {
         // Said to be made before it is where it is fetched from.
         [404, nearly],
         [409, nearly],
+        [416, nearly],
         [423, nearly],
         [425, nearly],
         // Nobody goes where it leads.
@@ -155,6 +156,20 @@ describe("a film", () => {
         expect([headers, yield* page]).toEqual([headers, gone])
       }
       expect(yield* looked((_, response) => void response.socket?.end("nonsense\r\n\r\n"))).toBe("broken")
+      // Not a byte of it is there yet; one is enough.
+      const mp4 = { "content-type": "video/mp4" }
+      const chunked = { "transfer-encoding": "chunked" }
+      for (const [name, status, headers, body, progress] of [
+        ["empty", 200, { "content-length": "0" }, "", nearly],
+        ["empty, of any size", 200, chunked, "", nearly],
+        ["no content", 204, {}, "", nearly],
+        ["a part of nothing", 206, { "content-range": "bytes 0-0/0" }, "", nearly],
+        ["of any size", 200, chunked, "x", { _tag: "Completed" }],
+        ["a part of any size", 206, { "content-range": "bytes 0-0/*" }, "x", { _tag: "Completed" }]
+      ] as const) {
+        const found = yield* looked((_, response) => says(response, status, body, { ...mp4, ...headers }))
+        expect([name, found]).toEqual([name, progress])
+      }
     }).pipe(Effect.scoped)
   )
 
