@@ -24,6 +24,10 @@ const CONFLICTS = new Set(["SerializationError", "DeadlockError"])
 export const isPassing = (failure: unknown): boolean =>
   isStoreAway(failure) || (SqlError.isSqlError(failure) && CONFLICTS.has(failure.reason._tag))
 
+/** Whether a statement that failed so may have come through: its connection was lost after it was said. */
+export const isUnsure = (failure: unknown): boolean =>
+  SqlError.isSqlError(failure) && failure.reason._tag === "ConnectionError" && failure.reason.operation !== "connect"
+
 /** PostgreSQL's code of a failure; empty where it has none. */
 export const sqlStateOf = (failure: unknown): string => {
   const cause = SqlError.isSqlError(failure) ? failure.reason.cause : undefined

@@ -7,12 +7,13 @@
  * from a block of credit (CreditBlocks.ts), and their usage rows are the guard. A request that the books lost fails, costs
  * nothing unless its charge had come through, and what was set aside for it is handed back (HandBacks.ts).
  */
-import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import { saidAgain } from "../database/SaidAgain.ts"
 import type { Share } from "./CreditBlock.ts"
 import { makeCreditBlocks } from "./CreditBlocks.ts"
 import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
@@ -24,9 +25,6 @@ export const HOLD_EXPIRES_POLLS = 1_800
 
 /** Rows of one statement: on the embedded database it runs on the main thread. */
 const MAX_ROWS = 64
-
-/** A flush that broke may have committed; repeating it, once, changes nothing more. */
-const AGAIN_AFTER = Duration.millis(50)
 
 /** One request's money. `id` is its hold, usage row and transaction. */
 export interface Charge {
@@ -73,8 +71,7 @@ export class Metering extends Context.Service<
       const flush = (rows: ReadonlyArray<MeterRow>) =>
         Effect.suspend(() => {
           const now = clock.currentTimeMillisUnsafe()
-          const flushed = store.flush(rows, now, now + holdExpiresMs)
-          return Effect.catchTag(flushed, "SqlError", () => Effect.andThen(clock.sleep(AGAIN_AFTER), flushed))
+          return saidAgain(store.flush(rows, now, now + holdExpiresMs))
         }).pipe(
           Effect.orDie,
           Effect.map((outcomes) => outcomes.map((outcome) => Exit.succeed(outcome)))

@@ -4,14 +4,17 @@ import { expect } from "@effect/vitest"
 import { Metering } from "@sluice/domain/inference/Metering"
 import { MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import { Effect, Exit, Fiber, Layer } from "effect"
-import { SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
 import { idOf, money, openWorkspace, replica } from "./support/Workspace.ts"
 
-/** How many outcomes are still to be lost, whether one was, and whether a flush is under way. */
-const wire = { toLose: 0, lost: false, busy: false }
+/** What flushes are answered instead of their outcome, one after the other; whether one was, and whether one is under way. */
+const wire = { instead: new Array<SqlError.SqlError>(), lost: false, busy: false }
 const broken = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("read ECONNRESET") }) })
+const collided = new SqlError.SqlError({
+  reason: new SqlError.UniqueViolation({ cause: new Error("duplicate key"), constraint: "holds_pkey" })
+})
 
 const losing = Layer.effect(
   MeteringStore,
@@ -21,28 +24,25 @@ const losing = Layer.effect(
       flush: (...given) =>
         Effect.suspend(() => {
           wire.busy = true
-          return Effect.filterOrFail(
-            store.flush(...given),
-            () => {
-              wire.busy = false
-              wire.lost = wire.toLose-- > 0
-              return !wire.lost
-            },
-            () => broken
-          )
+          return Effect.flatMap(store.flush(...given), (outcomes) => {
+            const instead = wire.instead.shift()
+            Object.assign(wire, { busy: false, lost: instead !== undefined })
+            return instead === undefined ? Effect.succeed(outcomes) : Effect.fail(instead)
+          })
         })
     })
   )
 ).pipe(Layer.provide(MeteringStore.layer))
 
-const layer = Metering.layerNoDeps.pipe(Layer.provide(Layer.mergeAll(losing, replica, NodeCrypto.layer)))
+const layerOver = <R>(store: Layer.Layer<MeteringStore, never, R>) =>
+  Metering.layerNoDeps.pipe(Layer.provide(Layer.mergeAll(store, replica, NodeCrypto.layer)))
 
 onEveryDatabase("A flush whose outcome is lost", (it) => {
-  it.layer(layer)("in money", (it) => {
-    /** What becomes of it when the next `times` outcomes are lost. */
-    const losingNext = <A, E>(times: number, effect: Effect.Effect<A, E>) =>
+  it.layer(layerOver(losing))("in money", (it) => {
+    /** What becomes of it when its flushes are answered so. */
+    const answering = <A, E>(instead: ReadonlyArray<SqlError.SqlError>, effect: Effect.Effect<A, E>) =>
       Effect.gen(function* () {
-        Object.assign(wire, { toLose: times, lost: false })
+        Object.assign(wire, { instead: [...instead], lost: false })
         const fiber = yield* Effect.forkChild(Effect.exit(effect))
         while (fiber.pollUnsafe() === undefined) {
           yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
@@ -52,31 +52,37 @@ onEveryDatabase("A flush whose outcome is lost", (it) => {
         return yield* Fiber.join(fiber)
       })
 
-    it.effect("is said once more, which holds and charges once", () =>
-      Effect.gen(function* () {
-        const metering = yield* Metering
-        const principal = yield* openWorkspace(21, 1_000n)
-        const charge = { id: idOf.request(1), principal }
-        expect(Exit.isSuccess(yield* losingNext(1, metering.reserve(charge, 600n)))).toBe(true)
-        expect(yield* money(principal)).toMatchObject({ held: 600n, openHolds: 600n })
-        const settlement = { ...charge, model: "m", requestId: "r", tokens: { prompt: 3, completion: 4 }, cost: 70n }
-        expect(Exit.isSuccess(yield* losingNext(1, metering.settle(settlement)))).toBe(true)
-        expect(yield* money(principal)).toEqual({
-          balance: 930n,
-          held: 0n,
-          spent: 70n,
-          usage: 1n,
-          entries: 0n,
-          openHolds: 0n
+    for (const [at, instead] of [[broken], [broken, broken], [broken, collided]].entries()) {
+      const told = instead.map(({ reason }) => reason._tag).join(", ")
+      it.effect(`is said again, which holds and charges once (${told})`, () =>
+        Effect.gen(function* () {
+          const metering = yield* Metering
+          const principal = yield* openWorkspace(21 + at, 1_000n)
+          const charge = { id: idOf.request(1), principal }
+          expect(Exit.isSuccess(yield* answering(instead, metering.reserve(charge, 600n)))).toBe(true)
+          expect(yield* money(principal)).toMatchObject({ held: 600n, openHolds: 600n })
+          const settlement = { ...charge, model: "m", requestId: "r", tokens: { prompt: 3, completion: 4 }, cost: 70n }
+          expect(Exit.isSuccess(yield* answering(instead, metering.settle(settlement)))).toBe(true)
+          expect(yield* money(principal)).toEqual({
+            balance: 930n,
+            held: 0n,
+            spent: 70n,
+            usage: 1n,
+            entries: 0n,
+            openHolds: 0n
+          })
         })
-      })
-    )
+      )
+    }
 
     it.effect("is not said for ever: whoever asked is told that the database is away", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
-        const principal = yield* openWorkspace(22, 1_000n)
-        const exit = yield* losingNext(2, metering.reserve({ id: idOf.request(2), principal }, 600n))
+        const principal = yield* openWorkspace(30, 1_000n)
+        const exit = yield* answering(
+          [broken, broken, broken],
+          metering.reserve({ id: idOf.request(2), principal }, 600n)
+        )
         expect(Exit.isFailure(exit) && Exit.hasDies(exit)).toBe(true)
         // What is set aside for it all the same is handed back (HandBacks.test.ts).
         expect(yield* money(principal)).toMatchObject({ balance: 1_000n, usage: 0n })
@@ -84,3 +90,41 @@ onEveryDatabase("A flush whose outcome is lost", (it) => {
     )
   })
 })
+
+/** The connection of the first flush is lost at once, and the database goes on with it. */
+const overtaken = Layer.effect(
+  MeteringStore,
+  Effect.gen(function* () {
+    const store = yield* MeteringStore
+    let first = true
+    return MeteringStore.of({
+      ...store,
+      flush: (...given) =>
+        Effect.suspend(() => {
+          if (!first) return store.flush(...given)
+          first = false
+          return Effect.andThen(Effect.forkDetach(store.flush(...given)), Effect.fail(broken))
+        })
+    })
+  })
+).pipe(Layer.provide(MeteringStore.layer))
+
+onPostgres(
+  "A flush that the database goes on with when its connection is lost",
+  (it) => {
+    it.effect("is no failure of what is said again meanwhile", () =>
+      Effect.gen(function* () {
+        const { reserve } = yield* Metering
+        const sql = yield* SqlClient.SqlClient
+        const principal = yield* openWorkspace(31, 1_000n)
+        const locked = Effect.andThen(sql`select id from accounts for update`, Effect.sleep("400 millis"))
+        yield* Effect.forkChild(sql.withTransaction(locked), { startImmediately: true })
+        yield* Effect.sleep("100 millis")
+        // Both wait for the account: the second one sees nothing of the first, and meets its row.
+        yield* reserve({ id: idOf.request(1), principal }, 600n)
+        expect(yield* money(principal)).toMatchObject({ balance: 1_000n, held: 600n, openHolds: 600n })
+      }).pipe(Effect.provide(layerOver(overtaken)))
+    )
+  },
+  { live: true }
+)

@@ -1,0 +1,34 @@
+/**
+ * Statements that have a guard (an id, a hold's state), so that a second time changes nothing. One whose connection was lost may
+ * have come through: it is said again, for whoever is told that it failed asks anew, and pays twice.
+ */
+import { Duration, Effect } from "effect"
+import { SqlError } from "effect/sql"
+import { isPassing, isUnsure } from "./StoreAway.ts"
+
+const TIMES = 2
+const AFTER = Duration.millis(50)
+
+/** What another run wrote stands there by now, its own first one perhaps: it sees that when it is said again. */
+const collided = ({ reason }: SqlError.SqlError): boolean => reason._tag === "UniqueViolation"
+
+/**
+ * Where no time helps, the failure is the one that leaves open whether it came through, if there was one. After such a one it
+ * is said twice and the last answer counts: the first may have waited for the same locks and not have seen what came through.
+ */
+export const saidAgain = <A, E, R>(
+  statement: Effect.Effect<A, E | SqlError.SqlError, R>
+): Effect.Effect<A, E | SqlError.SqlError, R> => {
+  const said = (times: number, unsure?: SqlError.SqlError): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.catchIf(
+      unsure === undefined ? statement : Effect.andThen(statement, statement),
+      SqlError.isSqlError,
+      (error) => {
+        const known = unsure ?? (isUnsure(error) ? error : undefined)
+        if (times === 0 || !(collided(error) || isPassing(error))) return Effect.fail(known ?? error)
+        const again = said(times - 1, known)
+        return collided(error) ? again : Effect.andThen(Effect.sleep(AFTER), again)
+      }
+    )
+  return said(TIMES)
+}
