@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Attempt } from "../idempotency/Idempotency.ts"
+import { saidAgain } from "../database/SaidAgain.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { Scope } from "./Principal.ts"
@@ -92,7 +93,7 @@ export class AccessStore extends Context.Service<
               ? sql`select 1 as one`
               : sql`select 1 as one from idempotency_keys where workspace_id = ${key.workspaceId} and key = ${attempt.key}
                   and attempt_id = ${key.id} and locked_until = ${attempt.lockedUntil}::timestamptz and response is null for share`
-          return sql<ApiKey>`with mine as materialized (${mine})
+          return saidAgain(sql<ApiKey>`with mine as materialized (${mine})
             insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)
             select ${key.id}::uuid, ${key.workspaceId}::uuid, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',
@@ -100,7 +101,7 @@ export class AccessStore extends Context.Service<
               ${now}::timestamptz from mine
             on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
               where k.workspace_id = excluded.workspace_id
-            returning ${columns}`.pipe(
+            returning ${columns}`).pipe(
             Effect.map((rows) => rows[0]),
             Effect.orDie
           )

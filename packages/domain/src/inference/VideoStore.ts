@@ -4,13 +4,13 @@
  * Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { SqlError } from "effect/sql"
 import { REVENUE_ACCOUNT } from "../billing/Ledger.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { renewal } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { saidAgain } from "../database/SaidAgain.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
 import type { NewVideo, VideoRow } from "./VideoRow.ts"
 
@@ -83,10 +83,6 @@ const FORGET =
   "delete from videos where id = $1 and lease_by = $2 and fence = $3 and deleted_at is not null returning id"
 const LATER = `update videos set lease_by = null, lease_until = null, wake_at = $4 where id = $1 and lease_by = $2 and fence = $3`
 
-/** Two orders of one key at the same moment: the later one sees the earlier one when it is said again. */
-const onceMore = <A>(admitted: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  Effect.orDie(Effect.retry(admitted, { times: 1, while: (error) => error.reason._tag === "UniqueViolation" }))
-
 const GONE: Admission = { refused: "insufficient_credits", available: 0n }
 
 export class VideoStore extends Context.Service<
@@ -113,27 +109,31 @@ export class VideoStore extends Context.Service<
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
 
-      const admit = Effect.fnUntraced(function* (video: NewVideo) {
-        const at = now()
-        const rows = yield* sql.unsafe<Admission>(ADMIT, [
-          video.id,
-          video.workspaceId,
-          video.environmentId,
-          video.price.toString(),
-          monthOf(at),
-          video.keyId,
-          video.model,
-          video.prompt,
-          video.size,
-          video.seconds,
-          video.image?.bytes ?? null,
-          video.image?.contentType ?? null,
-          new Date(at),
-          video.idempotencyKey ?? null
-        ])
-        // No row: the environment was deleted between the key and here.
-        return rows[0] ?? GONE
-      }, onceMore)
+      const admit = Effect.fnUntraced(
+        function* (video: NewVideo) {
+          const at = now()
+          const rows = yield* sql.unsafe<Admission>(ADMIT, [
+            video.id,
+            video.workspaceId,
+            video.environmentId,
+            video.price.toString(),
+            monthOf(at),
+            video.keyId,
+            video.model,
+            video.prompt,
+            video.size,
+            video.seconds,
+            video.image?.bytes ?? null,
+            video.image?.contentType ?? null,
+            new Date(at),
+            video.idempotencyKey ?? null
+          ])
+          // No row: the environment was deleted between the key and here.
+          return rows[0] ?? GONE
+        },
+        saidAgain,
+        Effect.orDie
+      )
 
       const claim = (limit: number) =>
         Effect.suspend(() => {

@@ -3,7 +3,7 @@
  *
  * The account rows are locked in order and the aggregate `admit` walks each account's rows: a row that does not fit is passed
  * over and later, smaller ones still may. A job whose id exists already is answered as admitted and changes nothing, so that
- * a flush whose connection broke is simply tried again.
+ * a flush whose connection broke is simply said again (SaidAgain.ts): what it had recorded itself, by the machine, is no repeat.
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -13,6 +13,7 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import { saidAgain } from "../database/SaidAgain.ts"
 import type { StoredSpec } from "../machines/MachineRow.ts"
 import type { JobSpec } from "./Job.ts"
 
@@ -49,7 +50,7 @@ export type Refusal =
 
 interface AdmissionRow {
   readonly ord: number
-  readonly refused: "repeated" | "budget_reached" | "volume_attached" | "insufficient_credits" | null
+  readonly refused: "admitted" | "repeated" | "budget_reached" | "volume_attached" | "insufficient_credits" | null
   readonly available: bigint | null
 }
 
@@ -62,6 +63,7 @@ const ADMIT = `with input as materialized (select * from json_to_recordset($1::j
   ), env as materialized (select e.id, e.workspace_id, budget_reached(e, $4::date) as reached from environments e
     where e.id = any(array(select environment_id from input))
   ), judged as materialized (select i.*, acc.available, case
+      when (select d.id from jobs d where d.id = i.job_id and d.machine_id = i.machine_id) is not null then 'admitted'
       when (select d.id from jobs d where d.id = i.job_id) is not null then 'repeated'
       when env.id is null or env.reached then 'budget_reached'
       when i.volume_id is not null and vol.id is null then 'volume_attached'
@@ -129,6 +131,7 @@ export class JobAdmissionStore extends Context.Service<
       ): Exit.Exit<Admitted, Refusal> => {
         switch (row?.refused) {
           case null:
+          case "admitted":
             return Exit.succeed({ _tag: "Admitted", repeated: false, at })
           case "repeated":
             return Exit.succeed({ _tag: "Admitted", repeated: true, at })
@@ -156,8 +159,8 @@ export class JobAdmissionStore extends Context.Service<
         },
         (admissions) => {
           const at = clock.currentTimeMillisUnsafe()
-          return sql
-            .unsafe<AdmissionRow>(ADMIT, [
+          return saidAgain(
+            sql.unsafe<AdmissionRow>(ADMIT, [
               JSON.stringify(admissions.map(inputOf)),
               new Date(at),
               replica.id,
@@ -165,13 +168,13 @@ export class JobAdmissionStore extends Context.Service<
               new Date(at + replica.leaseMs),
               new Date(at + FIRST_LOOK_MS)
             ])
-            .pipe(
-              Effect.orDie,
-              Effect.map((rows) => {
-                const byOrd = new Map(rows.map((row) => [row.ord, row]))
-                return admissions.map((admission, ord) => verdict(admission, byOrd.get(ord), at))
-              })
-            )
+          ).pipe(
+            Effect.orDie,
+            Effect.map((rows) => {
+              const byOrd = new Map(rows.map((row) => [row.ord, row]))
+              return admissions.map((admission, ord) => verdict(admission, byOrd.get(ord), at))
+            })
+          )
         }
       )
       return JobAdmissionStore.of({ admit: commits.submit })

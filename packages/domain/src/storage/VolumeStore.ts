@@ -4,6 +4,7 @@
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer } from "effect"
+import { saidAgain } from "../database/SaidAgain.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Volume } from "./Volume.ts"
 import { VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
@@ -62,24 +63,27 @@ export class VolumeStore extends Context.Service<
         created_at as "createdAt"`
       const of = (owner: VolumeOwner) =>
         sql`workspace_id = ${owner.workspaceId} and environment_id = ${owner.environmentId}`
-      const get = (owner: VolumeOwner, id: string) =>
-        sql<Row>`select ${columns} from volumes where ${of(owner)} and id = ${id}`.pipe(Effect.map(first), Effect.orDie)
+      const find = (owner: VolumeOwner, id: string) =>
+        Effect.map(sql<Row>`select ${columns} from volumes where ${of(owner)} and id = ${id}`, first)
 
       return VolumeStore.of({
-        insert: Effect.fnUntraced(function* (owner, volume, now) {
-          yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
+        insert: Effect.fnUntraced(
+          function* (owner, volume, now) {
+            yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
             select ${volume.id}::uuid, ${owner.workspaceId}::uuid, ${owner.environmentId}::uuid, ${volume.name}, ${volume.region},
               ${volume.sizeGb}::int4, ${now}::timestamptz where not exists (select from volume_deletions where id = ${volume.id})
             on conflict (id) do nothing`.pipe(
-            Effect.catchIf(
-              (error) => error.reason._tag === "UniqueViolation",
-              () => Effect.fail(new VolumeNameTaken({ name: volume.name }))
-            ),
-            Effect.catchTag("SqlError", Effect.die)
-          )
-          // Ids are a request's own, and a request names its environment: no other can have this one.
-          return (yield* get(owner, volume.id)) ?? (yield* new VolumeBeingDeleted({ id: volume.id }))
-        }),
+              Effect.catchIf(
+                (error) => error.reason._tag === "UniqueViolation",
+                () => Effect.fail(new VolumeNameTaken({ name: volume.name }))
+              )
+            )
+            // Ids are a request's own, and a request names its environment: no other can have this one.
+            return (yield* find(owner, volume.id)) ?? (yield* new VolumeBeingDeleted({ id: volume.id }))
+          },
+          saidAgain,
+          Effect.catchTag("SqlError", Effect.die)
+        ),
         count: (workspaceId, besides) =>
           sql<{
             count: bigint
@@ -87,7 +91,7 @@ export class VolumeStore extends Context.Service<
             Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
             Effect.orDie
           ),
-        get,
+        get: (owner, id) => Effect.orDie(find(owner, id)),
         list: Effect.fnUntraced(function* (owner, page) {
           const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`
           const rows = yield* sql<Row>`select ${columns} from volumes where ${of(owner)} and ${after}

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Replica } from "@sluice/domain/database/Replica"
-import { type Admission, JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
+import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { claimedOf, queuedJob } from "@sluice/domain/jobs/JobDrafts"
 import { JobListStore } from "@sluice/domain/jobs/JobListStore"
 import * as MachineRow from "@sluice/domain/machines/MachineRow"
@@ -12,6 +12,7 @@ import { Crypto, Effect, Exit, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { draft } from "./support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
 
@@ -20,38 +21,7 @@ const TestLayer = Layer.mergeAll(JobAdmissionStore.layer, JobListStore.layer).pi
   Layer.provideMerge(NodeServices.layer)
 )
 
-const draft = Effect.fnUntraced(function* (principal: Principal, hold: bigint, volumeId?: string) {
-  const crypto = yield* Crypto.Crypto
-  const jobId = yield* crypto.randomUUIDv7()
-  const spec = {
-    command: "true",
-    gpuType: "H100",
-    gpuCount: 1,
-    template: "ubuntu-devbox",
-    image: null,
-    envKeys: [],
-    maxRuntimeMinutes: 1,
-    capacityWaitMinutes: 1,
-    maxCostNanoUsd: null,
-    region: null
-  }
-  const admission: Admission = {
-    jobId,
-    machineId: yield* crypto.randomUUIDv7(),
-    workspaceId: principal.workspaceId,
-    environmentId: principal.environmentId,
-    volumeId,
-    name: "job",
-    spec,
-    machineSpec: { ...spec, variables: {} },
-    labels: { team: "a" },
-    sealed: new Uint8Array([0, 255, 7]),
-    price: 1_000n,
-    hold,
-    launch: true
-  }
-  return admission
-})
+const newId = Effect.flatMap(Crypto.Crypto, (crypto) => crypto.randomUUIDv7())
 
 onEveryDatabase("JobAdmissionStore", (it) => {
   it.effect("admits exactly 3 of 200 where the balance covers 3", () =>
@@ -96,7 +66,9 @@ onEveryDatabase("JobAdmissionStore", (it) => {
     Effect.gen(function* () {
       const store = yield* JobAdmissionStore
       const one = yield* draft(yield* makeTenant({ credit: 1_000n }), 1_000n)
-      const answers = yield* Effect.forEach([1, 2, 3], () => store.admit(one), { concurrency: "unbounded" })
+      // Each run of a request has a machine of its own in mind.
+      const runs = yield* Effect.forEach([1, 2, 3], () => Effect.map(newId, (machineId) => ({ ...one, machineId })))
+      const answers = yield* Effect.forEach(runs, store.admit, { concurrency: "unbounded" })
       assert.deepStrictEqual(answers.map((answer) => answer.repeated).sort(), [false, true, true])
       assert.deepStrictEqual(yield* auditBooks, [])
     }).pipe(Effect.provide(TestLayer))
