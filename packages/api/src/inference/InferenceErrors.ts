@@ -9,6 +9,7 @@ import type { EnvironmentNotFound } from "@sluice/domain/environments/Environmen
 import type { ClientStalled, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
 import type { VideoError } from "@sluice/domain/inference/Videos"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { videoWireId } from "./VideoWire.ts"
 import { badGateway, forGood, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
 
 /** More requests than the key may make in this window. */
@@ -174,6 +175,16 @@ const table: {
         "This Idempotency-Key was used for another video. Send a new key with a new order."
       )
     ),
+  VideoUnsure: ({ id, keyed }) => ({
+    ...unavailable(
+      "service_unavailable",
+      "The database was lost while the video was being ordered, so it may exist. " +
+        (keyed
+          ? "Send the order again shortly, with the same Idempotency-Key: it makes one video."
+          : `GET /v1/videos/${videoWireId(id)} says so in a moment. Order it again only where that finds none.`)
+    ),
+    headers: { "x-should-retry": String(keyed), "retry-after": "5" }
+  }),
   VideoNotEnded: () =>
     forGood(
       invalidRequest(409, "video_not_ended", "The video is still being made. Delete it when it is completed or failed.")

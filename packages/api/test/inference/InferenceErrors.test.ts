@@ -2,7 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
-import { VideoWithheld } from "@sluice/domain/inference/Video"
+import { VideoUnsure, VideoWithheld } from "@sluice/domain/inference/Video"
 
 const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))
 
@@ -51,4 +51,12 @@ it("a request that a model's server refuses is its caller's to mend", () => {
 it("sends callers to the operator only with what is the operator's alone", () => {
   expect(told("denied").message).toContain("operator")
   expect(told("forbidden").message).not.toContain("operator")
+})
+
+it("a video that may be there is ordered again under its key alone, else looked for", () => {
+  const [keyed, plain] = [true, false].map((keyed) => inferenceErrorOf(new VideoUnsure({ id: "v", keyed })))
+  expect(keyed).toMatchObject({ status: 503, headers: { "x-should-retry": "true" } })
+  expect(keyed?.message).toContain("Idempotency-Key")
+  expect(plain).toMatchObject({ status: 503, headers: { "x-should-retry": "false" } })
+  expect(plain?.message).toContain("GET /v1/videos/video_v ")
 })

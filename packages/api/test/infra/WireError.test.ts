@@ -55,6 +55,7 @@ const table: { readonly [T in Tag]: readonly [Facts<T>, ...Told] } = {
   IdempotencyMismatch: [{}, 422, "idempotency_mismatch"],
   IdempotencyInProgress: [{}, 409, "idempotency_in_progress"],
   LaunchFailed: [{ jobId: "j", reason: "no" }, 500, "internal_error", { job_id: "j" }],
+  JobUnsure: [{ jobId: "j", keyed: true }, 503, "service_unavailable", { job_id: "j" }],
   MachinesUnavailable: [{}, 503, "service_unavailable"],
   ProviderUnavailable: [{}, 503, "service_unavailable"]
 }
@@ -71,4 +72,15 @@ describe("A failure on the wire", () => {
       expect(headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined)
     })
   }
+})
+
+it("a job that may be there is asked for again under its key alone, else looked for", () => {
+  const [keyed, plain] = [true, false].map((keyed) =>
+    wireErrorOf({ _tag: "JobUnsure", jobId: "j", keyed } as InfraFailure)
+  )
+  expect(keyed?.message).toContain("Idempotency-Key")
+  expect(plain).toMatchObject({
+    message: expect.stringContaining("GET /api/v1/jobs/j "),
+    headers: { "x-should-retry": "false" }
+  })
 })

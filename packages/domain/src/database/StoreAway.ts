@@ -1,4 +1,5 @@
 /** Which failures of the store pass: trying again later helps. */
+import { Effect } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
@@ -27,6 +28,21 @@ export const isPassing = (failure: unknown): boolean =>
 /** Whether a statement that failed so may have come through: its connection was lost after it was said. */
 export const isUnsure = (failure: unknown): boolean =>
   SqlError.isSqlError(failure) && failure.reason._tag === "ConnectionError" && failure.reason.operation !== "connect"
+
+/** Fails as `failure` says where `effect` died of such a failure of the store, which the log tells. */
+export const failingWhere = <A, E, R, F>(
+  effect: Effect.Effect<A, E, R>,
+  is: (failure: unknown) => boolean,
+  failure: () => F
+): Effect.Effect<A, E | F, R> =>
+  Effect.catchDefect(effect, (defect) => {
+    if (!is(defect)) return Effect.die(defect)
+    const told = failure()
+    return Effect.andThen(
+      Effect.logError("Whether something was recorded is not known", told, defect),
+      Effect.fail(told)
+    )
+  })
 
 /** PostgreSQL's code of a failure; empty where it has none. */
 export const sqlStateOf = (failure: unknown): string => {

@@ -25,6 +25,12 @@ export interface Video {
 
 export class VideoNotFound extends Schema.TaggedError<VideoNotFound>()("VideoNotFound", { id: Schema.String }) {}
 
+/** The store was lost while the video was ordered: it may be there. `keyed`: the same order, said again, is one. */
+export class VideoUnsure extends Schema.TaggedError<VideoUnsure>()("VideoUnsure", {
+  id: Schema.String,
+  keyed: Schema.Boolean
+}) {}
+
 /** There are no bytes yet, or there never will be. */
 export class VideoWithoutBytes extends Schema.TaggedError<VideoWithoutBytes>()("VideoWithoutBytes", {
   status: Schema.Literals(["queued", "in_progress", "failed"])

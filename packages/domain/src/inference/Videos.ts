@@ -7,6 +7,7 @@ import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
+import { failingWhere, isPassing, isUnsure } from "../database/StoreAway.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import { ImageFetch } from "./ImageFetch.ts"
@@ -22,6 +23,7 @@ import {
   VideoNotEnded,
   VideoNotFound,
   VideoOrderDiffers,
+  VideoUnsure,
   VideoWithheld,
   VideoWithoutBytes
 } from "./Video.ts"
@@ -36,6 +38,7 @@ export type VideoError =
   | VideoNotEnded
   | VideoNotFound
   | VideoOrderDiffers
+  | VideoUnsure
   | VideoWithheld
   | VideoWithoutBytes
 
@@ -96,7 +99,8 @@ export class Videos extends Context.Service<
           // An order that was given before has its image, wherever its link leads by now.
           const fetched = imageLink === undefined || (yield* ordered) !== undefined ? undefined : imageLink
           const image = fetched === undefined ? request.image : yield* imageAt(images, workspaceId, fetched)
-          const admitted = yield* store.admit({
+          const unsure = () => new VideoUnsure({ id, keyed: idempotencyKey !== undefined })
+          const order = {
             id,
             workspaceId,
             environmentId,
@@ -108,14 +112,20 @@ export class Videos extends Context.Service<
             price,
             image,
             idempotencyKey
-          })
+          }
+          const admitted = yield* failingWhere(store.admit(order), isUnsure, unsure)
           if (admitted.refused !== null) meters(model.id).ended("refused", 0)
           if (admitted.refused === "budget_reached") return yield* new BudgetReached({ environmentName })
           if (admitted.refused !== null) {
             return yield* new CreditInsufficient({ required: price, available: admitted.available })
           }
           signals.emit("videos")
-          const video = videoOf((yield* ordered) ?? (yield* Effect.orDie(find(principal, id))))
+          const found = Effect.filterOrElse(
+            ordered,
+            (row) => row !== undefined,
+            () => Effect.orDie(find(principal, id))
+          )
+          const video = videoOf(yield* failingWhere(found, isPassing, unsure))
           if (video.id === id) return { video, replayed: false }
           const same =
             video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds

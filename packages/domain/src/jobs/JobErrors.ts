@@ -15,5 +15,11 @@ export class LaunchFailed extends Schema.TaggedError<LaunchFailed>()("LaunchFail
   reason: Schema.String
 }) {}
 
+/** The store was lost while the job was recorded: it may be there. `keyed`: the same request, said again, makes it once. */
+export class JobUnsure extends Schema.TaggedError<JobUnsure>()("JobUnsure", {
+  jobId: Schema.String,
+  keyed: Schema.Boolean
+}) {}
+
 /** No machine can be asked for at present; nothing was recorded. */
 export class MachinesUnavailable extends Schema.TaggedError<MachinesUnavailable>()("MachinesUnavailable", {}) {}

@@ -13,6 +13,7 @@ import { LedgerStore } from "../billing/LedgerStore.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
+import { failingWhere, isUnsure } from "../database/StoreAway.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { LAUNCH_SCRIPT_LIMIT_BYTES } from "../machines/LaunchScript.ts"
@@ -24,7 +25,7 @@ import { VolumeAttached, VolumeNotFound } from "../storage/Volume.ts"
 import { VolumeStore } from "../storage/VolumeStore.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
-import { JobEnded, JobNotFound, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
+import { JobEnded, JobNotFound, JobUnsure, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
 import { claimedOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { JobStore } from "./JobStore.ts"
@@ -45,6 +46,7 @@ export type Refused =
   | CreditInsufficient
   | MachinesUnavailable
   | LaunchFailed
+  | JobUnsure
 
 export class Jobs extends Context.Service<
   Jobs,
@@ -134,7 +136,8 @@ export class Jobs extends Context.Service<
           ? Option.some(yield* Deferred.await(answer))
           : yield* Effect.timeoutOption(Deferred.await(answer), FIRST_ANSWER_MS)
         if (Option.isSome(first) && first.value._tag === "Refused") {
-          yield* ended(principal, draft.jobId)
+          // It is told of, also where the store can't be looked into by now.
+          yield* Effect.catchDefect(ended(principal, draft.jobId), () => Effect.void)
           return yield* new LaunchFailed({ jobId: draft.jobId, reason: first.value.reason })
         }
         return queuedJob(draft, admitted.at)
@@ -175,7 +178,12 @@ export class Jobs extends Context.Service<
           hold: holdOf(request),
           launch: request.launch
         }
-        const admitted = yield* admissions.admit(draft).pipe(
+        const admission = failingWhere(
+          admissions.admit(draft),
+          isUnsure,
+          () => new JobUnsure({ jobId, keyed: attempt !== undefined })
+        )
+        const admitted = yield* admission.pipe(
           Effect.catchTags({
             BudgetReached: () => Effect.fail(new BudgetReached({ environmentName: principal.environmentName })),
             // Taken, or deleted, since it was looked at.

@@ -3,10 +3,14 @@ import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
-import { Crypto, Effect, Exit, Result } from "effect"
+import { Crypto, Effect, Exit, Fiber, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { losing } from "../../../../test/support/LostAnswers.ts"
 import { failed, REQUEST, script, services, setUp, stranger } from "./support/Films.ts"
 import { money, setBudget } from "./support/Workspace.ts"
+
+const losses = { left: 0, of: /insert into videos/ }
 
 onEveryDatabase("Orders of videos", (it) => {
   it.layer(services)("over a provider that is told what to do", (it) => {
@@ -83,4 +87,26 @@ onEveryDatabase("Orders of videos", (it) => {
       })
     )
   })
+
+  it.effect("names a film that may be there, because the database was lost, to who ordered it", () =>
+    Effect.gen(function* () {
+      const { principal, videos } = yield* setUp(1_000n)
+      for (const idempotencyKey of [undefined, "k"]) {
+        losses.left = 9
+        const order = Effect.flip(videos.submit(principal, { ...REQUEST, idempotencyKey }))
+        const fiber = yield* Effect.forkChild(order)
+        while (fiber.pollUnsafe() === undefined) {
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
+          yield* TestClock.adjust(10)
+        }
+        losses.left = 0
+        const failure = yield* Fiber.join(fiber)
+        expect(failure).toMatchObject({ _tag: "VideoUnsure", keyed: idempotencyKey !== undefined })
+        const id = failure._tag === "VideoUnsure" ? failure.id : ""
+        expect((yield* videos.show(principal, id)).status).toBe("queued")
+      }
+      expect((yield* videos.submit(principal, { ...REQUEST, idempotencyKey: "k" })).replayed).toBe(true)
+      expect(yield* money(principal)).toMatchObject({ held: 80n })
+    }).pipe(Effect.provide(services.pipe(Layer.provide(losing(losses)))))
+  )
 })

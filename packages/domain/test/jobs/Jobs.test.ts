@@ -6,6 +6,7 @@ import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { costOf } from "@sluice/domain/billing/Money"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Seal } from "@sluice/domain/database/Seal"
+import type { Attempt } from "@sluice/domain/idempotency/Idempotency"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import {
   type LaunchSpec,
@@ -13,9 +14,10 @@ import {
   type MachineProviderService,
   ProviderUnavailable
 } from "@sluice/domain/machines/MachineProvider"
-import { Context, Crypto, Effect, Layer, Redacted } from "effect"
+import { Context, Crypto, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { losing } from "../../../../test/support/LostAnswers.ts"
 import { makeTenant } from "../../../../test/support/Tenants.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
@@ -54,8 +56,10 @@ const seal = Layer.succeed(Seal, {
   seal: (value) => new TextEncoder().encode(Redacted.value(value)),
   open: (sealed) => Effect.succeed(Redacted.make(new TextDecoder().decode(sealed)))
 })
+const losses = { left: 0, of: /insert into jobs/ }
 const TestLayer = Layer.suspend(() =>
   ControlPlane.layer.pipe(
+    Layer.provide(losing(losses)),
     Layer.provide(provider),
     Layer.provideMerge(Layer.succeed(World, { isAway: false, launched: [] })),
     Layer.provide([seal, Replica.layer({ speed: 1 })]),
@@ -164,5 +168,33 @@ onEveryDatabase("Jobs", (it) => {
       expect((yield* jobs.submit(tenant, onVolume, { ...attempt, again: true })).id).toBe(id)
       expect(yield* recorded).toBe(1n)
     }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect(
+    "that may be there, because the database was lost, are named to who asked; a lost answer alone is no matter",
+    () =>
+      Effect.gen(function* () {
+        const jobs = yield* Jobs
+        const { attemptId, recorded, tenant } = yield* setUp({})
+        const losingNext = Effect.fnUntraced(function* (left: number, attempt?: Attempt) {
+          losses.left = left
+          const fiber = yield* Effect.forkChild(Effect.result(jobs.submit(tenant, body, attempt)))
+          while (fiber.pollUnsafe() === undefined) {
+            yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
+            yield* TestClock.adjust(10)
+          }
+          return Result.merge(yield* Fiber.join(fiber))
+        })
+        expect(yield* losingNext(1)).toMatchObject({ status: "queued" })
+        const keyed = { id: attemptId, again: false, key: "k", lockedUntil: new Date(T0) }
+        expect(yield* losingNext(9, keyed)).toMatchObject({ _tag: "JobUnsure", jobId: attemptId, keyed: true })
+        const plain = yield* losingNext(9)
+        const jobId = "jobId" in plain ? plain.jobId : ""
+        expect(plain).toMatchObject({ _tag: "JobUnsure", keyed: false })
+        losses.left = 0
+        expect((yield* jobs.get(tenant, jobId)).id).toBe(jobId)
+        expect((yield* jobs.submit(tenant, body, { ...keyed, again: true })).id).toBe(attemptId)
+        expect(yield* recorded).toBe(3n)
+      }).pipe(Effect.provide(TestLayer))
   )
 })

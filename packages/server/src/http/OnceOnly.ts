@@ -2,7 +2,7 @@
  * `Idempotency-Key` on every POST of the infrastructure surface, one mechanism for all of them (decisions: Infrastructure
  * surface). The request is the same when method, path, query, environment and body are, and where its answer holds a secret
  * the caller's API key too; the answer is kept when it decided something: not a 415, 422 or 429, which leave the key free,
- * and a 5xx only where it names a job that was created.
+ * and of those from 500 a 500 alone, where it names a job that was created. A 503 names one that may have been.
  */
 import { createHash } from "node:crypto"
 import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
@@ -79,7 +79,7 @@ const toAnswer = (response: HttpServerResponse.HttpServerResponse): Answer => {
 }
 
 const outcomeOf = (status: number, body: string): Outcome => {
-  if (status >= 500) return body.includes('"job_id"') ? "kept" : "unknown"
+  if (status >= 500) return status === 500 && body.includes('"job_id"') ? "kept" : "unknown"
   return status === 415 || status === 422 || status === 429 ? "none" : "kept"
 }
 

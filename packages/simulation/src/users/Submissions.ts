@@ -47,7 +47,7 @@ export const submission = (users: Users, item: Submit): Effect.Effect<Submitted,
         const answer = yield* idempotency
           .once(
             request,
-            Effect.flatMap(CurrentAttempt, (attempt) => answered(jobs.submit(principal, body, attempt)))
+            Effect.flatMap(CurrentAttempt, (attempt) => answered(sure(jobs.submit(principal, body, attempt))))
           )
           // Another attempt is on its way still: as a client, wait and ask again.
           .pipe(Effect.catchTag("IdempotencyInProgress", () => Effect.die("in progress")))
@@ -56,6 +56,10 @@ export const submission = (users: Users, item: Submit): Effect.Effect<Submitted,
     )
     return text === undefined ? { _tag: "Unanswered" } : yield* Schema.decodeEffect(Answered)(text)
   })
+
+/** Of what may be there or not, nothing is known yet: ask again. */
+const sure = <A, E extends { readonly _tag: string }>(submit: Effect.Effect<A, E>) =>
+  Effect.catchIf(submit, (failure) => failure._tag === "JobUnsure", Effect.die)
 
 /** What the idempotency record keeps: as the surface does, all that decided something for good. */
 const answered = <E extends { readonly _tag: string }>(submit: Effect.Effect<{ readonly id: string }, E>) =>
