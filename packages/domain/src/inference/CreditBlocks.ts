@@ -15,6 +15,8 @@ import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
 /** Environments remembered at most. */
 const MAX_PURSES = 10_000
+/** No statement is under way for so long, in polls of the replica: its connection is given up after 30 s of silence. */
+const SILENT_POLLS = 35
 const IDLE = Duration.millis(IDLE_MS)
 
 /**
@@ -35,7 +37,8 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
     Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
   }
 
-  const handBack = makeHandBacks(send, clock.sleep(Duration.millis(againMs)), background)
+  const after = (polls: number) => clock.sleep(Duration.millis(polls * againMs))
+  const handBack = makeHandBacks(send, after(1), after(SILENT_POLLS), background)
 
   const purseOf = ({ environmentId, workspaceId }: Principal): Purse => {
     const known = purses.get(environmentId)

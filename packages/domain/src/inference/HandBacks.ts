@@ -1,7 +1,8 @@
 /**
  * Holds of requests that are over, whose end the books did not confirm: the store was away, or its answer was lost. They are
- * told until they answer, so that nobody's money is set aside for what failed. Each hold is its own guard: telling again
- * changes nothing, and a charge that had come through stands.
+ * told until they answer, so that nobody's money is set aside for what failed, and once more when no statement can be under
+ * way any longer: a reservation may come through after its hand-back. Each hold is its own guard: telling again changes
+ * nothing, and a charge that had come through stands.
  *
  * What a replica that dies still had to tell, the sweep of expired holds finds.
  */
@@ -14,22 +15,44 @@ const MOST = 10_000
 /** Told at once. */
 const BATCH = 64
 
-/** `sleep`: between two tries. `background`: runs work beside the requests, as long as the service does. */
+interface Owed {
+  readonly row: MeterRow
+  /** It was told before, when its reservation may have been under way. */
+  readonly isLast: boolean
+}
+
+/**
+ * `sleep`: between two tries. `late`: until no statement is under way any longer. `background`: runs work beside the requests,
+ * as long as the service does.
+ */
 export const makeHandBacks = (
   send: (row: MeterRow) => Effect.Effect<MeterOutcome>,
   sleep: Effect.Effect<void>,
+  late: Effect.Effect<void>,
   background: (work: Effect.Effect<void>) => void
 ) => {
-  const owed = new Map<string, MeterRow>()
+  const owed = new Map<string, Owed>()
+  let waiting = 0
   let working = false
 
-  const tell = (row: MeterRow): Effect.Effect<boolean> =>
+  /** What came of it. */
+  const tell = ({ row }: Owed): Effect.Effect<"told" | "again" | "failed"> =>
     Effect.map(Effect.exit(send(row)), (exit) => {
       // What fails otherwise would fail again.
-      const again = Exit.isFailure(exit) && isPassing(Cause.squash(exit.cause))
-      if (!again) owed.delete(row.id)
-      return !again
+      if (Exit.isFailure(exit) && isPassing(Cause.squash(exit.cause))) return "again"
+      owed.delete(row.id)
+      return Exit.isSuccess(exit) ? "told" : "failed"
     })
+
+  const tellOnceMore = (some: ReadonlyArray<Owed>): void => {
+    if (some.length === 0 || waiting + some.length > MOST) return
+    waiting += some.length
+    const more = Effect.sync(() => {
+      waiting -= some.length
+      for (const { row } of some) owe(row, true)
+    })
+    background(Effect.andThen(late, more))
+  }
 
   const work: Effect.Effect<void> = Effect.suspend(() => {
     const some = [...owed.values()].slice(0, BATCH)
@@ -37,17 +60,20 @@ export const makeHandBacks = (
       working = false
       return Effect.void
     }
-    return Effect.flatMap(Effect.forEach(some, tell, { concurrency: "unbounded" }), (told) =>
-      Effect.andThen(told.every(Boolean) ? Effect.void : sleep, work)
-    )
+    return Effect.flatMap(Effect.forEach(some, tell, { concurrency: "unbounded" }), (ends) => {
+      tellOnceMore(some.filter(({ isLast }, i) => !isLast && ends[i] === "told"))
+      return Effect.andThen(ends.includes("again") ? sleep : Effect.void, work)
+    })
   })
 
-  /** `row` gives back what is left of a hold. */
-  return (row: MeterRow): void => {
+  const owe = (row: MeterRow, isLast: boolean): void => {
     if (owed.size >= MOST) return
-    owed.set(row.id, row)
+    owed.set(row.id, { row, isLast })
     if (working) return
     working = true
     background(Effect.andThen(sleep, work))
   }
+
+  /** `row` gives back what is left of a hold. */
+  return (row: MeterRow): void => owe(row, false)
 }

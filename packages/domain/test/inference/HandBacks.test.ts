@@ -15,6 +15,7 @@ import { idOf, money, openWorkspace, replica } from "./support/Workspace.ts"
 const KINDS = ["away", "unheard", "beaten"] as const
 type Kind = (typeof KINDS)[number]
 let fault: Kind | undefined
+const flushed: Array<Parameters<MeteringStore["Service"]["flush"]>> = []
 
 const beaten = Effect.fail(
   new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: new Error("a deadlock") }) })
@@ -30,6 +31,7 @@ const faulty = Layer.effect(
       ...store,
       flush: (...args) =>
         Effect.suspend(() => {
+          flushed.push(args)
           if (fault === undefined) return store.flush(...args)
           if (fault === "beaten") return beaten
           return fault === "away" ? gone : Effect.andThen(store.flush(...args), gone)
@@ -59,7 +61,7 @@ const played = <A, E>(what: Effect.Effect<A, E, Metering>) =>
     return yield* Fiber.join(fiber)
   })
 
-/** Runs what the fault meets; the flush tries twice, half a moment apart. */
+/** Runs what the fault meets; the flush tries three times, half a moment apart. */
 const meeting = <A, E>(kind: Kind, what: Effect.Effect<A, E, Metering>) =>
   Effect.suspend(() => {
     fault = kind
@@ -78,6 +80,27 @@ const atRest = Effect.fnUntraced(function* (principal: Principal) {
 
 onEveryDatabase("Holds that the books lost", (it) => {
   it.layer(layer)("are handed back", (it) => {
+    it.effect("of a reservation that comes through after its hand-back", () =>
+      Effect.gen(function* () {
+        const { reserve } = yield* Metering
+        const principal = yield* openWorkspace(30, 1_000n)
+        flushed.length = 0
+        expect(yield* meeting("away", reserve({ id: idOf.request(1), principal }, 100n))).toBe(true)
+        fault = undefined
+        for (let n = 0; n < 5; n++) yield* play(1_000)
+        expect(flushed.map(([rows]) => rows.map(({ settle }) => settle))).toEqual([[false], [false], [false], [true]])
+        // The statement whose connection was lost has waited for a lock until now.
+        yield* Effect.flatMap(MeteringStore, (store) => store.flush(...flushed[0]!))
+        expect((yield* money(principal)).held).toBe(100n)
+        for (let n = 0; n < 45; n++) yield* play(1_000)
+        expect(yield* money(principal)).toMatchObject({ balance: 1_000n, held: 0n, openHolds: 0n })
+        // That was the last time.
+        const told = flushed.length
+        for (let n = 0; n < 45; n++) yield* play(1_000)
+        expect(flushed.length).toBe(told)
+      }).pipe(Effect.provide(MeteringStore.layer))
+    )
+
     for (const [at, kind] of KINDS.entries()) {
       const charged = kind === "unheard" ? 1n : 0n
 

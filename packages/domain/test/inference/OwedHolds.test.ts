@@ -17,14 +17,17 @@ it("holds are remembered within a bound, and told once they can be", () => {
         OUTCOME
       ),
     Effect.void,
+    Effect.void,
     (work) => void works.push(work)
   )
   for (let n = 0; n < 10_010; n++) owe(row(n))
+  expect(works.length).toBe(1)
   for (const work of works) Effect.runSync(work)
-  expect([works.length, told.size]).toEqual([1, 10_000])
+  expect(told.size).toBe(10_000)
   // There is room again, and somebody to tell it.
+  works.length = 0
   owe(row(20_000))
-  expect(works.length).toBe(2)
+  expect(works.length).toBe(1)
 })
 
 it("a hold that would fail again is told once, a while after it was lost", () => {
@@ -36,6 +39,7 @@ it("a hold that would fail again is told once, a while after it was lost", () =>
         Effect.die("a defect")
       ),
     Effect.suspend(() => (seen.push("slept") > 9 ? Effect.die("it never ends") : Effect.void)),
+    Effect.sync(() => void seen.push("told once more")),
     (work) => Effect.runSync(work)
   )
   owe(row(1))
