@@ -90,6 +90,7 @@ export const postgres = (
           maxConnections,
           connectTimeout: Duration.times(CONNECT_TIMEOUT, options.speed ?? 1),
           idleTimeout: IDLE_TIMEOUT,
+          connectionTTL: LIFE,
           startupParameters
         })
       const clients = yield* Effect.all({
@@ -119,6 +120,8 @@ const PLANNING = {
 }
 const CONNECT_TIMEOUT = Duration.seconds(10)
 const IDLE_TIMEOUT = Duration.minutes(5)
+/** Longer, and none is used again: what was true when it was opened (a standby, read-only by default) may not be any more. */
+const LIFE = Duration.minutes(1)
 /** Wires are cheap, and all share one backend. */
 const EMBEDDED_CONNECTIONS = 8
 
