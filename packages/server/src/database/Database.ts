@@ -91,7 +91,7 @@ export const postgres = (
           connectTimeout: Duration.times(CONNECT_TIMEOUT, options.speed ?? 1),
           idleTimeout: IDLE_TIMEOUT,
           connectionTTL: LIFE,
-          startupParameters
+          startupParameters: { ...ISOLATION, ...startupParameters }
         })
       const clients = yield* Effect.all({
         main: pool(10, {}),
@@ -107,6 +107,8 @@ export const postgres = (
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
+/** Statements count on seeing, once they have a lock, what was committed while they waited for it. */
+const ISOLATION = { default_transaction_isolation: "read committed" }
 /**
  * How batched statements are planned: once, and by index. They are large, so planning each call would cost more than running
  * it; and a plan that is made while tables are still empty would scan them for as long as it is kept.

@@ -49,4 +49,13 @@ describeOnPostgres("Sessions on PostgreSQL", () => {
       assert.deepStrictEqual(yield* readOnly, ["off", "off", "off"])
     })
   )
+
+  it.effect("read what is committed, whatever the database's own isolation is", () =>
+    Effect.gen(function* () {
+      const { change, opened } = yield* setUp
+      yield* change("set default_transaction_isolation = 'serializable'")
+      const isolation = yield* settings(yield* opened, "transaction_isolation")
+      assert.deepStrictEqual(isolation, ["read committed", "read committed", "read committed"])
+    })
+  )
 })
