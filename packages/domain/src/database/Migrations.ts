@@ -2,7 +2,8 @@
  * The schema's history as a static record: no file system, works from any folder. All pending ones run in one transaction.
  * Ids only grow; a migration that has shipped never changes.
  */
-import { Migrator } from "effect/sql"
+import { Effect, Schema } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
 import m0001 from "./migrations/0001_init.ts"
 import m0002 from "./migrations/0002_inference.ts"
 import m0003 from "./migrations/0003_videos.ts"
@@ -27,5 +28,24 @@ export const loader = Migrator.fromRecord({
   "0010_volume_deletions": m0010
 })
 
+/** The database has migrations that this version does not know: it would write what the newer one does not expect. */
+export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("DatabaseNewer", {
+  database: Schema.Int,
+  known: Schema.Int
+}) {
+  override get message() {
+    return `the database is of a newer version (schema ${this.database}, this one knows ${this.known}): start that version, or restore the backup of before`
+  }
+}
+
 /** Brings the database to the newest schema. */
-export const migrate = Migrator.make({})({ loader })
+export const migrate = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const done = yield* Migrator.make({})({ loader })
+  const known = Math.max(...(yield* loader).map(([id]) => id))
+  const [row] = yield* sql<{
+    readonly newest: number
+  }>`select max(migration_id)::int as newest from effect_sql_migrations`
+  if (row !== undefined && row.newest > known) return yield* new DatabaseNewer({ database: row.newest, known })
+  return done
+})

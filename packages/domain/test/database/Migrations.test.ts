@@ -57,6 +57,20 @@ onEveryDatabase("Migrations", (it) => {
   )
 })
 
+onEveryDatabase("A database of a newer version", (it) => {
+  it.effect("is refused", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const known = Object.keys(SHIPPED).length
+      yield* sql`insert into effect_sql_migrations (migration_id, name) values (${known + 1}, 'of_a_newer_version')`
+      const refused = yield* Effect.flip(migrate)
+      expect(refused).toMatchObject({ _tag: "DatabaseNewer", database: known + 1, known })
+      yield* sql`delete from effect_sql_migrations where migration_id > ${known}`
+      yield* migrate
+    })
+  )
+})
+
 plain("are all in the record", async () => {
   const ids = (await Effect.runPromise(loader)).map(([id]) => id)
   expect(ids).toEqual(Object.keys(SHIPPED).map((_, at) => at + 1))
