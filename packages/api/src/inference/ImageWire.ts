@@ -16,6 +16,7 @@ export const ImageListWire = Schema.Struct({
   output_format: Schema.Literals(IMAGE_FORMATS).annotate({ description: "What the files are" }),
   usage: Schema.Struct({
     input_tokens: Schema.Int,
+    input_tokens_details: Schema.Struct({ text_tokens: Schema.Int, image_tokens: Schema.Int }),
     output_tokens: Schema.Int,
     total_tokens: Schema.Int,
     cost: Schema.Finite.annotate({ description: "USD" })
@@ -34,6 +35,7 @@ export const imageListText = (
     output_format: answer.format,
     usage: {
       input_tokens: answer.promptTokens,
+      input_tokens_details: { text_tokens: answer.promptTokens, image_tokens: 0 },
       output_tokens: 0,
       total_tokens: answer.promptTokens,
       cost: toUsd(answer.cost)

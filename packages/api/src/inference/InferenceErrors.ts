@@ -145,7 +145,13 @@ const table: {
       "The server has no room for more at present, and this request had to give way. Send it again shortly."
     ),
   FileTooLarge: ({ limitBytes, param }) =>
-    invalidRequest(413, "file_too_large", `The file is larger than ${limitBytes} bytes. Send it in parts.`, param),
+    invalidRequest(
+      413,
+      "file_too_large",
+      // What is heard may come in parts, a picture may not.
+      `The file is larger than ${limitBytes} bytes. ${param === "file" ? "Send it in parts." : "Send a smaller one."}`,
+      param
+    ),
   BudgetReached: ({ environmentName }) => ({
     status: 402,
     type: "insufficient_quota",
@@ -160,7 +166,7 @@ const table: {
     code: "insufficient_credits",
     message:
       `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
-      "Add credit, or set a lower max_tokens (max_output_tokens)."
+      "Add credit, or ask for less: a lower max_tokens (max_output_tokens), fewer seconds or images."
   }),
   RangeUnsatisfiable: ({ size }) => ({
     ...invalidRequest(416, "range_not_satisfiable", `The video has ${size} bytes. Ask for a range within them.`),

@@ -51,7 +51,11 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("images thr
       expect((yield* ask({ n: 2, size: "512x512", prompt: "a foggy harbour" })).data).not.toEqual(first.data)
       const [wide] = (yield* ask({ size: "1536x1024", response_format: "b64_json" })).data!
       expect(decoded(Buffer.from(wide!.b64_json!, "base64"))).toBe("1536x1024")
-      expect(first.usage).toMatchObject({ input_tokens: expect.any(Number), cost: 0.08 })
+      expect(first.usage).toMatchObject({
+        input_tokens: expect.any(Number),
+        input_tokens_details: { text_tokens: first.usage!.input_tokens, image_tokens: 0 },
+        cost: 0.08
+      })
       expect(yield* money(principal)).toMatchObject({ balance: NANO - 7n * PRICE, held: 0n, usage: 4n })
     })
   )

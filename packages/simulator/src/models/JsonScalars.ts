@@ -32,6 +32,8 @@ export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: numb
 /** Patterns that no text of ours fails. */
 const ANY_TEXT = new Set(["", ".*", "^.*$", "^[\\s\\S]*$"])
 
+const uuid = (version: number): string => `00000000-0000-${version}000-8000-000000000000`
+
 /** Formats that are not known ask for nothing: they are annotations. */
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-01T12:00:00Z",
@@ -48,7 +50,17 @@ const FORMATS: Readonly<Record<string, string>> = {
   "uri-reference": "https://example.com/",
   iri: "https://example.com/",
   url: "https://example.com/",
-  uuid: "00000000-0000-4000-8000-000000000000",
+  uuid: uuid(4),
+  // Formats of pydantic's types, which look at what they get.
+  ...Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`uuid${at + 1}`, uuid(at + 1)])),
+  ipvanyaddress: "192.0.2.1",
+  ipvanyinterface: "192.0.2.1/24",
+  ipvanynetwork: "192.0.2.0/24",
+  ipv4interface: "192.0.2.1/24",
+  ipv4network: "192.0.2.0/24",
+  ipv6interface: "2001:db8::1/64",
+  ipv6network: "2001:db8::/64",
+  "json-string": "{}",
   regex: "[a-z]+",
   byte: "dGV4dA==",
   base64: "dGV4dA=="
@@ -95,13 +107,26 @@ const multipleOf = (step: unknown, { high, integer, low }: Wanted, key: number, 
 
 const bounds = (node: JsonSchema, whole: boolean) => {
   const bound = (word: string) => (typeof node[word] === "number" ? node[word] : undefined)
-  const step = whole ? 1 : 1e-6
   const above = bound("exclusiveMinimum")
   const below = bound("exclusiveMaximum")
   return {
-    low: Math.max(bound("minimum") ?? -Infinity, above === undefined ? -Infinity : above + step),
-    high: Math.min(bound("maximum") ?? Infinity, below === undefined ? Infinity : below - step)
+    low: Math.max(bound("minimum") ?? -Infinity, above === undefined ? -Infinity : firstAbove(above, whole)),
+    high: Math.min(bound("maximum") ?? Infinity, below === undefined ? Infinity : -firstAbove(-below, whole))
   }
+}
+
+/** Beyond 2^53 the next whole number is not the one that is larger by one. */
+const firstAbove = (bound: number, whole: boolean): number => {
+  const next = whole ? Math.floor(bound) + 1 : bound
+  return next > bound ? next : nextUp(bound)
+}
+
+/** The number after this one, of those that there are. */
+const nextUp = (value: number): number => {
+  if (value === 0) return Number.MIN_VALUE
+  const bits = new BigInt64Array(new Float64Array([value]).buffer)
+  bits[0]! += value > 0 ? 1n : -1n
+  return new Float64Array(bits.buffer)[0]!
 }
 
 /** Whether a value that the schema names has the type and the size that it asks for. */

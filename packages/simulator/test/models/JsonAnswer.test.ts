@@ -69,6 +69,20 @@ describe("jsonAnswer", () => {
       ],
       [{ type: "number" }, Number.isInteger],
       [{ type: "number", exclusiveMinimum: 0.5 }, (value) => Number.isInteger(value) && Number(value) >= 1],
+      [{ type: "integer", exclusiveMinimum: 1.7e18 }, (value) => Number(value) > 1.7e18],
+      [{ type: "integer", exclusiveMinimum: -0.5, exclusiveMaximum: 1 }, (value) => value === 0],
+      [
+        { type: "number", exclusiveMinimum: 1e20, exclusiveMaximum: 1e21 },
+        (value) => Number(value) > 1e20 && Number(value) < 1e21
+      ],
+      [{ type: "number", exclusiveMaximum: -1e20 }, (value) => Number(value) < -1e20],
+      [
+        { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1e-7 },
+        (value) => Number(value) > 0 && Number(value) < 1e-7
+      ],
+      [{ enum: [1e20, 1.1e20], exclusiveMinimum: 1e20 }, (value) => value === 1.1e20],
+      [{ type: "string", format: "uuid7" }, (value) => /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab]/.test(String(value))],
+      [{ type: "string", format: "ipv4network" }, (value) => value === "192.0.2.0/24"],
       [{ type: "number", maximum: -0.1 }, (value) => Number.isInteger(value) && Number(value) <= -1],
       [{ type: "number", minimum: 0.2, maximum: 0.9 }, (value) => Number(value) >= 0.2 && Number(value) <= 0.9],
       [{ type: "integer", enum: ["a", 1] }, (value) => value === 1],
