@@ -1,6 +1,5 @@
 /** Fields that several resources share on the wire: times, money, names, ids. */
 import * as Schema from "effect/Schema"
-import { NotFound } from "./InfraErrors.ts"
 
 export const DateTime = Schema.String.annotate({ format: "date-time", description: "RFC 3339, UTC, milliseconds." })
 export const Usd = Schema.Finite.annotate({ description: "USD, at most 9 decimals." })
@@ -22,8 +21,6 @@ export const Name = Schema.String.annotate(nameRule).check(
 
 /** Path parameter of one resource. */
 export const idParams = { id: Schema.String }
-
-export const notFound = NotFound
 
 /** Whether `YYYY-MM-DD` is a day of the calendar: the language takes 30 February for the 2nd of March. */
 export const isDay = (text: string): boolean => {

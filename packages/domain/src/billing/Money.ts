@@ -36,9 +36,3 @@ export const partOf = (price: NanoUsd, units: number, per: bigint): NanoUsd =>
 /** For how many whole milliseconds `amount` pays at `perHour`: the first moment at which the cost passes it lies after. */
 export const paysForMs = (perHour: NanoUsd, amount: NanoUsd): number =>
   perHour <= 0n ? Number.MAX_SAFE_INTEGER : amount <= 0n ? 0 : Number((amount * MS_PER_HOUR) / perHour)
-
-/** `12.34 USD` with as many decimals as matter, for people. */
-export const format = (nano: NanoUsd): string => {
-  const usd = toUsd(nano)
-  return `${Math.abs(usd) >= 1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)} USD`
-}
