@@ -15,8 +15,6 @@ import { StoreWrites } from "./StoreWrites.ts"
 export interface GroupCommit<I, O, E> {
   /** Interrupted while queued: never sent. In flight: it commits, only the answer is dropped. */
   readonly submit: (item: I) => Effect.Effect<O, E>
-  /** Returns when nothing is queued or in flight. */
-  readonly drained: Effect.Effect<void>
 }
 
 interface Waiting<I, O, E> {
@@ -131,5 +129,5 @@ export const make = <I, O, E, R>(
 
     // A scope that closes waits for what is queued, so that a graceful stop loses no answer.
     yield* Effect.addFinalizer(() => drained)
-    return { submit, drained }
+    return { submit }
   })

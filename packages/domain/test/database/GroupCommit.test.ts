@@ -149,7 +149,7 @@ describe("GroupCommit", () => {
         for (const flush of flushes) assert.isAtMost(flush.filter((item) => item.n < 0).length, 1)
         const given = yield* Effect.forkChild(commits.submit({ key: "a", n: 5 }), { startImmediately: true })
         yield* Fiber.interrupt(given)
-        yield* commits.drained
+        yield* commits.submit({ key: "a", n: 6 })
         assert.isFalse(flushes.some((flush) => flush.some((item) => item.n === 5)))
       }).pipe(Effect.scoped)
   )
