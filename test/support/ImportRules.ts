@@ -135,7 +135,7 @@ export const importRules: ReadonlyArray<Rule> = [
   }
 ]
 
-/** Who may import whom: `domain <- api <- cli`, `domain <- providers, simulator`, all of them `<- server <- test, bench`. */
+/** Which package may import which; tests and the bench are outside this table. */
 const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   api: ["domain"],

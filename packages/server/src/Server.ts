@@ -88,8 +88,8 @@ export const server = (
   const { catalog, models } = modelsOf(config, worlds)
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
 
-  // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
   const isOurHost = hostRule(config.allowedHosts)
+  // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
   const routes = serveRoutes(isOurHost, config.metricsToken).pipe(Layer.provide(PooledCrypto.layer))
 
   return Layer.mergeAll(routes, Reconcilers.layer).pipe(

@@ -5,6 +5,7 @@
  * It lives with the process. One that starts anew, or another replica, begins to count again, which only makes it wait longer;
  * and an absence that another replica saw end and begin anew is another one.
  */
+
 /** Machines counted at most; the one counted for longest is forgotten first, and counted again. */
 const MOST = 10_000
 
