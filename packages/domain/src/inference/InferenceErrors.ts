@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
 
-/** It is wrong. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
+/** The request is invalid. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
 export class QuestionInvalid extends Schema.TaggedError<QuestionInvalid>()("QuestionInvalid", {
   message: Schema.String,
   param: Schema.NullOr(Schema.String),

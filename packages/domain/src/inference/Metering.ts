@@ -97,7 +97,7 @@ export class Metering extends Context.Service<
               : Effect.fail(refusalOf(outcome, charge.principal, amount))
           return Effect.flatMap(ask, (outcome) => {
             if (outcome.refused === null || purse.current?.underWay !== 0) return told(outcome)
-            // What is set aside for nobody in particular must not be what is missing.
+            // An idle block must not be why a request is refused: give it back and ask again.
             return Effect.andThen(blocks.giveBack(purse), Effect.flatMap(ask, told))
           })
         })

@@ -48,7 +48,7 @@ export const stateOf = ({ failure, percent, reference, status }: VideoRow): Vide
   reference
 })
 
-/** What of it its caller may see. */
+/** The columns shown to the caller. */
 export type SeenVideo = Omit<VideoRow, "price" | "picture" | "picture_type" | "deleted_at" | "fence" | "events">
 
 export const videoOf = (row: SeenVideo): Video => ({

@@ -25,7 +25,7 @@ export const MOST_FAILURES = 5
 const FIRST_PAUSE_MS = 5_000
 export const LONGEST_PAUSE_MS = 60_000
 const PROBE_MS = 30_000
-/** The rest of who is busy and does not say for how long. */
+/** Rest of a busy upstream that names no Retry-After. */
 const REST_MS = 1_000
 /** However long an upstream asks to be left alone. */
 export const LONGEST_REST_MS = 600_000

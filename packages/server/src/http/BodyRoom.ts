@@ -1,7 +1,7 @@
 /**
  * How much of bodies is held at a time, all requests together: of those that are still coming and of those that are being
  * answered. When it is full, the body that has been coming for longest gives way: one that is sent at the pace of a network
- * is never that one, and who sends halves and waits keeps nobody else out. Nor does who sends much: one key has half of it.
+ * is never that one. So a slow sender keeps nobody else out, and one key gets half at most.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { getHeapStatistics } from "node:v8"

@@ -9,7 +9,7 @@ const MODELS = "/v1/models/"
 export const requestPath = (target: string): string =>
   withModelInOne(inOneSpelling(target.startsWith("/") ? target : pathOf(target)))
 
-/** Who asks as of a proxy names the server, too. */
+/** Absolute-form targets (as sent to a proxy) name the host, too. */
 const pathOf = (target: string): string => {
   const rest = target.replace(/^https?:\/\/[^/?#]*/i, "")
   return rest === target || rest.startsWith("/") ? rest : `/${rest}`

@@ -25,7 +25,7 @@ interface Entry {
   readonly fiber: Fiber.Fiber<Timeline, ProviderUnavailable>
   timeline: Timeline | undefined
   bytes: number
-  /** Somebody waited for as long as one waits who will look again. */
+  /** A caller gave up waiting once (it will ask again); later ones don't wait. */
   late: boolean
   /** Done where it takes the host long. */
   readonly slow: Deferred.Deferred<undefined>
@@ -121,8 +121,8 @@ const make = Effect.gen(function* () {
     of: (record: LaunchRecord) => Effect.flatMap(started(record), made),
 
     /**
-     * The same; undefined where it is not made soon: of a machine that runs, who asks later gets it. Of one that is stopped
-     * this may be the last time, so only a run that takes the host long is done without.
+     * The same; undefined if not ready soon: a running machine will be looked at again. A stopped one may be looked at for
+     * the last time, so only a run that takes the host long is not waited for.
      */
     soon: Effect.fnUntraced(function* (record: LaunchRecord) {
       const entry = yield* started(record)
