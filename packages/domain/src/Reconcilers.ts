@@ -1,4 +1,4 @@
-/** All that works in the background, in one place. In virtual time, jobs and machines alone are ticked: `ControlPlane.tick`. */
+/** All that works in the background, in one place. */
 import { Effect, Layer } from "effect"
 import { Budgets } from "./billing/Budgets.ts"
 import { MeteringReconciler } from "./inference/MeteringReconciler.ts"
