@@ -2,9 +2,9 @@
  * One statement that reserves and settles many requests, each with its own outcome, as if they had come one after the
  * other in the order of the batch.
  *
- * Locks as ARCHITECTURE.md says (Lock order); the holds of these requests nobody else locks. `admit` walks each
- * environment's rows along its budget, and then each account's along its balance: what does not fit leaves the sum where it
- * is. A row that was done before is `done` and changes nothing.
+ * Locks as ARCHITECTURE.md says (Lock order), as does the sweep below; nobody else locks the holds of these requests.
+ * `admit` walks each environment's rows along its budget, and then each account's along its balance: what does not fit
+ * leaves the sum where it is. A row that was done before is `done` and changes nothing.
  */
 import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
@@ -212,14 +212,17 @@ with input as materialized (
 select case when not settle and refused is null and not fits then 'insufficient_credits' else refused end as refused,
   available - before as available, reached, room - claimed as room from admitted order by ord`
 
-/** $1 now, $2 limit. Accounts are locked before holds, as everywhere. */
+/** $1 now, $2 limit. */
 const RELEASE_EXPIRED = `
 with expired as materialized (
-  select id, account_id from holds where expires_at <= $1::timestamptz and state = 'open' order by expires_at limit $2::int4
+  select id, account_id, environment_id from holds where expires_at <= $1::timestamptz and state = 'open' order by expires_at limit $2::int4
 ), acc as materialized (
   select id, balance, held from accounts where id = any(array(select account_id from expired)) order by id for no key update
+), env as materialized (
+  select id from environments
+  where id = any(array(select environment_id from expired)) and (select count(*) from acc) >= 0 order by id for no key update
 ), h as (
-  update holds set state = 'released' where id = any(array(select id from expired)) and (select count(*) from acc) >= 0
+  update holds set state = 'released' where id = any(array(select id from expired)) and (select count(*) from env) >= 0
     and state = 'open' returning id, account_id, environment_id, amount
 ), e as (
   update environments set reserved = reserved - x.amount
