@@ -14,6 +14,7 @@ import type { World } from "@sluice/simulator/world/World"
 import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { tick } from "./Tick.ts"
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64")
 
@@ -40,7 +41,7 @@ export const playUntil = Effect.fnUntraced(function* (until: number, stride = 0)
   const sql = yield* PgClient.PgClient
   let steps = 0
   for (;;) {
-    steps += yield* ControlPlane.tick
+    steps += yield* tick
     const rows = yield* sql.unsafe<{ readonly at: Date | null }>(NEXT_DUE)
     const at = rows[0]?.at
     if (at == null || at.getTime() > until) {

@@ -1,9 +1,9 @@
 /**
  * The control plane as one layer: machines, jobs and money over a database, a machine provider and a seal.
  *
- * It starts nothing by itself: `Reconcilers.layer` runs the loops, and in virtual time `tick` stands for them.
+ * It starts nothing by itself: `Reconcilers.layer` runs the loops.
  */
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { Billing } from "./billing/Billing.ts"
 import { Budgets } from "./billing/Budgets.ts"
 import { BudgetStore } from "./billing/BudgetStore.ts"
@@ -62,16 +62,3 @@ export const layer = JobLogs.layer.pipe(
   Layer.provideMerge(stores),
   Layer.provide(TimedMachines.layer)
 )
-
-/** Does all that is due now, and what becomes due by it; answers how many steps that were. */
-export const tick = Effect.gen(function* () {
-  const machines = yield* MachineReconciler
-  const jobs = yield* JobReconciler
-  const budgets = yield* Budgets
-  let total = 0
-  for (;;) {
-    const steps = (yield* machines.tick) + (yield* jobs.tick) + (yield* budgets.tick)
-    if (steps === 0) return total
-    total += steps
-  }
-})

@@ -19,6 +19,7 @@ import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { losing } from "../../../../test/support/LostAnswers.ts"
 import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { tick } from "../../../../test/support/Tick.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
 const PRICE = 2_000_000_000n
@@ -115,7 +116,7 @@ onEveryDatabase("Jobs", (it) => {
       }
       const job = yield* jobs.submit(tenant, { ...onVolume, env: { A: "b" } })
       yield* TestClock.adjust(30_000)
-      yield* ControlPlane.tick
+      yield* tick
       expect(launched).toMatchObject([
         { key: job.machineId, region: "eu", volumeId: volume, maxRuntimeMs: 30 * 60_000 }
       ])

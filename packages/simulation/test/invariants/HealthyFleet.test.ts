@@ -1,10 +1,10 @@
 /** A healthy fleet breaks no invariant at any step, and a look at it is quick. */
 import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { onPglite } from "../../../../test/support/Databases.ts"
+import { tick } from "../../../../test/support/Tick.ts"
 import { makeInvariants } from "../../src/invariants/Watch.ts"
 import { fleet, play, submitAll, T0 } from "./support/HealthyFleet.ts"
 
@@ -28,7 +28,7 @@ onPglite("A healthy fleet", (it) => {
         walls.push(performance.now() - from)
         assert.deepStrictEqual(broken, [], `at ${now - T0} ms`)
       })
-      yield* play(ControlPlane.tick, look)
+      yield* play(tick, look)
       const now = yield* Clock.currentTimeMillis
       const context = { now, accepted, expected: () => undefined, secrets: ["canary-of-a-secret"], texts: [], ...TOLD }
       assert.deepStrictEqual(yield* invariants.checkEnd(context), [])
