@@ -17,7 +17,6 @@ import { JobLogs } from "./jobs/JobLogs.ts"
 import { JobReconciler } from "./jobs/JobReconciler.ts"
 import { Jobs } from "./jobs/Jobs.ts"
 import { JobStore } from "./jobs/JobStore.ts"
-import { Instances } from "./jobs/Instances.ts"
 import { MachineListStore } from "./machines/MachineListStore.ts"
 import { MachineReconciler } from "./machines/MachineReconciler.ts"
 import { Machines } from "./machines/Machines.ts"
@@ -55,7 +54,6 @@ const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, Machine
 
 /** Needs the database clients, `Replica`, `Seal`, `MachineProvider` and `Crypto`. */
 export const layer = JobLogs.layer.pipe(
-  Layer.provideMerge(Instances.layer),
   Layer.provideMerge(Jobs.layer),
   Layer.provideMerge(Layer.mergeAll(Budgets.layer, Billing.layer)),
   Layer.provideMerge(machines),

@@ -1,8 +1,14 @@
 /** What a job and its machine look like at the moment they are recorded: known without asking the database again. */
+import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
+import type { NanoUsd } from "../billing/Money.ts"
+import { costOf } from "../billing/Money.ts"
 import type { ClaimedMachine } from "../machines/MachineRow.ts"
 import type { Job, JobSpec } from "./Job.ts"
 import type { Admission } from "./JobAdmissionStore.ts"
+import type { JobRequest } from "./JobRequest.ts"
 import { asked } from "../machines/MachineLifecycle.ts"
+
+const MINUTE_MS = 60_000
 
 /** Names of the variables that every job's machine sees (decisions: Jobs). The launch script spells them all. */
 export const SERVICE_NAMES = [
@@ -25,6 +31,10 @@ export const serviceVariables = (
   SERVICE_GPU_TYPE: spec.gpuType,
   SERVICE_GPU_COUNT: String(spec.gpuCount)
 })
+
+/** What is held for a job: its machine for the longest it may run, and the set-up (decisions: "Balance cannot cover the job"). */
+export const holdOf = (request: Pick<JobRequest, "price" | "spec">): NanoUsd =>
+  costOf(request.price, (request.spec.maxRuntimeMinutes + SETUP_ALLOWANCE_MINUTES) * MINUTE_MS)
 
 /** The machine as it was recorded at `at`: claimed, its launch asked for. */
 export const claimedOf = (draft: Admission, at: number): ClaimedMachine => ({

@@ -8,16 +8,15 @@ import { Context, Crypto, Deferred, Effect, Layer, Option, Result } from "effect
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { Attempt } from "../idempotency/Idempotency.ts"
-import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import { LedgerStore } from "../billing/LedgerStore.ts"
-import type { NanoUsd } from "../billing/Money.ts"
-import { costOf } from "../billing/Money.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { failingWhere, isUnsure } from "../database/StoreAway.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { LAUNCH_SCRIPT_LIMIT_BYTES } from "../machines/LaunchScript.ts"
+import type { Machine, MachineNotFound } from "../machines/Machine.ts"
 import { MachineReconciler } from "../machines/MachineReconciler.ts"
+import { Machines } from "../machines/Machines.ts"
 import { MachineSecrets } from "../machines/MachineSecrets.ts"
 import { Meters } from "../observation/Meters.ts"
 import { RequestInvalid } from "../requests/RequestInvalid.ts"
@@ -26,7 +25,7 @@ import { VolumeStore } from "../storage/VolumeStore.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
 import { JobEnded, JobNotFound, JobUnsure, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
-import { claimedOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
+import { claimedOf, holdOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
@@ -60,6 +59,8 @@ export class Jobs extends Context.Service<
     readonly get: (principal: Principal, id: string) => Effect.Effect<Job, JobNotFound>
     readonly list: (principal: Principal, filter: JobFilter, page: PageRequest) => Effect.Effect<Page<Job>>
     readonly cancel: (principal: Principal, id: string) => Effect.Effect<Job, JobNotFound | JobEnded>
+    /** Cancels the job of a machine (interface: Job status, "machine was stopped from the instances area"); one that ends stays as it is. */
+    readonly stopMachine: (principal: Principal, machineId: string) => Effect.Effect<Machine, MachineNotFound>
   }
 >()("@sluice/domain/jobs/Jobs") {
   static readonly layer = Layer.effect(
@@ -70,7 +71,8 @@ export class Jobs extends Context.Service<
       const lists = yield* JobListStore
       const ledger = yield* LedgerStore
       const volumes = yield* VolumeStore
-      const machines = yield* MachineReconciler
+      const machines = yield* Machines
+      const launches = yield* MachineReconciler
       const offers = yield* makeOffers
       const secrets = yield* MachineSecrets
       const signals = yield* Signals
@@ -130,7 +132,7 @@ export class Jobs extends Context.Service<
         admitted: Admitted,
         request: JobRequest.JobRequest
       ) {
-        const answer = yield* machines.start(claimedOf(draft, admitted.at), request.env)
+        const answer = yield* launches.start(claimedOf(draft, admitted.at), request.env)
         // A provider that answers at once costs no timer.
         const first = Deferred.isDoneUnsafe(answer)
           ? Option.some(yield* Deferred.await(answer))
@@ -217,12 +219,14 @@ export class Jobs extends Context.Service<
 
       const get = Effect.fn("Jobs.get")((principal: Principal, id: string) => recorded(principal, id))
 
+      const askToStop = (id: string, reason: "cancelled_by_user" | "instance_stopped") =>
+        Effect.andThen(store.stop(id, reason), wakeups.announce("machines", "jobs", `job:${id}`))
+
       const cancel = Effect.fn("Jobs.cancel")(function* (principal: Principal, id: string) {
         const job = yield* recorded(principal, id)
         if (job.status === "cancelled") return job
         if (isTerminal(job.status)) return yield* new JobEnded({ id, status: job.status })
-        yield* store.stop(id, "cancelled_by_user")
-        yield* wakeups.announce("machines", "jobs", `job:${id}`)
+        yield* askToStop(id, "cancelled_by_user")
         const after = yield* recorded(principal, id)
         // It ended by itself in the same moment.
         if (isTerminal(after.status) && after.status !== "cancelled")
@@ -230,14 +234,17 @@ export class Jobs extends Context.Service<
         return after
       })
 
-      return Jobs.of({ submit, quote, get, list: lists.list, cancel })
+      const stopMachine = Effect.fn("Jobs.stopMachine")(function* (principal: Principal, machineId: string) {
+        const { jobId } = yield* machines.get(principal, machineId)
+        if (jobId === null) return yield* Effect.die(new Error(`machine ${machineId} has no job`))
+        yield* askToStop(jobId, "instance_stopped")
+        return yield* machines.get(principal, machineId)
+      })
+
+      return Jobs.of({ submit, quote, get, list: lists.list, cancel, stopMachine })
     })
   )
 }
-
-/** What is held for a job: its machine for the longest it may run, and the set-up (decisions: "Balance cannot cover the job"). */
-export const holdOf = (request: Pick<JobRequest.JobRequest, "price" | "spec">): NanoUsd =>
-  costOf(request.price, (request.spec.maxRuntimeMinutes + SETUP_ALLOWANCE_MINUTES) * MINUTE_MS)
 
 const orNotFound = (id: string) => (job: Job | undefined) =>
   job === undefined ? Effect.fail(new JobNotFound({ id })) : Effect.succeed(job)

@@ -2,7 +2,7 @@
 import { InfraApi } from "@sluice/api/InfraApi"
 import { shortListOf } from "@sluice/api/infra/Envelope"
 import { gpuTypeToWire, instanceToWire } from "@sluice/api/instances/InstanceWire"
-import { Instances } from "@sluice/domain/jobs/Instances"
+import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { MachineNotFound } from "@sluice/domain/machines/Machine"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Machines } from "@sluice/domain/machines/Machines"
@@ -15,7 +15,7 @@ const missing = (id: string) => new MachineNotFound({ id })
 export const instancesHandlers = HttpApiBuilder.group(InfraApi, "instances", (handlers) =>
   Effect.gen(function* () {
     const machines = yield* Machines
-    const instances = yield* Instances
+    const jobs = yield* Jobs
     const provider = yield* MachineProvider
     return handlers
       .handle("list", page(machines.list, instanceToWire))
@@ -23,6 +23,6 @@ export const instancesHandlers = HttpApiBuilder.group(InfraApi, "instances", (ha
         answer(provider.gpuTypes, (types, requestId) => shortListOf(types, query, gpuTypeToWire, requestId))
       )
       .handle("get", one(missing, machines.get, dataOf(instanceToWire)))
-      .handle("stop", one(missing, instances.stop, dataOf(instanceToWire)))
+      .handle("stop", one(missing, jobs.stopMachine, dataOf(instanceToWire)))
   })
 )

@@ -8,7 +8,6 @@ import { ApiKeys } from "@sluice/domain/access/ApiKeys"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { fromUsd } from "@sluice/domain/billing/Money"
 import { Environments } from "@sluice/domain/environments/Environments"
-import { Instances } from "@sluice/domain/jobs/Instances"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Exit, Redacted } from "effect"
 import type { PlanItem, Submit } from "../plan/Plan.ts"
@@ -159,7 +158,7 @@ export class Users {
         )
       }
       const { machineId } = yield* jobs.get(principal, jobId)
-      yield* Effect.flatMap(Instances, (instances) => instances.stop(principal, machineId))
+      yield* jobs.stopMachine(principal, machineId)
       return "asked"
     })
   }
