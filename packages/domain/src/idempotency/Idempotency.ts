@@ -8,6 +8,7 @@
  */
 import { Clock, Context, Crypto, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
 import { Seal } from "../database/Seal.ts"
+import * as Sweep from "../database/Sweep.ts"
 import type { Claim } from "./IdempotencyStore.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
 
@@ -145,6 +146,5 @@ const sweeping = (store: IdempotencyStore["Service"]) =>
   Clock.currentTimeMillis.pipe(
     Effect.flatMap((now) => store.sweep(new Date(now - LIFE_MS), SWEEP_ROWS)),
     Effect.repeat({ while: (deleted) => deleted === SWEEP_ROWS }),
-    Effect.catchCause((cause) => Effect.logWarning("idempotency keys were not swept", cause)),
-    Effect.repeat(Schedule.spaced(SWEEP_EVERY))
+    (sweep) => Sweep.every("idempotency keys", SWEEP_EVERY, sweep)
   )

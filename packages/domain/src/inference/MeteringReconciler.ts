@@ -4,12 +4,11 @@
  * Wakes on a timer alone. Running it twice, or on every replica at once, is harmless: a hold is released by the one
  * statement that finds it open.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
+import * as Sweep from "../database/Sweep.ts"
 import { MeteringStore } from "./MeteringStore.ts"
 
-/** In polls of the replica: once a minute. */
-const EVERY_POLLS = 60
 /** Holds of one statement. */
 const BATCH = 500
 /** Resolved holds are kept this long past their expiry: a late repeat of a settlement still finds its guard. */
@@ -46,8 +45,7 @@ export class MeteringReconciler extends Context.Service<
     Effect.gen(function* () {
       const { tick } = yield* MeteringReconciler
       const { pollMs } = yield* Replica
-      const step = Effect.catchCause(tick, (cause) => Effect.logWarning("Sweep of inference holds failed", cause))
-      yield* Effect.forkScoped(Effect.repeat(step, Schedule.spaced(pollMs * EVERY_POLLS)))
+      yield* Effect.forkScoped(Sweep.every("holds of requests", Sweep.EVERY_POLLS * pollMs, tick))
     })
   )
 }

@@ -4,14 +4,13 @@
  * A listing is only ever evidence that a machine is there. That one is missing from it says nothing: listings may be empty,
  * partial or stale. Every launch is recorded before it is asked for, so a listed key without a row is nobody's.
  */
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
+import * as Sweep from "../database/Sweep.ts"
 import { MachineListStore } from "./MachineListStore.ts"
 import { MachineProvider, type MachineState } from "./MachineProvider.ts"
 import { OutputStore } from "./OutputStore.ts"
 
-/** One sweep in so many polls: a minute. */
-export const EVERY_POLLS = 60
 const BATCH = 500
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -62,11 +61,7 @@ export class MachineSweep extends Context.Service<
         return { stopped, released }
       })
 
-      const run = sweep.pipe(
-        Effect.ignoreCause,
-        Effect.repeat(Schedule.spaced(EVERY_POLLS * replica.pollMs)),
-        Effect.asVoid
-      )
+      const run = Sweep.every("machines", Sweep.EVERY_POLLS * replica.pollMs, sweep)
       return MachineSweep.of({ sweep, run })
     })
   )

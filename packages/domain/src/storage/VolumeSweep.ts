@@ -2,10 +2,10 @@
  * Has the provider delete what deleted volumes held. The wish is recorded with the deletion itself, and is dropped once the
  * provider has said that it is done: asked again after any failure, by any replica, it does it once.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
+import * as Sweep from "../database/Sweep.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
-import { EVERY_POLLS } from "../machines/MachineSweep.ts"
 import { VolumeStore } from "./VolumeStore.ts"
 
 const BATCH = 32
@@ -23,7 +23,7 @@ export class VolumeSweep extends Context.Service<
     Effect.gen(function* () {
       const provider = yield* MachineProvider
       const store = yield* VolumeStore
-      const everyMs = EVERY_POLLS * (yield* Replica).pollMs
+      const everyMs = Sweep.EVERY_POLLS * (yield* Replica).pollMs
 
       const remove = (id: string) =>
         provider.deleteVolume(id).pipe(
@@ -46,7 +46,7 @@ export class VolumeSweep extends Context.Service<
         }
       })
 
-      const run = sweep.pipe(Effect.ignoreCause, Effect.repeat(Schedule.spaced(everyMs)), Effect.asVoid)
+      const run = Sweep.every("volumes", everyMs, sweep)
       return VolumeSweep.of({ sweep, run })
     })
   )
