@@ -4,10 +4,10 @@
  * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
  * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
  */
-import { Clock, Context, Crypto, Duration, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { Replica } from "../database/Replica.ts"
+import { makeAnswerLimit } from "./AnswerLimit.ts"
 import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, refusalOf } from "./ChatTask.ts"
@@ -21,9 +21,6 @@ import { onward, ready } from "./Onward.ts"
 import { Production, type SaidChoice } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
-
-/** The longest that one answer may take, in polls of the replica: 20 minutes. Shorter than a hold lives (Metering.ts). */
-export const ANSWER_LIMIT_POLLS = 1_200
 
 /** What is known of an answer before its first word. */
 export interface AnswerHead {
@@ -76,7 +73,7 @@ export class Inference extends Context.Service<
       const meters = yield* makeModelMeters
       const clock = yield* Clock.Clock
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-      const answerLimit = Duration.millis((yield* Replica).pollMs * ANSWER_LIMIT_POLLS)
+      const withinLimit = yield* makeAnswerLimit
       const catalog = new Map(provider.models.map((model) => [model.id, model]))
       for (const id of catalog.keys()) meters(id)
 
@@ -154,11 +151,7 @@ export class Inference extends Context.Service<
           })
           const whole = onward(chat, () => (production.complete ? Effect.void : Effect.fail(BROKEN)))
           // What is there already needs no limit.
-          if (ready(whole) !== undefined) return whole
-          return Effect.timeoutOrElse(whole, {
-            duration: answerLimit,
-            orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
-          })
+          return ready(whole) === undefined ? withinLimit(whole) : whole
         })
 
       const run = <E>(

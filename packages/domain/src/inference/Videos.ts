@@ -5,13 +5,12 @@
 import { Context, Crypto, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
-import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import { failingWhere, isPassing, isUnsure } from "../database/StoreAway.ts"
 import { Wakeups } from "../database/Wakeups.ts"
+import { makeAnswerLimit } from "./AnswerLimit.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import { ImageFetch } from "./ImageFetch.ts"
-import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
 import type { QuestionError } from "./InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
@@ -76,7 +75,7 @@ export class Videos extends Context.Service<
       const meters = yield* makeModelMeters
       const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
-      const answerLimit = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+      const withinLimit = yield* makeAnswerLimit
 
       const find = (principal: Principal, id: string) =>
         Effect.filterOrFail(
@@ -148,11 +147,7 @@ export class Videos extends Context.Service<
           const broken = () => new UpstreamFailed({ reason: "broken" })
           const { model, provider } = yield* Effect.mapError(catalog.find(row.model), broken)
           if (row.reference === null) return yield* broken()
-          const answered = Effect.timeoutOrElse(provider.read(model, row.reference, range), {
-            duration: answerLimit,
-            orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
-          })
-          const read = yield* Effect.mapError(answered, (failed) =>
+          const read = yield* Effect.mapError(withinLimit(provider.read(model, row.reference, range)), (failed) =>
             failed.reason === "unserved" ? new VideoWithheld() : failed
           )
           if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })

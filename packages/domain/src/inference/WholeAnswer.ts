@@ -4,11 +4,9 @@
  */
 import { Clock, Crypto, Effect, Exit } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
-import { Replica } from "../database/Replica.ts"
-import { ANSWER_LIMIT_POLLS } from "./Inference.ts"
+import { makeAnswerLimit } from "./AnswerLimit.ts"
 import { type Charge, Metering } from "./Metering.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
-import { UpstreamFailed } from "./ModelProvider.ts"
 
 export interface Order extends Charge {
   readonly requestId: string
@@ -25,18 +23,13 @@ type Owed = Pick<Order, "cost" | "tokens">
 export const wholeAnswer = <A, E>(
   metering: Metering["Service"],
   order: Order,
-  limitMs: number,
   produce: Effect.Effect<A, E>,
   owedFor: (answer: A) => Owed = () => order
 ) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(metering.reserve(order, order.cost), ({ share }) => {
       const held = { ...order, share }
-      const limited = Effect.timeoutOrElse(produce, {
-        duration: limitMs,
-        orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
-      })
-      return Effect.flatMap(Effect.exit(restore(limited)), (exit) =>
+      return Effect.flatMap(Effect.exit(restore(produce)), (exit) =>
         Exit.isSuccess(exit)
           ? Effect.as(metering.settle({ ...held, ...owedFor(exit.value) }), exit.value)
           : Effect.andThen(metering.settle({ ...held, tokens: null, cost: 0n }), Effect.failCause(exit.cause))
@@ -49,14 +42,14 @@ export const makeWholeAnswer = Effect.gen(function* () {
   const metering = yield* Metering
   const meters = yield* makeModelMeters
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-  const limitMs = (yield* Replica).pollMs * ANSWER_LIMIT_POLLS
+  const withinLimit = yield* makeAnswerLimit
   /** `owedFor`: where it is known only from the answer. */
   return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Owed) =>
     Effect.flatMap(newId, (id) =>
       Clock.clockWith((clock) =>
         Effect.uninterruptibleMask((restore) => {
           const watch = meters(order.model).watch(clock, false)
-          const answered = restore(wholeAnswer(metering, { ...order, id }, limitMs, produce, owedFor))
+          const answered = restore(wholeAnswer(metering, { ...order, id }, withinLimit(produce), owedFor))
           return Effect.onExit(answered, watch.end)
         })
       )

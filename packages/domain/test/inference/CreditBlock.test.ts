@@ -1,5 +1,6 @@
 /** The rules of blocks of credit, without a database. */
 import { describe, expect, it } from "@effect/vitest"
+import { ANSWER_LIMIT_POLLS } from "@sluice/domain/inference/AnswerLimit"
 import {
   BLOCK_AGE_MS,
   BLOCK_REQUESTS,
@@ -11,7 +12,6 @@ import {
   type Share,
   TRUSTED_MS
 } from "@sluice/domain/inference/CreditBlock"
-import { ANSWER_LIMIT_POLLS } from "@sluice/domain/inference/Inference"
 import { HOLD_EXPIRES_POLLS } from "@sluice/domain/inference/Metering"
 import { Schema } from "effect"
 
