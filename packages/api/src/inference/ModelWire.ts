@@ -32,11 +32,15 @@ export const ModelListWire = Schema.Struct({ object: Schema.Literal("list"), dat
   identifier: "ModelList"
 })
 
+const head = ({ created, id, ownedBy }: Pick<Model, "created" | "id" | "ownedBy">) => ({
+  id,
+  object: "model" as const,
+  created,
+  owned_by: ownedBy
+})
+
 export const modelToWire = (model: Model): typeof ModelWire.Type => ({
-  id: model.id,
-  object: "model",
-  created: model.created,
-  owned_by: model.ownedBy,
+  ...head(model),
   modalities: { input: model.vision ? ["text", "image"] : ["text"], output: ["text"] },
   context_length: model.contextLength,
   max_output_tokens: model.maxOutputTokens,
@@ -45,10 +49,7 @@ export const modelToWire = (model: Model): typeof ModelWire.Type => ({
 })
 
 export const embeddingModelToWire = (model: EmbeddingModel): typeof ModelWire.Type => ({
-  id: model.id,
-  object: "model",
-  created: model.created,
-  owned_by: model.ownedBy,
+  ...head(model),
   modalities: { input: ["text"], output: ["embedding"] },
   context_length: model.contextLength,
   dimensions: model.dimensions,
@@ -57,10 +58,7 @@ export const embeddingModelToWire = (model: EmbeddingModel): typeof ModelWire.Ty
 })
 
 export const imageModelToWire = (model: ImageModel): typeof ModelWire.Type => ({
-  id: model.id,
-  object: "model",
-  created: model.created,
-  owned_by: model.ownedBy,
+  ...head(model),
   modalities: { input: ["text"], output: ["image"] },
   sizes: model.sizes,
   capabilities: ["images"],
@@ -68,10 +66,7 @@ export const imageModelToWire = (model: ImageModel): typeof ModelWire.Type => ({
 })
 
 export const speechModelToWire = (model: SpeechModel): typeof ModelWire.Type => ({
-  id: model.id,
-  object: "model",
-  created: model.created,
-  owned_by: model.ownedBy,
+  ...head(model),
   modalities: { input: ["text"], output: ["audio"] },
   voices: model.voices,
   max_input_characters: model.maxInputCharacters,
@@ -80,20 +75,14 @@ export const speechModelToWire = (model: SpeechModel): typeof ModelWire.Type => 
 })
 
 export const transcriptionModelToWire = (model: TranscriptionModel): typeof ModelWire.Type => ({
-  id: model.id,
-  object: "model",
-  created: model.created,
-  owned_by: model.ownedBy,
+  ...head(model),
   modalities: { input: ["audio"], output: ["text"] },
   capabilities: ["transcription"],
   pricing: { minute: toUsd(model.minutePrice) }
 })
 
 export const videoModelToWire = (model: VideoModel): typeof ModelWire.Type => ({
-  id: model.id,
-  object: "model",
-  created: model.created,
-  owned_by: model.ownedBy,
+  ...head(model),
   modalities: { input: ["text", "image"], output: ["video"] },
   sizes: model.sizes,
   seconds: model.seconds,
