@@ -32,7 +32,7 @@ export interface BoundedBody {
 }
 
 /** A body of so many bytes takes no room. */
-const SMALL_BYTES = 16_384
+export const SMALL_BODY_BYTES = 16_384
 
 /** `response`: when it is closed, the request is answered. */
 export const boundedBody = (
@@ -82,7 +82,7 @@ export const boundedBody = (
         return drop(new BodyTooLarge({ limit }))
       }
       parts.push(chunk)
-      if (size > SMALL_BYTES) room.grow((guest ??= enter()), guest.bytes === 0 ? size : chunk.length)
+      if (size > SMALL_BODY_BYTES) room.grow((guest ??= enter()), guest.bytes === 0 ? size : chunk.length)
     })
     source.on("end", () => {
       if (outcome !== undefined) return

@@ -6,12 +6,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Effect, Exit, Fiber, Scope } from "effect"
 import type { Rooms } from "./BodyRoom.ts"
-import { type BoundedBody, boundedBody } from "./BoundedBody.ts"
+import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
 import { isUnmet } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
-
-/** A body of so many bytes is read before its fiber begins, whoever sends it: then nothing is waited for but the answer. */
-const SMALL_BODY_BYTES = 16_384
 
 /** Writes the whole answer; interrupted when the caller goes away. It must not fail. `text`: the body. */
 export type HotHandler = (
@@ -65,6 +62,7 @@ export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Serv
           if (!response.writableEnded) fiber.interruptUnsafe()
         })
       }
+      // A small body is read before its fiber begins, whoever sends it: then nothing is waited for but the answer.
       if (length <= SMALL_BODY_BYTES) body.read(begin)
       else begin(body.text)
       return true

@@ -25,8 +25,7 @@ export const methodsOf = (routes: ReadonlyArray<Route>, path: string): ReadonlyA
   const asked = segments(path)
   const methods = new Set<string>()
   for (const route of routes) {
-    const known = segments(route.path)
-    if (known.length !== asked.length || !known.every((part, i) => part.startsWith(":") || part === asked[i])) continue
+    if (!matches(segments(route.path), asked)) continue
     methods.add(route.method)
     if (route.method === "GET") methods.add("HEAD")
   }
@@ -34,6 +33,9 @@ export const methodsOf = (routes: ReadonlyArray<Route>, path: string): ReadonlyA
 }
 
 const segments = (path: string) => path.split("/").filter((part) => part !== "")
+
+const matches = (pattern: ReadonlyArray<string>, asked: ReadonlyArray<string>): boolean =>
+  pattern.length === asked.length && pattern.every((part, i) => part.startsWith(":") || part === asked[i])
 
 /**
  * Finds the route of a request by its method and URL: at once where its path is written out, else by its pattern; the
@@ -59,11 +61,6 @@ export const makeRouteIndex = (routes: ReadonlyArray<Route>) => {
     const found = written.get(path.length > 1 ? path.replace(/\/$/, "") : path)?.get(method)
     if (found !== undefined) return found
     const asked = segments(path)
-    return patterns.find(
-      ({ parts, route }) =>
-        route.method === method &&
-        parts.length === asked.length &&
-        parts.every((part, i) => part.startsWith(":") || part === asked[i])
-    )?.route
+    return patterns.find(({ parts, route }) => route.method === method && matches(parts, asked))?.route
   }
 }
