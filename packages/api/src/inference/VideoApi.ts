@@ -40,7 +40,7 @@ export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
     summary: "Order a video",
     description:
       "The video is made in the background: poll it until its status is `completed` or `failed`, then download it. Its " +
-      "price is held now and charged when it is completed; a failed video costs nothing. The picture in `input_reference` is " +
+      "price is held now and charged when it is completed; a failed video costs nothing. The image in `input_reference` is " +
       "PNG, JPEG or WebP, and what its type says, where its file states one. With an `Idempotency-Key` the same order, said again, is one order."
   })
 )

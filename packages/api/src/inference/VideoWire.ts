@@ -47,9 +47,9 @@ const UUID = /^video_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 export const videoIdOf = (wire: string): string | undefined => UUID.exec(wire)?.[1]
 
 const MESSAGES: Readonly<Record<VideoFailure, string>> = {
-  moderation_blocked: "The model does not film this. Change the prompt or the picture.",
-  video_generation_failed: "The model could not make this film. It cost nothing; try again.",
-  video_timeout: "The film was not finished in time. It cost nothing; try again."
+  moderation_blocked: "The model does not make this video. Change the prompt or the image.",
+  video_generation_failed: "The model could not make this video. It cost nothing; try again.",
+  video_timeout: "The video was not finished in time. It cost nothing; try again."
 }
 
 export const videoToWire = (video: Video): typeof VideoWire.Type => ({

@@ -12,7 +12,7 @@ export const VIDEO_LIMIT_POLLS = 3_600
 const ABSENT_PART = 30
 /** An order that nobody took, for a wrong key or a server that is away, is given up after this part: ten minutes. */
 const ORDER_PART = 6
-/** What is told of an order that will never be a film. */
+/** What is told of an order that will never be a video. */
 const REFUSALS: ReadonlySet<UpstreamFailed["reason"]> = new Set(["refused", "too_large", "unserved"])
 /** Between two looks, in milliseconds: young videos are looked at more often. */
 const LOOK_MS = [1_000, 15_000] as const

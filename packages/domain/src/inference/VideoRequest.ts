@@ -135,4 +135,4 @@ export const NO_DATA =
   "must be a data: URL in base64; http(s) links where the operator allows them (--allow-image-urls)"
 
 export const refused = (why: string) =>
-  invalid("input_reference", `Invalid value for 'input_reference': the picture ${why}`)
+  invalid("input_reference", `Invalid value for 'input_reference': the image ${why}`)

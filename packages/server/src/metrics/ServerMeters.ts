@@ -52,7 +52,7 @@ const makeMeters = (listed: boolean) => {
       "Jobs of all replicas that have not ended; absent while the database is slow."
     ),
     machines: gauge("sluice_machines", ["status"], "Machines of all replicas that are not gone; absent as jobs are."),
-    videos: gauge("sluice_videos", ["status"], "Films of all replicas that are not made yet; absent as jobs are.")
+    videos: gauge("sluice_videos", ["status"], "Videos of all replicas that are not made yet; absent as jobs are.")
   }
 }
 

@@ -181,7 +181,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
         const form = { ...(ORDER as object), input_reference: file } as never
         const refusal = yield* failure(() => who.client.videos.create(form))
         expect(refusal).toMatchObject({ status: 400, param: "input_reference" })
-        expect(refusal.message).toContain(`Invalid value for 'input_reference': the picture ${why}`)
+        expect(refusal.message).toContain(`Invalid value for 'input_reference': the image ${why}`)
       }
       expect(yield* send({ ...(ORDER as object), model: "sluice-small" })).toMatchObject({ status: 404 })
       expect(yield* send({ ...(ORDER as object), seconds: 8 })).toMatchObject({
