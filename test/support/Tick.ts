@@ -1,5 +1,5 @@
 /** Stands for the loops of `Reconcilers.layer` where time is moved by hand. */
-import { Budgets } from "@sluice/domain/billing/Budgets"
+import { BudgetReconciler } from "@sluice/domain/billing/BudgetReconciler"
 import { JobReconciler } from "@sluice/domain/jobs/JobReconciler"
 import { MachineReconciler } from "@sluice/domain/machines/MachineReconciler"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import { Effect } from "effect"
 export const tick = Effect.gen(function* () {
   const machines = yield* MachineReconciler
   const jobs = yield* JobReconciler
-  const budgets = yield* Budgets
+  const budgets = yield* BudgetReconciler
   let total = 0
   for (;;) {
     const steps = (yield* machines.tick) + (yield* jobs.tick) + (yield* budgets.tick)

@@ -5,7 +5,7 @@
  */
 import { Layer } from "effect"
 import { Billing } from "./billing/Billing.ts"
-import { Budgets } from "./billing/Budgets.ts"
+import { BudgetReconciler } from "./billing/BudgetReconciler.ts"
 import { BudgetStore } from "./billing/BudgetStore.ts"
 import { HoldStore } from "./billing/HoldStore.ts"
 import { LedgerStore } from "./billing/LedgerStore.ts"
@@ -55,7 +55,7 @@ const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, Machine
 /** Needs the database clients, `Replica`, `Seal`, `MachineProvider` and `Crypto`. */
 export const layer = JobLogs.layer.pipe(
   Layer.provideMerge(Jobs.layer),
-  Layer.provideMerge(Layer.mergeAll(Budgets.layer, Billing.layer)),
+  Layer.provideMerge(Layer.mergeAll(BudgetReconciler.layer, Billing.layer)),
   Layer.provideMerge(machines),
   Layer.provideMerge(stores),
   Layer.provide(TimedMachines.layer)

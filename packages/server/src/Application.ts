@@ -13,7 +13,7 @@ import { ImageLinks } from "@sluice/domain/inference/ImageLinks"
 import { Images } from "@sluice/domain/inference/Images"
 import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering } from "@sluice/domain/inference/Metering"
-import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { HoldSweep } from "@sluice/domain/inference/HoldSweep"
 import { Speech } from "@sluice/domain/inference/Speech"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
@@ -39,7 +39,7 @@ export const application = Layer.mergeAll(
   Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps).pipe(
     Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer))
   ),
-  MeteringReconciler.layer,
+  HoldSweep.layer,
   StoreProbe.layer,
   Volumes.layer,
   Workspaces.layer,

@@ -3,7 +3,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { BLOCK_REQUESTS, BUSY_REQUESTS, IDLE_MS } from "@sluice/domain/inference/CreditBlock"
-import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { HoldSweep } from "@sluice/domain/inference/HoldSweep"
 import { HOLD_EXPIRES_POLLS, Metering, type Reservation } from "@sluice/domain/inference/Metering"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,9 +12,7 @@ import { idOf, money, moneyAtRest, openWorkspace, replica, setBudget } from "./s
 
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
-const layer = Layer.merge(Metering.layer, MeteringReconciler.layer).pipe(
-  Layer.provide(Layer.merge(replica, NodeCrypto.layer))
-)
+const layer = Layer.merge(Metering.layer, HoldSweep.layer).pipe(Layer.provide(Layer.merge(replica, NodeCrypto.layer)))
 
 onEveryDatabase("Blocks of credit", (it) => {
   const settlement = (reservation: Reservation, cost: bigint) => ({
@@ -236,11 +234,11 @@ onEveryDatabase("Blocks of credit", (it) => {
 
     it.effect("what a dead server's block held is released, and its late charges with it", () =>
       Effect.gen(function* () {
-        const { tick } = yield* MeteringReconciler
+        const { sweep } = yield* HoldSweep
         const principal = yield* openWorkspace(14, 1_000_000n)
         const reservations = yield* busy(principal, 0, 100n)
         yield* TestClock.adjust(HOLD_EXPIRES_POLLS * 1_000)
-        yield* tick
+        yield* sweep
         expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, held: 0n, openHolds: 0n })
         yield* settled(reservations, 70n)
         expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, held: 0n, usage: 0n })

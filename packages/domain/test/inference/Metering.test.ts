@@ -2,7 +2,7 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledger"
-import { MeteringReconciler } from "@sluice/domain/inference/MeteringReconciler"
+import { HoldSweep } from "@sluice/domain/inference/HoldSweep"
 import { HOLD_EXPIRES_POLLS, Metering } from "@sluice/domain/inference/Metering"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,9 +10,7 @@ import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { idOf, money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
 
-const layer = Layer.merge(Metering.layer, MeteringReconciler.layer).pipe(
-  Layer.provide(Layer.merge(replica, NodeCrypto.layer))
-)
+const layer = Layer.merge(Metering.layer, HoldSweep.layer).pipe(Layer.provide(Layer.merge(replica, NodeCrypto.layer)))
 
 onEveryDatabase("Metering", (it) => {
   const settlement = (
@@ -190,20 +188,20 @@ onEveryDatabase("Metering", (it) => {
     it.effect("releases what a dead server held, once it expired", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
-        const { tick } = yield* MeteringReconciler
+        const { sweep } = yield* HoldSweep
         const principal = yield* openWorkspace(6, 100n)
         const charge = { id: idOf.request(1), principal }
         yield* metering.reserve(charge, 80n)
         yield* TestClock.adjust(HOLD_EXPIRES_POLLS * 1_000 - 1)
-        expect(yield* tick).toBe(0)
+        expect(yield* sweep).toBe(0)
         yield* TestClock.adjust(1)
-        expect(yield* tick).toBe(1)
+        expect(yield* sweep).toBe(1)
         expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 0n, openHolds: 0n })
         // The answer that came too late charges nothing.
         yield* metering.settle(settlement(charge, 5n))
         expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 0n, usage: 0n })
         yield* TestClock.adjust("2 days")
-        expect(yield* tick).toBe(1)
+        expect(yield* sweep).toBe(1)
       })
     )
   })

@@ -14,18 +14,20 @@ const BATCH = 500
 /** Resolved holds are kept this long past their expiry: a late repeat of a settlement still finds its guard. */
 const KEPT_MS = 24 * 60 * 60_000
 
-export class MeteringReconciler extends Context.Service<
-  MeteringReconciler,
+export class HoldSweep extends Context.Service<
+  HoldSweep,
   {
-    /** Works until nothing is due; how many holds it resolved or forgot. */
-    readonly tick: Effect.Effect<number>
+    /** One sweep; answers how many holds it resolved or forgot. */
+    readonly sweep: Effect.Effect<number>
+    readonly run: Effect.Effect<void>
   }
->()("@sluice/domain/inference/MeteringReconciler") {
+>()("@sluice/domain/inference/HoldSweep") {
   static readonly layerNoDeps = Layer.effect(
-    MeteringReconciler,
+    HoldSweep,
     Effect.gen(function* () {
       const store = yield* MeteringStore
-      const tick = Effect.gen(function* () {
+      const everyMs = Sweep.EVERY_POLLS * (yield* Replica).pollMs
+      const sweep = Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         let total = 0
         for (;;) {
@@ -34,18 +36,10 @@ export class MeteringReconciler extends Context.Service<
           if (touched === 0) return total
         }
       })
-      return { tick }
+      const run = Sweep.every("holds of requests", everyMs, sweep)
+      return HoldSweep.of({ sweep, run })
     })
   )
 
-  static readonly layer = MeteringReconciler.layerNoDeps.pipe(Layer.provide(MeteringStore.layer))
-
-  /** Runs `tick` once a minute for as long as the layer lives. */
-  static readonly loop = Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { tick } = yield* MeteringReconciler
-      const { pollMs } = yield* Replica
-      yield* Effect.forkScoped(Sweep.every("holds of requests", Sweep.EVERY_POLLS * pollMs, tick))
-    })
-  )
+  static readonly layer = HoldSweep.layerNoDeps.pipe(Layer.provide(MeteringStore.layer))
 }

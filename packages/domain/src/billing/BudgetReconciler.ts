@@ -27,12 +27,12 @@ export const reachedAt = (budget: Pick<ClaimedBudget, "budget" | "spent" | "runn
   return rate === 0n ? Number.POSITIVE_INFINITY : now + Math.max(1, paysForMs(rate, left))
 }
 
-export class Budgets extends Context.Service<
-  Budgets,
+export class BudgetReconciler extends Context.Service<
+  BudgetReconciler,
   { readonly tick: Effect.Effect<number>; readonly run: Effect.Effect<never> }
->()("@sluice/domain/billing/Budgets") {
+>()("@sluice/domain/billing/BudgetReconciler") {
   static readonly layer = Layer.effect(
-    Budgets,
+    BudgetReconciler,
     Effect.gen(function* () {
       const store = yield* BudgetStore
       const signals = yield* Signals
@@ -60,7 +60,7 @@ export class Budgets extends Context.Service<
         step
       })
       yield* signals.listen("budgets", reconciler.signal)
-      return Budgets.of({ tick: reconciler.tick, run: reconciler.run })
+      return BudgetReconciler.of({ tick: reconciler.tick, run: reconciler.run })
     })
   )
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import type { Principal } from "@sluice/domain/access/Principal"
-import { reachedAt } from "@sluice/domain/billing/Budgets"
+import { reachedAt } from "@sluice/domain/billing/BudgetReconciler"
 import { BudgetStore } from "@sluice/domain/billing/BudgetStore"
 import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
 import { monthOf } from "@sluice/domain/billing/Month"
@@ -69,7 +69,7 @@ const setUp = Effect.gen(function* () {
   return { claim, other, run, sql, tenant }
 })
 
-onEveryDatabase("Budgets", (it) => {
+onEveryDatabase("BudgetReconciler", (it) => {
   it.effect("counts the machines that run in the environment, from the start of its month on", () =>
     Effect.gen(function* () {
       const { claim, other, run, tenant } = yield* setUp
