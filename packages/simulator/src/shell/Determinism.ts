@@ -1,9 +1,10 @@
 /**
  * Rewrites what would ask the host for time or chance, or what the interpreter lacks, so that one script always does the
- * same: `$RANDOM`, `$SECONDS`, `time`, `wait`, `$!`, `exec command`. It applies to every part of every script.
+ * same: `$RANDOM`, `$SECONDS`, `time`, `wait`, `$!`, `exec command`, `"${command[@]}"`. It applies to every part of every
+ * script.
  */
 import { become, group, MARK, nameOf, statement, statementsOf, walk } from "./Syntax.ts"
-import type { CommandNode, PipelineNode, ScriptNode } from "./Syntax.ts"
+import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, WordPart } from "./Syntax.ts"
 
 /** The variable that stands for `$!`: the interpreter's own is always 0. */
 export const LAST_JOB = "SHELL_LAST_JOB"
@@ -27,6 +28,7 @@ export const determined = (script: ScriptNode): void =>
         break
       case "SimpleCommand":
         if (nameOf(node as unknown as CommandNode) === "wait") node["name"] = commandWord("wait")
+        named(node as unknown as SimpleCommandNode)
         break
       case "Pipeline": {
         const pipeline = node as unknown as PipelineNode
@@ -45,6 +47,23 @@ export const determined = (script: ScriptNode): void =>
 const isHostVariable = (name: unknown): name is string => name === "RANDOM" || name === "SECONDS"
 const reader = (name: string): string => MARK + name.toLowerCase()
 const commandWord = (name: string) => ({ type: "Word", parts: [{ type: "Literal", value: MARK + name }] })
+
+/** The interpreter reads the name of a command as one word. Where it is empty, the words behind it begin with the name. */
+const named = (command: SimpleCommandNode): void => {
+  if (command.name?.parts.some(mayBeWords) !== true) return
+  command.args.unshift(command.name)
+  command.name = { type: "Word", parts: [structuredClone(NOTHING)] }
+}
+const mayBeWords = (part: WordPart): boolean =>
+  part.type === "ParameterExpansion" ||
+  part.type === "CommandSubstitution" ||
+  (part.type === "DoubleQuoted" && part.parts.some(isList))
+const isList = (part: WordPart): boolean => part.type === "ParameterExpansion" && /^@$|\[@\]$/.test(part.parameter)
+const NOTHING: WordPart = {
+  type: "ParameterExpansion",
+  parameter: "SHELL_NOTHING",
+  operation: { type: "DefaultValue", word: { type: "Word", parts: [] }, checkEmpty: false }
+}
 
 /** Before an `exit` of the script itself its variables are kept: a handler of the EXIT trap needs them. */
 export const leaving = (script: ScriptNode): void =>
