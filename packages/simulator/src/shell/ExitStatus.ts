@@ -73,9 +73,12 @@ export const judged = (script: ScriptNode): void => {
       case "Statement": {
         const one = node as unknown as StatementNode
         if (suspended.has(one)) break
+        const last = one.pipelines.length - 1
+        const forgiving = !one.pipelines.slice(0, last).every(({ commands }) => commands.every(isPlain))
         one.pipelines = one.pipelines.map((pipeline, at) => {
+          // What is forgiven those before it, the last one is not.
+          if (!pipeline.negated && at === last) return forgiving ? pipelineOf(group([alone(pipeline)])) : pipeline
           if (pipeline.commands.every(isPlain)) return pipeline
-          if (!pipeline.negated && at === one.pipelines.length - 1) return pipeline
           const condition = [alone({ ...pipeline, negated: false })]
           return pipelineOf(
             pipeline.negated

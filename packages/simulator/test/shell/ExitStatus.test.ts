@@ -39,6 +39,9 @@ describe("`set -e` holds", () => {
     ["set -e; f() { return 3; }; if f; then :; fi; x=$(f); echo no", "", 3],
     ["set -e; true && { false; echo no; }; echo no", "", 1],
     ["set -e; x=$(true; exit 9); echo no", "", 9],
+    ["set -e; f() { return 3; }; f || f || cat /no; echo no", "cat: /no: No such file or directory\n", 1],
+    ["set -e; f() { :; }; f && [ -f x ]; echo no", "", 1],
+    ["(set -e; f() { return 3; }; f || [ -f x ] || echo alt; f || ls /no 2>x; echo no) & wait $!", "alt\n", 2],
     ["set -eu; (false; echo no) & wait $!; echo no", "", 1],
     ["f() { return 4; }; g() { f || return; echo no; }; g; echo $?; ! f && echo not", "4\nnot\n"],
     ["for i in 1 2 3; do { [ $i = 2 ] && break; } || echo $i; done", "1\n"]
