@@ -32,6 +32,15 @@ describe("`set -e` is suspended", () => {
   ])
 })
 
+describe("`exit` gives its own status under `set -e`:", () => {
+  asBash([
+    ["set -e; ls /no 2>f || exit 12; echo no", "", 12],
+    ["set -e; trap 'echo bye $?' EXIT; f() { return 3; }; f || { x=1; exit 5; }", "bye 5\n", 5],
+    ["set -e; false || exit; echo no", "", 1],
+    ["set -e; (false || exit 7) || echo $?; (ls /no 2>f || exit $?) & wait $! || echo $?; false || exit 0", "7\n2\n"]
+  ])
+})
+
 describe("`set -e` holds", () => {
   asBash([
     ['set -e; f() { [ -n "" ] && echo x; }; f || echo alt; f; echo no', "alt\n", 1],
