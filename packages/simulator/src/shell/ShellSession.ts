@@ -11,6 +11,8 @@ export const fail = (stderr: string, exitCode = 1): CommandResult => ({ stdout: 
 
 interface Job {
   readonly id: number
+  /** The job that began it; 0 for the command itself. */
+  readonly parent: number
   endsAt: number
   exitCode: number
   /** Whether a `wait` has told how it ended. */

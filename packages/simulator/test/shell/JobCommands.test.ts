@@ -13,6 +13,11 @@ describe("jobs:", () => {
       "same\non\n"
     ],
     ["timeout -s TERM 0.1 sleep 1; echo $?; timeout -k 1 0.1 sleep 1; echo $?", "124\n124\n"],
+    ["(sleep .1 & sleep .2 & wait; echo inner) & wait; echo outer", "inner\nouter\n"],
+    [
+      "sleep 9 & p=$!; (sleep .1 & wait %1; wait -n; echo $?; jobs -p | wc -l; wait $p 2>f; echo $?; kill $p) & wait $p; echo $?",
+      "127\n0\n127\n143\n"
+    ],
     ["kill -0 $$ && echo here; kill -NOPE $$ 2>/dev/null; echo $?", "here\n1\n"]
   ])
 

@@ -34,15 +34,16 @@ export const signalOf = (text: string): number | undefined =>
 
 export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
   const { clock, jobs } = session
-  const jobOf = (text: string) => {
-    const id = text.startsWith("%") ? FIRST_JOB + Number(text.slice(1)) - 1 : Number(text)
-    return jobs.find((job) => job.id === id)
-  }
+  /** Those of the job that asks. One that waited for all would wait for itself, without end. */
+  const ownJobs = () => jobs.filter((job) => job.parent === session.console.job)
+  const jobOf = (text: string, among = jobs) =>
+    text.startsWith("%") ? ownJobs()[Number(text.slice(1)) - 1] : among.find((job) => job.id === Number(text))
   const sleepUntil = (at: number) => clock.sleep(Math.max(clock.now, at) - clock.now)
   return [
     defineCommand(`${MARK}wait`, async (args) => {
       const named = args.filter((arg) => /^%?\d+$/.test(arg))
-      const awaited = named.length === 0 ? jobs : named.flatMap((arg) => jobOf(arg) ?? [])
+      const own = ownJobs()
+      const awaited = named.length === 0 ? own : named.flatMap((arg) => jobOf(arg, own) ?? [])
       if (args[0] === "-n") {
         const open = awaited.filter((job) => !job.awaited).sort((a, b) => a.endsAt - b.endsAt)
         if (open[0] === undefined) return { ...ok(), exitCode: 127 }
@@ -78,7 +79,7 @@ export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
       return ok()
     }),
     defineCommand("jobs", async (args) => {
-      const running = jobs.filter((job) => job.endsAt > clock.now)
+      const running = ownJobs().filter((job) => job.endsAt > clock.now)
       const line = (id: number, index: number) =>
         args.includes("-p") ? `${id}\n` : `[${index + 1}]   Running    ${id}\n`
       return ok(running.map(({ id }, index) => line(id, index)).join(""))

@@ -60,7 +60,7 @@ const forked = async (
   const { clock, console, jobs } = session
   const startedAt = clock.now
   const outer = console.job
-  const job = { id: FIRST_JOB + jobs.length, endsAt: Infinity, exitCode: 143, awaited: false }
+  const job = { id: FIRST_JOB + jobs.length, parent: outer, endsAt: Infinity, exitCode: 143, awaited: false }
   jobs.push(job)
   console.job = job.id
   session.nextScript = "streamed"
