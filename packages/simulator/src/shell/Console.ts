@@ -9,6 +9,8 @@ const encoder = new TextEncoder()
 
 /** What the interpreter says of commands that it has in other packagings. */
 const NOTICE = /command not available in browser environments\. Exclude .* or use the Node\.js bundle\./g
+/** ... and of a file whose directory is not there. */
+const UNOPENED = /: cannot open redirect target$/gm
 const NOTICE_LENGTH = 1_000
 
 /** The interpreter's advice to its host, of no use to who reads the log. */
@@ -39,7 +41,7 @@ export class Console {
   write(at: number, content: string | Uint8Array, encoding: "bytes" | "text"): void {
     if (this.full || content.length === 0) return
     if (typeof content === "string" && content.length < NOTICE_LENGTH)
-      content = content.replace(NOTICE, "command not found")
+      content = content.replace(NOTICE, "command not found").replace(UNOPENED, ": No such file or directory")
     const bytes =
       typeof content === "string" ? (encoding === "text" ? encoder.encode(content) : latin1(content)) : content
     const room = OUTPUT_LIMIT_BYTES - this.#size

@@ -22,8 +22,9 @@ import { plainly } from "./Console.ts"
 import { defaulted } from "./Defaults.ts"
 import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
-import { contents, DISK_LIMIT_BYTES, MachineFs, mount, WORKSPACE } from "./MachineFs.ts"
+import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./MachineFs.ts"
 import { wholeRanges } from "./Ranges.ts"
+import { probed } from "./Redirections.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
 import { streamed } from "./Streaming.ts"
@@ -100,6 +101,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       printed(ast)
       if (functions === undefined) leaving(ast)
       if (mode === "streamed") teed(ast)
+      probed(ast)
       const sources = mode === "streamed" ? streamed(ast) : ""
       functions ??= sources
       return { ast }
@@ -107,7 +109,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
   })
   const { result: code, met } = await clock.within(run.untilMs, async (deadline) => {
     const signal = AbortSignal.any([deadline, ended.signal])
-    const first = await bash.exec(run.command, { rawScript: true, signal })
+    const first = await bash.exec(run.command, { rawScript: true, signal }).catch(refused)
     flush(session, first)
     const { exitHandler, killed } = session
     const code = killed ?? first.exitCode
@@ -116,11 +118,13 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     const env = "?" in first.env ? first.env : session.exitVariables
     session.nextScript = "streamed"
     const source = `${functions ?? ""}\n(exit ${code})\n${exitHandler}`
-    const last = await bash.exec(source, {
-      env,
-      cwd: env["PWD"] ?? WORKSPACE,
-      signal: killed === undefined ? signal : deadline
-    })
+    const last = await bash
+      .exec(source, {
+        env,
+        cwd: env["PWD"] ?? WORKSPACE,
+        signal: killed === undefined ? signal : deadline
+      })
+      .catch(refused)
     flush(session, last)
     return /\bexit\b/.test(exitHandler) ? last.exitCode : code
   })
@@ -132,6 +136,13 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     files: run.keepFiles ? await contents(fs) : [],
     overran: false
   }
+}
+
+/** A redirection that the disk refuses ends the script where `Redirections.ts` did not foresee it. */
+const refused = (error: unknown) => {
+  const message = refusalOf(error)
+  if (message === undefined) throw error
+  return { stdout: "", stderr: `bash: ${message}\n`, exitCode: 1, env: {} as Record<string, string> }
 }
 
 /** What was not written while it ran: a script that redirects itself, a syntax error, the end of a limit. */

@@ -23,6 +23,8 @@ export class MachineFs extends InMemoryFs {
   readonly #console: Console
   readonly #random: () => number
   readonly #bornAt: Date
+  /** Files that were opened: what is written to one whose directory went meanwhile is lost, as on a disk. */
+  readonly #opened = new Set<string>()
   #booted = false
 
   constructor(clock: LocalClock, console: Console, random: () => number) {
@@ -38,7 +40,7 @@ export class MachineFs extends InMemoryFs {
     this.writeFileSync("/etc/os-release", OS_RELEASE)
   }
 
-  /** From now on parents are made and dated like everything else; before, they are known to exist. */
+  /** From now on files are dated; before, nothing has to be. */
   booted(): void {
     this.#booted = true
   }
@@ -49,21 +51,23 @@ export class MachineFs extends InMemoryFs {
       if (!path.startsWith("/bin/")) this.writeFileLazy(path, () => content, { mtime: this.#bornAt, mode: 0o755 })
       return
     }
-    this.mkdirSync(parentOf(path), { recursive: true })
     super.writeFileSync(path, content, options, { mtime: new Date(this.#clock.now), ...metadata })
   }
 
   override async writeFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
     if (path === CONSOLE || path === STDERR) return this.#show(content, options)
     if (keepsNothing(path)) return
-    return super.writeFile(path, content, options)
+    const place = await this.#writable(path, content)
+    if (place !== undefined) await super.writeFile(place, content, options)
   }
 
   override async appendFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {
     if (path === CONSOLE || path === STDERR) return this.#show(content, options)
     if (keepsNothing(path)) return
-    await super.appendFile(path, content, options)
-    this.#stamp(path)
+    const place = await this.#writable(path, content)
+    if (place === undefined || (content.length === 0 && (await super.exists(place)))) return
+    await super.appendFile(place, content, options)
+    this.#stamp(place)
   }
 
   override async readFileBuffer(path: string): Promise<Uint8Array> {
@@ -75,14 +79,55 @@ export class MachineFs extends InMemoryFs {
     this.#stamp(path)
   }
 
+  override async mkdir(path: string, options?: { recursive?: boolean }): Promise<void> {
+    if (options?.recursive === true && !(await super.exists(parentOf(path)))) await this.mkdir(parentOf(path), options)
+    const place = await this.#placed(path).catch((error: Error) => {
+      throw new Error(`ENOENT: ${error.message}`)
+    })
+    return super.mkdir(place, options)
+  }
+
   override async symlink(target: string, path: string): Promise<void> {
-    this.mkdirSync(parentOf(path), { recursive: true })
-    return super.symlink(target, path)
+    return super.symlink(target, await this.#placed(path))
+  }
+
+  override async link(existing: string, path: string): Promise<void> {
+    return super.link(existing, await this.#placed(path))
+  }
+
+  override async mv(from: string, to: string): Promise<void> {
+    return super.mv(from, await this.#placed(to))
+  }
+
+  override async cp(from: string, to: string, options?: { recursive?: boolean }): Promise<void> {
+    return super.cp(from, await this.#followed(to), options)
   }
 
   override async lstat(path: string): ReturnType<InMemoryFs["lstat"]> {
     const stat = await super.lstat(path)
     return stat.isSymbolicLink ? { ...stat, mtime: this.#bornAt } : stat
+  }
+
+  /** Where an entry of this name lies: its directory, which must be there, with links followed. The base class makes it. */
+  async #placed(path: string): Promise<string> {
+    const directory = await super.realpath(parentOf(path)).catch(() => {
+      throw new Error(`${REFUSED}'${path}': No such file or directory`)
+    })
+    if (!(await super.stat(directory)).isDirectory) throw new Error(`${REFUSED}'${path}': Not a directory`)
+    return this.resolvePath(directory, path.slice(parentOf(path).length).replace(/^\/+/, ""))
+  }
+
+  /** The same, where the entry itself may be a link. */
+  #followed(path: string): Promise<string> {
+    return super.realpath(path).catch(() => this.#placed(path))
+  }
+
+  async #writable(path: string, content: FileContent): Promise<string | undefined> {
+    if (content.length === 0) this.#opened.add(path)
+    return this.#followed(path).catch((error: unknown) => {
+      if (content.length > 0 && this.#opened.has(path)) return undefined
+      throw error
+    })
   }
 
   async #show(content: FileContent, options?: WriteOptions): Promise<void> {
@@ -97,6 +142,13 @@ export class MachineFs extends InMemoryFs {
   }
 }
 
+/** What the disk says where it refuses a write; undefined of any other error. */
+export const refusalOf = (error: unknown): string | undefined => {
+  const message = error instanceof Error ? error.message : ""
+  return message.startsWith("ENOSPC") ? "No space left on device" : message.startsWith(REFUSED) ? message : undefined
+}
+const REFUSED = "cannot create "
+
 /** Puts a volume's entries under `/workspace`. */
 export const mount = async (fs: MachineFs, entries: ReadonlyArray<VolumeEntry>): Promise<void> => {
   for (const entry of entries) {
@@ -107,9 +159,11 @@ export const mount = async (fs: MachineFs, entries: ReadonlyArray<VolumeEntry>):
         await fs.chmod(path, entry.mode)
         break
       case "File":
+        fs.mkdirSync(parentOf(path), { recursive: true })
         fs.writeFileSync(path, entry.bytes, undefined, { mode: entry.mode })
         break
       case "Link":
+        fs.mkdirSync(parentOf(path), { recursive: true })
         await fs.symlink(entry.target, path)
     }
   }

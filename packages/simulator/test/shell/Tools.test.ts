@@ -34,6 +34,7 @@ describe("a machine holds only so much:", () => {
     ["dd if=/dev/zero of=f bs=1M count=129; ls", 0, /^dd: error writing 'f': No space left on device\n$/],
     ["dd if=/dev/zero of=f bs=1M", 1, /^dd: error writing 'f': No space left on device\n$/],
     ["truncate -s 1G f; ls", 0, /^truncate: failed to truncate 'f' at 1073741824 bytes: File too large\n$/],
+    ["head -c 120M /dev/zero > f; head -c 9M /dev/zero > g; ls", 1, /^bash: No space left on device\n$/],
     ["cat /dev/urandom | wc -c", 0, /^262147\n$/],
     ["echo {1..300000}", 126, /^bash: brace expansion result limit exceeded/]
   ]

@@ -1,0 +1,34 @@
+/**
+ * `> runs/log` where there is no `runs`: the command fails, as in bash, and the script goes on. The interpreter would end
+ * the script; but not where the file descriptor is not one of the first three. So such a file is opened on another
+ * one first. A target that runs a command is left as it is: it must not run twice.
+ */
+import { hasSubstitution, walk } from "./Syntax.ts"
+import type { Redirection, ScriptNode } from "./Syntax.ts"
+
+const PROBE = 62
+
+export const probed = (script: ScriptNode): void =>
+  walk(script, (node) => {
+    const redirections = node["redirections"]
+    if (!Array.isArray(redirections)) return
+    node["redirections"] = redirections.flatMap((one: Redirection, at) => {
+      if (!mayFail(one) || redirections[at - 1]?.fd === PROBE) return [one]
+      // `set -o noclobber` is asked of the first one, and by then the file is there.
+      const both = one.operator.startsWith("&")
+      if (one.operator.endsWith(">>")) return [{ ...one, fd: PROBE, operator: ">>" }, one]
+      return [
+        { ...one, fd: PROBE, operator: both ? ">" : one.operator },
+        { ...one, operator: both ? "&>>" : ">|" }
+      ]
+    })
+  })
+
+const mayFail = ({ fd, fdVariable, operator, target }: Redirection): boolean => {
+  if (target.type !== "Word" || !/^&?>>?$|^>\|$/.test(operator) || (fd ?? 0) > 2 || fdVariable !== undefined)
+    return false
+  const [first] = target.parts
+  const plain = target.parts.length === 1 && first?.type === "Literal" ? first.value : undefined
+  if (plain !== undefined) return plain.includes("/") && !plain.startsWith("/dev/")
+  return !hasSubstitution(target) && !/"(ProcessSubstitution|ArithmeticExpansion)"/.test(JSON.stringify(target))
+}
