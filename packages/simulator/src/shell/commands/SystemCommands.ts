@@ -95,7 +95,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       const directory = args.some((arg) => /^-[a-z]*d/.test(arg))
       const parentAt = args.findIndex((arg) => arg === "-p")
       const parent = parentAt >= 0 ? args[parentAt + 1] : undefined
-      const named = args.find((arg, index) => !arg.startsWith("-") && index !== parentAt + 1)
+      const named = args.find((arg, index) => !arg.startsWith("-") && (parentAt < 0 || index !== parentAt + 1))
       const template = named ?? "tmp.XXXXXXXXXX"
       if (!/X{3,}/.test(template)) return fail(`mktemp: too few X's in template '${template}'`)
       const filled = template.replace(/X{3,}(?=[^X]*$)/, (xs) =>
