@@ -19,6 +19,7 @@ import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
 import { plainly } from "./Console.ts"
+import { declared } from "./Declarations.ts"
 import { defaulted } from "./Defaults.ts"
 import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
@@ -93,6 +94,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     transform: ({ ast }) => {
       const mode = session.nextScript
       session.nextScript = "captured"
+      declared(ast)
       calculated(ast)
       determined(ast)
       wholeRanges(ast)

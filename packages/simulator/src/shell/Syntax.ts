@@ -2,7 +2,7 @@
 import { parse, serialize } from "just-bash"
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode, WordNode } from "just-bash"
 
-export type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode }
+export type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode, WordNode }
 export type FunctionDefNode = Extract<CommandNode, { type: "FunctionDef" }>
 export type IfNode = Extract<CommandNode, { type: "If" }>
 export type GroupNode = Extract<CommandNode, { type: "Group" }>
