@@ -104,7 +104,8 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       if (functions === undefined) leaving(ast)
       if (mode === "streamed") teed(ast)
       probed(ast)
-      const sources = mode === "streamed" ? streamed(ast) : ""
+      if (typeof mode === "object") ast.statements.push(...mode.functions, mode.statement)
+      const sources = mode === "streamed" ? streamed(ast, session.bodies) : ""
       functions ??= sources
       return { ast }
     }

@@ -3,6 +3,7 @@ import { Console } from "./Console.ts"
 import { LocalClock } from "./LocalClock.ts"
 import { hash32 } from "../Chance.ts"
 import type { ShellRun } from "./Shell.ts"
+import type { JobBody } from "./Streaming.ts"
 
 export type CommandResult = { stdout: string; stderr: string; exitCode: number; stdoutKind?: "text" | "bytes" }
 
@@ -24,8 +25,10 @@ export class ShellSession {
   readonly clock: LocalClock
   readonly console: Console
   readonly jobs: Array<Job> = []
-  /** How the next script that the interpreter parses is rewritten. */
-  nextScript: "streamed" | "captured" = "streamed"
+  /** What the jobs of all scripts run. */
+  readonly bodies: Array<JobBody> = []
+  /** How the next script that the interpreter parses is rewritten; or what it is followed by, which is rewritten already. */
+  nextScript: "streamed" | "captured" | JobBody = "streamed"
   /** What `trap ... EXIT` set, and the variables at the `exit` or `kill` that came last. */
   exitHandler = ""
   exitVariables: Record<string, string> = {}

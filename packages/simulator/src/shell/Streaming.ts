@@ -6,7 +6,6 @@
  * change. A function called where output is not captured runs as its twin, a copy whose commands write to the console.
  * `cmd &` becomes a job that runs beside the script on the machine's clock.
  */
-import { parse } from "just-bash"
 import { STATUS } from "./ExitStatus.ts"
 import { CONSOLE } from "./MachineFs.ts"
 import {
@@ -39,9 +38,16 @@ const SILENT: ReadonlySet<string> = new Set([
   STATUS
 ])
 
-/** Rewrites in place; gives the source of the script's functions. */
-export const streamed = (script: ScriptNode): string => {
-  const functions = new Map<string, string>()
+/** What a background job runs, rewritten once however often it is begun. */
+export interface JobBody {
+  readonly functions: ReadonlyArray<StatementNode>
+  readonly statement: StatementNode
+}
+type Functions = Map<string, { readonly source: string; readonly definition: CommandNode }>
+
+/** Rewrites in place; gives the source of the script's functions, and adds what its jobs run to `bodies`. */
+export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => {
+  const functions: Functions = new Map()
   const room = { left: MOST_TWINNED }
   walk(script, (node) => {
     if (node["type"] !== "Pipeline") return
@@ -50,27 +56,32 @@ export const streamed = (script: ScriptNode): string => {
       command.type === "FunctionDef" && command.redirections.length === 0 ? withTwin(command, functions, room) : command
     )
   })
-  const sources = [...functions.values()].join("\n")
+  const sources = [...functions.values()].map(({ source }) => source).join("\n")
   if (redirectsItself(script)) return sources
-  const rewrite = new Rewrite(functions)
+  // Until its definition is reached, a twin calls whatever has the plain name.
+  const undefinedTwins = [...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name)))
+  const definitions = [...functions.values()].map(({ definition }) => statement(definition))
+  const rewrite = new Rewrite(functions, [...undefinedTwins, ...definitions], bodies)
   walk(script, (node) => {
     const definition = node as unknown as FunctionDefNode
     if (definition.type === "FunctionDef" && definition.name.startsWith(MARK)) rewrite.command(definition.body)
   })
   rewrite.statements(script.statements)
-  // Until its definition is reached, a twin calls whatever has the plain name.
-  script.statements.unshift(...[...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name))))
+  script.statements.unshift(...undefinedTwins)
   return sources
 }
 
 const undefinedTwin = (name: string): string => `${MARK}${name}() { ${name} "$@" &>>${CONSOLE}; }`
 
 class Rewrite {
-  /** Source of the script's functions by name: background jobs need them. */
-  readonly #functions: ReadonlyMap<string, string>
+  readonly #functions: Functions
+  readonly #definitions: ReadonlyArray<StatementNode>
+  readonly #bodies: Array<JobBody>
 
-  constructor(functions: ReadonlyMap<string, string>) {
+  constructor(functions: Functions, definitions: ReadonlyArray<StatementNode>, bodies: Array<JobBody>) {
     this.#functions = functions
+    this.#definitions = definitions
+    this.#bodies = bodies
   }
 
   statements(statements: Array<StatementNode>): void {
@@ -135,11 +146,12 @@ class Rewrite {
   }
 
   #background(one: StatementNode): void {
-    const source = [...this.#functions.values(), sourceOf([{ ...one, background: false }])].join("\n")
-    const forked = parse(`${MARK}fork x`).statements[0]!
-    const command = forked.pipelines[0]!.commands[0]!
-    if (command.type === "SimpleCommand") command.args = [word(source)]
-    become(one as unknown as Record<string, unknown>, forked)
+    const body = { functions: this.#definitions, statement: { ...one, background: false } }
+    this.statements([body.statement])
+    const at = this.#bodies.push(body) - 1
+    // Of its variables a shell gives what it runs all but the arrays.
+    const [forked] = statementsOf(`${MARK}fork ${at} "$(declare -a; declare -A)"`)
+    become(one as unknown as Record<string, unknown>, forked!)
   }
 }
 
@@ -158,17 +170,21 @@ const redirectsItself = (script: ScriptNode): boolean => {
 const MOST_TWINNED = 65_536
 
 /** Where there is no room for a twin, its calls write when they end. */
-const withTwin = (definition: FunctionDefNode, functions: Map<string, string>, room: { left: number }): CommandNode => {
+const withTwin = (definition: FunctionDefNode, functions: Functions, room: { left: number }): CommandNode => {
   const source = sourceOf([statement(definition)])
-  functions.set(definition.name, source)
   room.left -= source.length
-  if (room.left < 0) return definition
+  const twinned = room.left < 0 ? definition : group([statement(definition), statement(twinOf(definition))])
+  functions.set(definition.name, { source, definition: twinned })
+  return twinned
+}
+
+const twinOf = (definition: FunctionDefNode): FunctionDefNode => {
   const twin = structuredClone(definition)
   walk(twin.body, (node) => {
     const named = node["parameter"] === "FUNCNAME" || node["parameter"] === "FUNCNAME[0]"
     if (named && node["operation"] === null) become(node, { type: "SingleQuoted", value: definition.name })
   })
-  return group([statement(definition), statement({ ...twin, name: MARK + definition.name })])
+  return { ...twin, name: MARK + definition.name }
 }
 
 /** Neither takes output away nor matters where both streams end in one place. */

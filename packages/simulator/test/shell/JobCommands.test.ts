@@ -18,6 +18,18 @@ describe("jobs:", () => {
       "sleep 9 & p=$!; (sleep .1 & wait %1; wait -n; echo $?; jobs -p | wc -l; wait $p 2>f; echo $?; kill $p) & wait $p; echo $?",
       "127\n0\n127\n143\n"
     ],
+    [
+      'a=(x "y\'z" $\'n\\nl\'); declare -A m=([k]="v w"); (printf "[%s]" "${a[@]}" "${m[k]}"; a+=(1); echo ${#a[@]} & wait) & wait; echo ${#a[@]}',
+      "[x][y'z][n\nl][v w]4\n3\n"
+    ],
+    [
+      'f() { local -a l=("a b" c); (sleep .1; echo "${l[0]}") & g & wait; }; g() { echo g; }; readonly R=(5 6); f; O=(7 8); readonly O; echo "${R[1]}${O[1]}" & wait',
+      "g\na b\n68\n"
+    ],
+    [
+      "( ( echo nested ) & ( ( exit 3 ) ) & wait $!; echo $? ) & wait; (set -e; false || x=1; (false); echo no) & wait $! || echo $?",
+      "nested\n3\n1\n"
+    ],
     ["kill -0 $$ && echo here; kill -NOPE $$ 2>/dev/null; echo $?", "here\n1\n"]
   ])
 
@@ -49,6 +61,11 @@ it("a job that never ends by itself leaves commands for the script", async () =>
   expect(chunks.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["trained 143\n"])
   expect(exit).toEqual({ at: START + 10_000, code: 0 })
 })
+
+it("many jobs of a script with much to define begin at once", async () => {
+  const defined = Array.from({ length: 300 }, (_, at) => `f${at}() { ${"echo word; ".repeat(20)} }`).join("\n")
+  expect(await outcome(`${defined}\n${"f0 > /dev/null &\n".repeat(60)}wait; echo done`)).toEqual(["done\n", 0])
+}, 6_000)
 
 it("a job that forks without end says so plainly", async () => {
   const [output] = await outcome("f() { f | f & }; f; wait")
