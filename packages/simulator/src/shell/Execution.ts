@@ -25,7 +25,7 @@ import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./MachineFs.ts"
 import { wholeRanges } from "./Ranges.ts"
-import { probed } from "./Redirections.ts"
+import { grouped, probed } from "./Redirections.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
 import { streamed } from "./Streaming.ts"
@@ -99,6 +99,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       determined(ast)
       wholeRanges(ast)
       defaulted(ast)
+      grouped(ast)
       judged(ast)
       printed(ast)
       if (functions === undefined) leaving(ast)

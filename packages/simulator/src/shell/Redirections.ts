@@ -2,11 +2,31 @@
  * `> runs/log` where there is no `runs`: the command fails, as in bash, and the script goes on. The interpreter would end
  * the script; but not where the file descriptor is not one of the first three. So such a file is opened on another
  * one first. A target that runs a command is left as it is: it must not run twice.
+ *
+ * `main > log` where `main` exits: the interpreter loses the redirection of a command that ends the script, but not that
+ * of a group.
  */
-import { hasSubstitution, walk } from "./Syntax.ts"
-import type { Redirection, ScriptNode } from "./Syntax.ts"
+import { group, hasSubstitution, nameOf, statement, walk } from "./Syntax.ts"
+import type { CommandNode, PipelineNode, Redirection, ScriptNode } from "./Syntax.ts"
 
 const PROBE = 62
+const WRITES = /^&?>>?$|^>\|$/
+
+export const grouped = (script: ScriptNode): void => {
+  const ending = new Set<string | undefined>([undefined, "eval", "source", "."])
+  walk(script, (node) => {
+    if (node["type"] === "FunctionDef") ending.add(String(node["name"]))
+  })
+  walk(script, (node) => {
+    if (node["type"] !== "Pipeline") return
+    const pipeline = node as unknown as PipelineNode
+    pipeline.commands = pipeline.commands.map((command): CommandNode => {
+      if (command.type !== "SimpleCommand" || command.name === null || !ending.has(nameOf(command))) return command
+      if (!command.redirections.some(({ operator }) => WRITES.test(operator))) return command
+      return group([statement({ ...command, redirections: [] })], command.redirections)
+    })
+  })
+}
 
 export const probed = (script: ScriptNode): void =>
   walk(script, (node) => {
@@ -25,8 +45,7 @@ export const probed = (script: ScriptNode): void =>
   })
 
 const mayFail = ({ fd, fdVariable, operator, target }: Redirection): boolean => {
-  if (target.type !== "Word" || !/^&?>>?$|^>\|$/.test(operator) || (fd ?? 0) > 2 || fdVariable !== undefined)
-    return false
+  if (target.type !== "Word" || !WRITES.test(operator) || (fd ?? 0) > 2 || fdVariable !== undefined) return false
   const [first] = target.parts
   const plain = target.parts.length === 1 && first?.type === "Literal" ? first.value : undefined
   if (plain !== undefined) return plain.includes("/") && !plain.startsWith("/dev/")

@@ -52,3 +52,22 @@ describe("a file in a directory that is there:", () => {
     ]
   ])
 })
+
+describe("a function that exits writes to its file:", () => {
+  asBash([
+    [
+      "main() { echo in; ls /no; exit 5; }; (main > log 2>&1; echo no); echo $?; cat log; main &> log",
+      "5\nin\nls: cannot access '/no': No such file or directory\n",
+      5
+    ],
+    [
+      "set -e; f() { echo in $1; return 4; }; ! f 1 > a; f 2 >> a || echo $?; cat a; f 3 > b & wait $! || cat b; f 4 > c; echo no",
+      "4\nin 1\nin 2\nin 3\n",
+      4
+    ],
+    [
+      'run() { "$@" >> a; }; f() { read -r l; echo "$l $X $*"; exit 3; }; run echo 1; (echo hi | X=2 run f q); (eval "echo e; exit 6" > b; echo no); cat a b',
+      "1\nhi 2 q\ne\n"
+    ]
+  ])
+})
