@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
-import { ChatBody, type MessageBody } from "./ChatBody.ts"
+import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
 import { type ExtraContent, extraContentOf } from "./ExtraContent.ts"
 import { imageFault, isLink } from "./ImageUrl.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
@@ -89,7 +89,7 @@ const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
 export const decodeChat = (body: unknown): Result.Result<ChatRequest, QuestionInvalid> =>
-  Result.flatMap(decode(body), chatOf)
+  Result.flatMap(decode(withToolType(body)), chatOf)
 
 /** The rules of a body that has the right shape. */
 export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInvalid> => {

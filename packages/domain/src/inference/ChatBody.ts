@@ -140,5 +140,19 @@ export const ChatBody = Schema.Struct({
   functions: opt(Schema.Array(Schema.Unknown))
 })
 
+/**
+ * A body with the `type` of the tool that must be called, which huggingface_hub leaves out. In the schema it is needed: by it
+ * alternatives are told apart, and what is wrong with them.
+ */
+export const withToolType = (body: unknown): unknown => {
+  if (!isObject(body) || !isObject(body["tool_choice"])) return body
+  const { function: named, type } = body["tool_choice"]
+  if (named === undefined || (type !== undefined && type !== null)) return body
+  return { ...body, tool_choice: { type: "function", function: named } }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
 export type ChatBody = typeof ChatBody.Type
 export type MessageBody = typeof MessageBody.Type

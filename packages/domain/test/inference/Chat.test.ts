@@ -126,6 +126,18 @@ describe("decodeChat", () => {
     expect(refusal(some("none", "a"))?.param).toBe("tool_choice.allowed_tools.mode")
   })
 
+  it("takes a tool that must be called also without its type", () => {
+    const tools = [{ type: "function", function: { name: "f" } }]
+    const choosing = (tool_choice: unknown) => ({ ...good, tools, tool_choice })
+    for (const type of [{}, { type: null }, { type: "function" }]) {
+      expect(accepted(choosing({ ...type, function: { name: "f" } })).toolChoice).toEqual({ named: "f" })
+    }
+    expect(refusal(choosing({ function: { name: "g" } }))?.message).toContain('none of the tools is called "g"')
+    expect(refusal(choosing({ function: {} }))?.param).toBe("tool_choice.function.name")
+    expect(refusal(choosing({ type: "any", function: { name: "f" } }))?.param).toBe("tool_choice")
+    expect(refusal(choosing({}))?.param).toBe("tool_choice")
+  })
+
   it("takes as long a name of a schema as OpenAI does", () => {
     expect(accepted(named("n".repeat(64))).responseFormat).toMatchObject({ name: "n".repeat(64) })
   })
