@@ -121,6 +121,19 @@ it.live("two answers of llama.cpp cost what both of them say, streamed and whole
   }).pipe(Effect.scoped)
 )
 
+it.live("two streamed answers that are cut when one of them is through have the last count on the way", () =>
+  Effect.gen(function* () {
+    const counted = (completion: number, ...of: Parameters<typeof chunk>) => ({
+      ...chunk(...of),
+      usage: usage(completion)
+    })
+    const cut = events(counted(1, 0, { content: "a" }), counted(1, 0, {}, "stop"), counted(3, 1, { content: "b c" }))
+    const server = yield* recordedServer((_, response) => streams(response, cut))
+    const { events: heard } = yield* ask(yield* world([chatEntry([{ base_url: server.url }])]), question({ n: 2 }))
+    expect(heard.at(-1)).toEqual({ _tag: "Running", promptTokens: 3, completionTokens: 3 })
+  }).pipe(Effect.scoped)
+)
+
 it.live("two streamed answers of which one is missing and nothing was said are asked of another server, or free", () =>
   Effect.gen(function* () {
     const silent = [chunk(0, { role: "assistant", content: "" })]
