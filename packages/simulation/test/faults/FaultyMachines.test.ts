@@ -3,8 +3,15 @@ import { expect } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { onPglite } from "../../../../test/support/Databases.ts"
-import { exited, lookUntil, readAll, specOf, started, stopped } from "../../../simulator/test/support/MachineDriver.ts"
-import { machineProviderConformance } from "../../../simulator/test/support/MachineProviderConformance.ts"
+import {
+  exited,
+  lookUntil,
+  readAll,
+  specOf,
+  started,
+  stopped
+} from "../../../domain/test/machines/support/MachineDriver.ts"
+import { machineProviderConformance } from "../../../domain/test/machines/support/MachineProviderConformance.ts"
 import { VISIBLE_WITHIN_MS } from "@sluice/simulator/faults/FaultyMachines"
 import { strikesOf } from "./support/Faults.ts"
 import { faultyWorld } from "./support/FaultyFleet.ts"

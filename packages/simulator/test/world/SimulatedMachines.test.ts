@@ -8,8 +8,15 @@ import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { Shell } from "../../src/shell/Shell.ts"
 import { defaultWorld, instantWorld } from "../../src/world/World.ts"
 import type { World } from "../../src/world/World.ts"
-import { exited, lookUntil, readAll, specOf, started, stopped } from "../support/MachineDriver.ts"
-import { machineProviderConformance } from "../support/MachineProviderConformance.ts"
+import {
+  exited,
+  lookUntil,
+  readAll,
+  specOf,
+  started,
+  stopped
+} from "../../../domain/test/machines/support/MachineDriver.ts"
+import { machineProviderConformance } from "../../../domain/test/machines/support/MachineProviderConformance.ts"
 import { worldLayer } from "../support/Worlds.ts"
 
 const pass = (ms: number) => TestClock.adjust(ms)
@@ -42,37 +49,6 @@ onEveryDatabase("simulated machines", (it) => {
       })
     )
   )
-
-  it.effect("capacity is taken by launches, given back by stopped machines, and never exceeded", () => {
-    const world = {
-      ...defaultWorld,
-      gpuTypes: [{ ...defaultWorld.gpuTypes[0]!, capacity: { "eu-north": 4, "us-east": 4 } }]
-    }
-    return inWorld(
-      world,
-      Effect.gen(function* () {
-        const provider = yield* MachineProvider
-        const free = Effect.map(provider.gpuTypes, (types) => types[0]!.available)
-        const launch = (key: string, gpuCount: number) =>
-          Effect.exit(provider.launch(specOf(key, "sleep 9", { gpuCount, region: "us-east" })))
-        expect(yield* free).toBe(8)
-        const exits = yield* Effect.forEach(["a", "b", "c", "d", "e"], (key) => launch(key, 3), { concurrency: 5 })
-        expect(exits.filter((exit) => exit._tag === "Success").length).toBe(2)
-        expect(yield* free).toBe(2)
-        expect((yield* launch("f", 2))._tag).toBe("Failure")
-        yield* provider.stop("a")
-        expect((yield* launch("f", 3))._tag).toBe("Failure")
-        yield* pass(2_000)
-        expect(yield* free).toBe(5)
-        expect((yield* launch("f", 3))._tag).toBe("Success")
-        yield* provider.stop("b")
-        yield* provider.stop("f")
-        yield* pass(2_000)
-        for (const key of ["a", "b", "f", "f"]) yield* provider.release(key)
-        expect(yield* free).toBe(8)
-      })
-    )
-  })
 
   it.effect("a world can refuse a type", () =>
     Effect.gen(function* () {
@@ -128,30 +104,6 @@ onEveryDatabase("simulated machines", (it) => {
       expect(last.toString()).toContain("\nx\n")
     })
   )
-
-  it.effect("two servers on one world launch each key once and never exceed its capacity", () => {
-    const world = { ...instantWorld, gpuTypes: defaultWorld.gpuTypes }
-    const half = Effect.gen(function* () {
-      const provider = yield* MachineProvider
-      const specs = Array.from({ length: 120 }, (_, i) =>
-        specOf(`m${i}`, `echo ${i}`, { gpuType: defaultWorld.gpuTypes[i % 5]!.id, gpuCount: 1 + (i % 2) })
-      )
-      const exits = yield* Effect.forEach(specs, (spec) => Effect.exit(provider.launch(spec)), { concurrency: 40 })
-      return exits.map((exit) => exit._tag)
-    })
-    return Effect.gen(function* () {
-      const [one, two] = yield* Effect.all([inWorld(world, half), inWorld(world, half)], { concurrency: 2 })
-      const sql = yield* SqlClient.SqlClient
-      const launched = yield* sql<{ readonly key: string }>`select key from sim_machines`
-      expect(launched.map((row) => row.key).sort()).toEqual(
-        one.flatMap((tag, i) => (tag === "Success" || two[i] === "Success" ? [`m${i}`] : [])).sort()
-      )
-      const wrong = yield* sql`select * from sim_capacity c where used > total or used <> coalesce((
-        select sum(gpu_count) from sim_machines m where m.gpu_type = c.gpu_type and m.region = c.region), 0)`
-      expect(wrong).toEqual([])
-      expect(launched.length).toBeGreaterThan(50)
-    })
-  })
 
   it.effect("a command of any characters is kept, a region of any name is a wish", () =>
     inWorld(

@@ -7,7 +7,7 @@ import { ownPglite } from "../../../../test/support/Databases.ts"
 import { Shell } from "../../src/shell/Shell.ts"
 import type { Timeline } from "../../src/shell/Shell.ts"
 import { instantWorld } from "../../src/world/World.ts"
-import { specOf } from "../support/MachineDriver.ts"
+import { specOf } from "../../../domain/test/machines/support/MachineDriver.ts"
 import { worldLayer } from "../support/Worlds.ts"
 
 interface Counted {
