@@ -176,7 +176,12 @@ export class JobStore extends Context.Service<
           })
         )
       }
-      const options = { maxRows: MAX_ROWS, key: (commit: JobCommit) => commit.row.workspace_id }
+      const options = {
+        maxRows: MAX_ROWS,
+        key: (commit: JobCommit) => commit.row.workspace_id,
+        // A lease that ran out while the database was slow: both claims may wait to be committed.
+        alone: (commit: JobCommit) => commit.row.id
+      }
       const durably = yield* GroupCommit.make({ name: "jobs", ...options }, flush(batch))
       const relaxedly = yield* GroupCommit.make({ name: "jobs_relaxed", ...options }, flush(relaxed))
 

@@ -148,7 +148,12 @@ export class MachineStore extends Context.Service<
             })
           )
       }
-      const options = { maxRows: MAX_ROWS, key: (commit: MachineCommit) => commit.machine.workspaceId }
+      const options = {
+        maxRows: MAX_ROWS,
+        key: (commit: MachineCommit) => commit.machine.workspaceId,
+        // A lease that ran out while the database was slow: both claims may wait to be committed.
+        alone: (commit: MachineCommit) => commit.machine.id
+      }
       const durably = yield* GroupCommit.make({ name: "machines", ...options }, flush(batch))
       const relaxedly = yield* GroupCommit.make({ name: "machines_relaxed", ...options }, flush(relaxed))
 

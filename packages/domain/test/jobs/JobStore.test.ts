@@ -114,4 +114,26 @@ onEveryDatabase("JobStore", (it) => {
       expect(yield* auditBooks).toEqual([])
     }).pipe(Effect.provide(TestLayer))
   )
+
+  it.effect("lets one end of a job through where its two claims are committed at once", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      const jobs = yield* JobStore
+      const tenant = yield* makeTenant({ credit: 100n })
+      yield* admitted(tenant, 10n)
+      yield* admitted(tenant, 10n)
+      // Its lease ran out while the database kept it waiting, and the same replica claimed it again.
+      const before = yield* jobs.claim(10)
+      yield* TestClock.adjust(3_600_000)
+      const now = yield* jobs.claim(10)
+      expect([before.length, now.length]).toEqual([2, 2])
+      const end = (row: JobRow) => {
+        const state = { ...stateOf(row), status: "failed" as const, endedAt: T0, error: "it ended" }
+        return jobs.commit({ row, state, stopMachine: false, settle: null, wakeAt: FAR })
+      }
+      const told = yield* Effect.forEach([...before, ...now, ...now], end, { concurrency: "unbounded" })
+      expect(told.map(({ committed }) => committed)).toEqual([false, false, true, true, false, false])
+      expect(yield* auditBooks).toEqual([])
+    }).pipe(Effect.provide(TestLayer))
+  )
 })

@@ -34,10 +34,10 @@ const claimed = Effect.fnUntraced(function* (tenant: Principal, name: string) {
   yield* (yield* JobAdmissionStore).admit(draft)
   yield* sql.unsafe(`update machines set wake_at = $2 where id = $1`, [draft.machineId, new Date(T0)])
   const machine = (yield* store.claim(10)).find(({ id }) => id === draft.machineId)!
-  const commit = (facts: Partial<MachineFacts>, volumeBytes: number | null = null) =>
+  const commit = (facts: Partial<MachineFacts>, volumeBytes: number | null = null, as = machine) =>
     store.commit(
       {
-        machine,
+        machine: as,
         facts: { ...machine.facts, runningAt: T0, ...facts },
         keep: facts.stoppedAt === undefined,
         wakeAt: T0,
@@ -85,6 +85,26 @@ onEveryDatabase("MachineStore", (it) => {
       yield* TestClock.adjust(1_000)
       expect((yield* one.commit({ status: "running", commandStartedAt: T0 })).owner).toBe(undefined)
       expect(yield* row).toEqual([{ ...before[0], events: 2n }])
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("takes what the last claim of a machine saw, and has its job looked at once", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      const tenant = yield* makeTenant()
+      const one = yield* claimed(tenant, "one")
+      yield* TestClock.adjust(3_600_000)
+      const [again] = yield* (yield* MachineStore).claim(10)
+      const gone = { status: "stopped" as const, stoppedAt: T0 }
+      const told = yield* Effect.all(
+        [one.commit(gone, 7), one.commit({ status: "running" }, null, again), one.commit(gone, 7, again)],
+        { concurrency: "unbounded" }
+      )
+      expect(told.map(({ committed, owner }) => [committed, owner?.id])).toEqual([
+        [false, undefined],
+        [true, one.jobId],
+        [true, undefined]
+      ])
     }).pipe(Effect.provide(TestLayer))
   )
 
