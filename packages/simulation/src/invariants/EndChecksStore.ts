@@ -71,14 +71,16 @@ export const ends = {
       )
       .pipe(Effect.map(texts), Effect.orDie),
 
-  /** Each job with a volume adds its name to a file there. */
+  /** Each job with a volume adds its name to a file there; one on a lost machine may have, whether or not it was seen to begin. */
   volumesKeepWhatWasWritten: (sql: PgClient.PgClient): Found =>
     sql
       .unsafe<{ readonly id: string; readonly held: string | null; readonly ran: ReadonlyArray<Ran> }>(
-        `select v.id, json_agg(json_build_object('name', j.name, 'lost', m.failure is not null) order by m.command_started_at) as ran,
+        `select v.id, json_agg(json_build_object('name', j.name, 'lost', m.failure is not null)
+               order by coalesce(m.command_started_at, m.running_at)) as ran,
              (select convert_from(f.bytes, 'UTF8') from sim_volumes w join sim_files f
                 on f.volume_id = w.volume_id and f.version = w.version and f.path = 'ran.txt' where w.volume_id = v.id::text) as held
-           from volumes v join machines m on m.volume_id = v.id and m.command_started_at is not null join jobs j on j.id = m.job_id
+           from volumes v join machines m on m.volume_id = v.id join jobs j on j.id = m.job_id
+           where m.command_started_at is not null or (m.failure is not null and m.running_at is not null)
            group by v.id`
       )
       .pipe(
