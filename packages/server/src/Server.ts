@@ -89,10 +89,7 @@ export const server = (
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
 
   const isOurHost = hostRule(config.allowedHosts)
-  // The socket's layer brings a Crypto of its own; ids of requests come from the pool like all others.
-  const routes = serveRoutes(isOurHost, config.metricsToken).pipe(Layer.provide(PooledCrypto.layer))
-
-  return Layer.mergeAll(routes, Reconcilers.layer).pipe(
+  return Layer.mergeAll(serveRoutes(isOurHost, config.metricsToken), Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
     Layer.provideMerge(
       FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: config.machines === "simulator" })

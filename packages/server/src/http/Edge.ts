@@ -4,7 +4,7 @@
  */
 import { isPassing } from "@sluice/domain/database/StoreAway"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Crypto, Effect } from "effect"
+import { Cause, Effect } from "effect"
 import type { Types } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
@@ -34,7 +34,7 @@ import { invalid } from "@sluice/api/infra/WireError"
 import { isUnmet } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
 import { BodyTooFull, bodyTooFull, bounded } from "./InfraBody.ts"
-import { commonHeaders, givenRequestId, RequestId } from "./RequestId.ts"
+import { commonHeaders, RequestId, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
 
@@ -53,16 +53,11 @@ type Handled = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhand
 /** The one global middleware. */
 export const edge = (options: EdgeOptions) =>
   HttpRouter.middleware(
-    Effect.map(Effect.all([Crypto.Crypto, BodyRoom]), ([crypto, room]) => {
-      const newId = Effect.orDie(crypto.randomUUIDv7())
-      return (httpEffect: Handled) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
-          const given = givenRequestId(NodeHttpServerRequest.toIncomingMessage(request))
-          return given === undefined
-            ? Effect.flatMap(newId, (id) => handled(options, room, httpEffect, request, id))
-            : handled(options, room, httpEffect, request, given)
-        })
-    }),
+    Effect.map(
+      BodyRoom,
+      (room) => (httpEffect: Handled) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handled(options, room, httpEffect, request))
+    ),
     { global: true }
   )
 
@@ -70,10 +65,10 @@ const handled = (
   options: EdgeOptions,
   room: Rooms,
   httpEffect: Handled,
-  request: HttpServerRequest.HttpServerRequest,
-  requestId: string
+  request: HttpServerRequest.HttpServerRequest
 ): Handled => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
+  const requestId = requestIdOf(source)
   const path = request.originalUrl.split("?", 1)[0]!
   const refuse = (error: WireError) => Effect.succeed(edgeError(path, error, requestId))
   const response = NodeHttpServerRequest.toServerResponse(request)

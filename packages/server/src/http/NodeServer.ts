@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { errorText } from "@sluice/api/infra/WireError"
-import { Crypto, Duration, Effect, Layer } from "effect"
+import { Crypto, Duration, Effect, Exit, Layer } from "effect"
 import { after } from "../clock/WallTime.ts"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
 import { edgeErrorText, serverStopping } from "./EdgeErrors.ts"
@@ -17,6 +17,7 @@ import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
 import { requestPath } from "./RequestPath.ts"
 import { Pipelines } from "./Pipelines.ts"
+import { nameRequest, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { Spool } from "./Spool.ts"
 
@@ -63,12 +64,10 @@ export const nodeServer = ({
 }: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const crypto = yield* Crypto.Crypto
       const room = new Rooms(roomBytes)
       const hot = makeHotRoutes(isOurHost, room)
-      const run = Effect.runSyncWith(yield* Effect.context<never>())
       const meters = new HttpMeters(yield* ServerMeters, routes)
-      const newId = () => run(Effect.orDie(crypto.randomUUIDv7()))
+      const newId = yield* idsAtOnce
       const take: typeof hot.take = (source, response) => {
         heard(source, response)
         return hot.take(source, response)
@@ -96,9 +95,10 @@ class FrontServer extends Server {
       const given = source.url ?? "/"
       const url = requestPath(given)
       if (url !== given) source.url = url
+      nameRequest(source, newId)
       meters.begun(source, response, over)
       // The socket listens before the router does, and after it: who comes then would wait for ever.
-      if (!take(source, response) && !super.emit("request", source, response)) notThere(response, source, newId())
+      if (!take(source, response) && !super.emit("request", source, response)) notThere(response, source)
     })
   }
 
@@ -144,10 +144,23 @@ const makeServer = (
   return server
 }
 
+/** Every request may need one: a fiber that ends at once costs less than `runSync`, which makes a scheduler too. */
+const idsAtOnce = Effect.gen(function* () {
+  const made = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
+  const context = yield* Effect.context<never>()
+  const fork = Effect.runForkWith(context)
+  const run = Effect.runSyncWith(context)
+  return () => {
+    const exit = fork(made).pollUnsafe()
+    return exit !== undefined && Exit.isSuccess(exit) ? exit.value : run(made)
+  }
+})
+
 /** There is no router at this moment. */
-const notThere = (response: ServerResponse, { url }: IncomingMessage, requestId: string): void => {
+const notThere = (response: ServerResponse, source: IncomingMessage): void => {
   const { headers } = serverStopping
-  const body = edgeErrorText(url ?? "", { ...serverStopping, message: NOT_THERE }, requestId)
+  const requestId = requestIdOf(source)
+  const body = edgeErrorText(source.url ?? "", { ...serverStopping, message: NOT_THERE }, requestId)
   response.writeHead(503, {
     ...headers,
     connection: "close",

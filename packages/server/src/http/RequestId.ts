@@ -4,11 +4,20 @@ import type { IncomingMessage } from "node:http"
 
 export const RequestId = Context.Reference<string>("@sluice/server/http/RequestId", { defaultValue: () => "" })
 
-/** The caller's own id, where it may be kept. */
-export const givenRequestId = ({ headers }: IncomingMessage): string | undefined => {
-  const given = headers["x-request-id"]
-  return typeof given === "string" && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : undefined
+const ID = Symbol("the id of a request")
+
+interface Named extends IncomingMessage {
+  [ID]?: string
 }
+
+/** Before anybody answers it: the caller's own id is kept where it may be. On the request itself, which costs nothing. */
+export const nameRequest = (source: Named, newId: () => string): void => {
+  const given = source.headers["x-request-id"]
+  source[ID] = typeof given === "string" && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newId()
+}
+
+/** The id of a request that has been named. */
+export const requestIdOf = (source: Named): string => source[ID] ?? ""
 
 /** What every answer has. */
 export const commonHeaders = (requestId: string): Record<string, string> => ({

@@ -20,7 +20,6 @@ import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
 export interface Asked {
   readonly source: IncomingMessage
   readonly response: ServerResponse
-  readonly requestId: string
   /** What the answer has whatever becomes of it. */
   readonly headers: Record<string, string>
   readonly text: Effect.Effect<string, unknown>
@@ -72,8 +71,8 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
         )
       })
 
-    const answering: Answering = ({ headers, requestId, response, source, text }) =>
-      guarded(source, { requestId, headers, scope: "inference:write" }, (caller) =>
+    const answering: Answering = ({ headers, response, source, text }) =>
+      guarded(source, { headers, scope: "inference:write" }, (caller) =>
         onward(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parsedJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)

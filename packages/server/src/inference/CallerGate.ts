@@ -17,6 +17,7 @@ import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { WorldSpeed } from "../clock/WorldClock.ts"
 import { bearerOf } from "../http/Bearer.ts"
+import { requestIdOf } from "../http/RequestId.ts"
 
 /** A known caller and the headers that its answer carries. */
 export interface Caller {
@@ -38,7 +39,7 @@ export type Reply =
 /** `headers`: those that the answer has whatever becomes of it. */
 export type Guarded = (
   source: IncomingMessage,
-  asked: { readonly requestId: string; readonly headers: Record<string, string>; readonly scope: Scope },
+  asked: { readonly headers: Record<string, string>; readonly scope: Scope },
   answer: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
 ) => Effect.Effect<Reply>
 
@@ -80,8 +81,9 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
     })
   }
 
-  return (source, { headers, requestId, scope }, answer) =>
-    Effect.catchCause(
+  return (source, { headers, scope }, answer) => {
+    const requestId = requestIdOf(source)
+    return Effect.catchCause(
       Effect.flatMap(identify(source, headers), (principal) =>
         principal.scopes.includes(scope)
           ? answer({ principal, requestId, headers })
@@ -92,6 +94,7 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
           ? Effect.failCause(cause as Cause.Cause<never>)
           : Effect.map(failureOf(cause, requestId), (failure) => failed(failure, requestId, headers))
     )
+  }
 })
 
 const environmentOf = (source: IncomingMessage): string | undefined => {

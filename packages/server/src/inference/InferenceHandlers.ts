@@ -24,7 +24,7 @@ import { MAX_SOUND_BYTES } from "@sluice/domain/inference/TranscriptionRequest"
 import { Videos } from "@sluice/domain/inference/Videos"
 import { Transcriptions } from "@sluice/domain/inference/Transcriptions"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Crypto, Effect } from "effect"
+import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -33,9 +33,9 @@ import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
 import { type FormBounds, type FormServices, isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
-import { commonHeaders, givenRequestId, RequestId } from "../http/RequestId.ts"
+import { commonHeaders, requestIdOf } from "../http/RequestId.ts"
 import { type Caller, failed, json, makeGate, type Reply } from "./CallerGate.ts"
-import type { Answering, Asked } from "./AnswerEndpoint.ts"
+import type { Answering } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
@@ -57,7 +57,6 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const guarded = yield* makeGate
     const chat = yield* makeChat
     const respond = yield* makeResponses
-    const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
     const embed = yield* makeEmbeddings
     const embeddings = yield* Embeddings
     const draw = yield* makeImages
@@ -81,38 +80,31 @@ export const InferenceHandlers = HttpApiBuilder.group(
     )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
-    const answer = (asking: Answering, asked: Omit<Asked, "headers">) =>
-      Effect.map(asking({ ...asked, headers: commonHeaders(asked.requestId) }), (reply) => write(asked.response, reply))
-    const runNow = Effect.runSyncWith(yield* Effect.context<never>())
     const hotRoutes = yield* HotRoutes
     const addHot = (path: string, asking: Answering) =>
       hotRoutes.add({
         path,
         maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
-        handler: (source, response, text) => {
-          const given = givenRequestId(source)
-          const answered = (requestId: string) => answer(asking, { source, response, requestId, text })
-          return given === undefined ? Effect.flatMap(newId, answered) : answered(given)
-        },
+        handler: (source, response, text) =>
+          Effect.map(asking({ source, response, headers: commonHeaders(requestIdOf(source)), text }), (reply) =>
+            write(response, reply)
+          ),
         stopped: (source, response) => {
-          const requestId = givenRequestId(source) ?? runNow(newId)
+          const requestId = requestIdOf(source)
           write(response, failed({ _tag: "ServerStopping" }, requestId, commonHeaders(requestId)))
         }
       })
     yield* addHot(CHAT_PATH, chat)
     yield* addHot(RESPONSES_PATH, respond)
     const routed = (asking: Answering, request: HttpServerRequest) =>
-      Effect.flatMap(RequestId, (requestId) =>
-        Effect.map(
-          asking({
-            source: NodeHttpServerRequest.toIncomingMessage(request),
-            response: NodeHttpServerRequest.toServerResponse(request),
-            requestId,
-            headers: {},
-            text: request.text
-          }),
-          toResponse
-        )
+      Effect.map(
+        asking({
+          source: NodeHttpServerRequest.toIncomingMessage(request),
+          response: NodeHttpServerRequest.toServerResponse(request),
+          headers: {},
+          text: request.text
+        }),
+        toResponse
       )
 
     const answering = (
@@ -120,11 +112,9 @@ export const InferenceHandlers = HttpApiBuilder.group(
       scope: Scope,
       answerOf: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-      Effect.flatMap(RequestId, (requestId) =>
-        Effect.map(
-          guarded(NodeHttpServerRequest.toIncomingMessage(request), { requestId, headers: {}, scope }, answerOf),
-          toResponse
-        )
+      Effect.map(
+        guarded(NodeHttpServerRequest.toIncomingMessage(request), { headers: {}, scope }, answerOf),
+        toResponse
       )
     const reading = (request: HttpServerRequest, found: Effect.Effect<string, InferenceFailure>) =>
       answering(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))

@@ -1,13 +1,56 @@
-/** Who has gone away by the time that the body is read is not answered: no model works for nobody, and nobody pays for it. */
+/** Whom a hot route answers, and under which id. */
+import { NodeServices } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
+import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
 import { Rooms } from "@sluice/server/http/BodyRoom"
-import { makeHotRoutes } from "@sluice/server/http/HotRoutes"
-import { Effect } from "effect"
+import { hostRule } from "@sluice/server/http/Hosts"
+import { HotRoutes, makeHotRoutes } from "@sluice/server/http/HotRoutes"
+import { nodeServer } from "@sluice/server/http/NodeServer"
+import { requestIdOf } from "@sluice/server/http/RequestId"
+import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import * as HttpServer from "effect/http/HttpServer"
 import { EventEmitter } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { PassThrough } from "node:stream"
 
-it.effect("a hot route answers who is there, and nobody else", () =>
+const socket = nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]), drain: "50 millis" }).pipe(
+  Layer.provide([PooledCrypto.layer, ServerMeters.layer, NodeServices.layer])
+)
+
+it.live("a request that a stop interrupts keeps the id under which it was worked on", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const built = yield* Layer.buildWithScope(socket, scope)
+    const worked: Array<string> = []
+    const begun = Promise.withResolvers<void>()
+    const hot = yield* Effect.provide(HotRoutes, built)
+    yield* hot
+      .add({
+        path: "/hot",
+        maxBodyBytes: 100,
+        handler: (source) => {
+          worked.push(requestIdOf(source))
+          begun.resolve()
+          return Effect.never
+        },
+        stopped: (source, response) => void response.end(requestIdOf(source))
+      })
+      .pipe(Scope.provide(scope))
+    const { address } = yield* Effect.provide(HttpServer.HttpServer, built)
+    const url = `http://127.0.0.1:${"port" in address ? address.port : 0}/hot`
+    const asked = yield* Effect.forkChild(
+      Effect.promise(async (signal) => (await fetch(url, { method: "POST", signal })).text())
+    )
+    yield* Effect.promise(() => begun.promise)
+    yield* Scope.close(scope, Exit.void)
+    expect([yield* Fiber.join(asked)]).toEqual(worked)
+    expect(worked[0]).toMatch(/^[\w-]{36}$/)
+  }).pipe(Effect.timeout("20 seconds"))
+)
+
+// No model works for nobody, and nobody pays for it.
+it.effect("a hot route answers who is there by the time that the body is read, and nobody else", () =>
   Effect.gen(function* () {
     const routes = makeHotRoutes(() => true, new Rooms())
     const read: Array<string> = []

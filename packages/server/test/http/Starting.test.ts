@@ -16,10 +16,12 @@ it.live("is told to come again", () =>
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
     const port = "port" in address ? address.port : 0
+    const headers = { "x-request-id": "mine" }
     for (const path of ["/readyz", "/v1/models", "/api/v1/jobs"]) {
-      const response = yield* Effect.promise((signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }))
-      const { error } = (yield* Effect.promise(() => response.json())) as { readonly error: { readonly code: string } }
-      expect([response.status, error.code]).toEqual([503, "service_unavailable"])
+      const response = yield* Effect.promise((signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal, headers }))
+      const text = yield* Effect.promise(() => response.text())
+      expect([response.status, JSON.parse(text).error.code]).toEqual([503, "service_unavailable"])
+      expect([response.headers.get("x-request-id"), text.includes('"request_id":"mine"')]).toEqual(["mine", true])
       expect(response.headers.get("retry-after")).toBe("5")
     }
   }).pipe(Effect.provide(socket), Effect.timeout("20 seconds"))

@@ -59,9 +59,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
   const struck = worldFaults(seed, faults.rates, faults.strikes)
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
-  // The socket's layer brings a Crypto of its own; ids of requests follow from the seed like all others.
-  const routes = serveRoutes(hostRule([])).pipe(Layer.provide(crypto))
-  const layer = Layer.mergeAll(routes, Reconcilers.layer).pipe(
+  const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer).pipe(
     Layer.provideMerge(
       nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, heard: driver.heard })
     ),
