@@ -217,7 +217,10 @@ const table: {
   }),
   UpstreamFailed: ({ reason }) => upstream[reason],
   ServerStopping: () =>
-    unavailable("server_stopping", "The server is being restarted and ended this answer early. Ask again."),
+    unavailable(
+      "server_stopping",
+      "The server is being restarted and ended this request early. Send it again, with its Idempotency-Key if it has one."
+    ),
   StoreUnavailable: () =>
     unavailable("service_unavailable", "The database can't serve this at present. Send the request again shortly."),
   ClientStalled: () => ({

@@ -10,14 +10,14 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { ServerResponse } from "node:http"
 import { BodyRoom, type Rooms } from "./BodyRoom.ts"
 import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
   crowdedOut,
+  type EdgeError,
   edgeError,
-  edgeErrorText,
   encodedBody,
+  endWith,
   foreignHost,
   internalError,
   isInference,
@@ -29,7 +29,6 @@ import {
   unmetExpectation,
   unsupportedMediaType
 } from "./EdgeErrors.ts"
-import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import { isUnmet } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
@@ -70,7 +69,7 @@ const handled = (
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const requestId = requestIdOf(source)
   const path = request.originalUrl.split("?", 1)[0]!
-  const refuse = (error: WireError) => Effect.succeed(edgeError(path, error, requestId))
+  const refuse = (error: EdgeError) => Effect.succeed(edgeError(path, error, requestId))
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
   if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
@@ -92,15 +91,10 @@ const handled = (
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
         : Effect.flatMap(explain(cause, request.method, path, options.routes, limit, requestId), refuse)
-  }).pipe(Effect.onInterrupt(() => Effect.sync(() => cutOff(response, path, requestId))))
-}
-
-/** The drain is over: who is still there and has heard nothing is told so. */
-const cutOff = (response: ServerResponse, path: string, requestId: string): void => {
-  if (response.headersSent || response.destroyed) return
-  const { headers } = serverStopping
-  response.writeHead(503, { ...headers, "content-type": "application/json", connection: "close" })
-  response.end(edgeErrorText(path, serverStopping, requestId))
+  }).pipe(
+    // The drain is over: who is still there and has heard nothing is told so.
+    Effect.onInterrupt(() => Effect.sync(() => endWith(response, source, serverStopping)))
+  )
 }
 
 const explain = (

@@ -6,100 +6,132 @@ import type { ErrorCode } from "@sluice/api/infra/InfraErrors"
 import { errorCodes } from "@sluice/api/infra/InfraErrors"
 import type { WireError } from "@sluice/api/infra/WireError"
 import { errorText } from "@sluice/api/infra/WireError"
-import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorText, type InferenceWireError } from "@sluice/api/inference/InferenceWireError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { commonHeaders, requestIdOf } from "./RequestId.ts"
 
 export const isInference = (path: string): boolean =>
   path === "/v1" || path.startsWith("/v1/") || path.startsWith("/v1?")
 
-/** OpenAI's `type` for the codes that the edge answers with. */
+/** `fact`: what endpoints of inference call the same event. Its words hold under `/v1`, whoever finds it. */
+export interface EdgeError extends WireError {
+  readonly fact?: InferenceFailure
+}
+
+/** OpenAI's `type` for the codes of errors that are the edge's alone. */
 const inferenceTypes: { readonly [C in ErrorCode]?: string } = {
   forbidden: "permission_error",
-  internal_error: "api_error",
   service_unavailable: "overloaded_error"
 }
 
-const inferenceForm = ({ code }: WireError) => ({
-  status: errorCodes[code],
-  type: inferenceTypes[code] ?? "invalid_request_error",
-  code
-})
+const inferenceForm = ({ code, fact, ...rest }: EdgeError): InferenceWireError =>
+  fact === undefined
+    ? { ...rest, status: errorCodes[code], type: inferenceTypes[code] ?? "invalid_request_error", code }
+    : inferenceErrorOf(fact)
 
 /** An error as the surface of `path` writes it. */
-export const edgeError = (path: string, error: WireError, requestId: string): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(edgeErrorText(path, error, requestId), options(error))
+const written = (path: string, error: EdgeError, requestId: string) => {
+  if (!isInference(path)) return { ...error, status: errorCodes[error.code], text: errorText(error, requestId) }
+  const form = inferenceForm(error)
+  return { ...form, text: inferenceErrorText(form, requestId) }
+}
 
-/** The text of the same. */
-export const edgeErrorText = (path: string, error: WireError, requestId: string): string =>
-  isInference(path)
-    ? inferenceErrorText({ ...inferenceForm(error), message: error.message }, requestId)
-    : errorText(error, requestId)
+export const edgeError = (path: string, error: EdgeError, requestId: string): HttpServerResponse.HttpServerResponse => {
+  const { headers = {}, status, text } = written(path, error, requestId)
+  return HttpServerResponse.text(text, { status, contentType: "application/json", headers })
+}
 
+/** Of the infrastructure surface. */
 export const infraError = (error: WireError, requestId: string): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(errorText(error, requestId), options(error))
+  edgeError("", error, requestId)
 
-const options = (error: WireError) => ({
-  status: errorCodes[error.code],
-  contentType: "application/json",
-  ...(error.headers === undefined ? {} : { headers: error.headers })
-})
+/** Answers past the router and ends the connection: for a server that does not go on. */
+export const endWith = (response: ServerResponse, source: IncomingMessage, error: EdgeError): void => {
+  if (response.headersSent || response.destroyed) return
+  const requestId = requestIdOf(source)
+  const { headers, status, text } = written(source.url ?? "", error, requestId)
+  response.writeHead(status, {
+    ...commonHeaders(requestId),
+    ...headers,
+    connection: "close",
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text)
+  })
+  response.end(text)
+}
 
-export const notFound: WireError = {
+const AGAIN = { "x-should-retry": "true", "retry-after": "5" }
+
+export const notFound: EdgeError = {
   code: "not_found",
   message: "There is nothing at this path. GET /openapi.json lists every endpoint."
 }
 
-export const methodNotAllowed = (methods: ReadonlyArray<string>): WireError => ({
+export const methodNotAllowed = (methods: ReadonlyArray<string>): EdgeError => ({
   code: "method_not_allowed",
   message: `This path answers to ${methods.join(", ")}.`,
   headers: { allow: methods.join(", ") }
 })
 
-export const payloadTooLarge = (limit: number): WireError => ({
+export const payloadTooLarge = (limitBytes: number): EdgeError => ({
   code: "payload_too_large",
-  message: `The body may have at most ${limit} bytes.`
+  message: `The body may have at most ${limitBytes} bytes.`,
+  fact: { _tag: "BodyTooLarge", limitBytes }
 })
 
-export const crowdedOut: WireError = {
+export const crowdedOut: EdgeError = {
   code: "service_unavailable",
   message: "The server has no room for more at present, and this request had to give way. Send it again shortly.",
-  headers: { "x-should-retry": "true", "retry-after": "5" }
+  headers: AGAIN,
+  fact: { _tag: "BodyCrowdedOut" }
 }
 
-export const unsupportedMediaType: WireError = {
+export const unsupportedMediaType: EdgeError = {
   code: "unsupported_media_type",
   message: "Send the body as JSON, with `Content-Type: application/json`."
 }
 
-export const encodedBody: WireError = {
+export const encodedBody: EdgeError = {
   code: "unsupported_media_type",
   message: "Send the body as it is, without `Content-Encoding`."
 }
 
-export const foreignHost: WireError = {
+export const foreignHost: EdgeError = {
   code: "forbidden",
   message: "This Host is not one that the server answers to. The operator adds it with --allowed-hosts."
 }
 
-export const unmetExpectation: WireError = {
+export const unmetExpectation: EdgeError = {
   code: "validation_error",
   message: "The only Expect that is met here is 100-continue. Leave the header out."
 }
 
-export const internalError: WireError = {
+export const internalError: EdgeError = {
   code: "internal_error",
-  message: "Something went wrong on our side. The operator finds it in the log under this request's id."
+  message: "Something went wrong on our side. The operator finds it in the log under this request's id.",
+  fact: { _tag: "Unexpected" }
 }
 
-export const storeUnavailable: WireError = {
+export const storeUnavailable: EdgeError = {
   code: "service_unavailable",
   message: "The database can't serve this at present. Send the request again shortly.",
-  headers: { "x-should-retry": "true", "retry-after": "5" }
+  headers: AGAIN,
+  fact: { _tag: "StoreUnavailable" }
 }
 
-export const serverStopping: WireError = {
+/** There is no router yet, or none any more: nothing was begun. */
+export const serverAway: EdgeError = {
+  code: "service_unavailable",
+  message: "The server is being started or stopped. Send the request again shortly.",
+  headers: AGAIN
+}
+
+export const serverStopping: EdgeError = {
   code: "service_unavailable",
   message:
     "The server is being restarted and ended this request early. Send it again; an Idempotency-Key makes that safe.",
-  headers: { "x-should-retry": "true", "retry-after": "5" }
+  headers: AGAIN,
+  fact: { _tag: "ServerStopping" }
 }

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Effect, Exit, Fiber, Scope } from "effect"
 import type { Rooms } from "./BodyRoom.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
+import { endWith, serverStopping } from "./EdgeErrors.ts"
 import { isUnmet } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
 
@@ -22,8 +23,6 @@ export interface HotRoute {
   /** Bytes of a body at most. */
   readonly maxBodyBytes: number
   readonly handler: HotHandler
-  /** Answers a request whose handler was interrupted before it began to, while its caller is still there. */
-  readonly stopped: (source: IncomingMessage, response: ServerResponse) => void
 }
 
 export class HotRoutes extends Context.Service<
@@ -56,7 +55,7 @@ export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Serv
         const fiber = route.run(route.handler(source, response, text))
         if (fiber.pollUnsafe() !== undefined) return
         fiber.addObserver((exit) => {
-          if (Exit.hasInterrupts(exit) && !response.headersSent && !response.destroyed) route.stopped(source, response)
+          if (Exit.hasInterrupts(exit)) endWith(response, source, serverStopping)
         })
         response.on("close", () => {
           if (!response.writableEnded) fiber.interruptUnsafe()

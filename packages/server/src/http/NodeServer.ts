@@ -10,14 +10,14 @@ import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Exit, Layer } from "effect"
 import { after } from "../clock/WallTime.ts"
 import { ServerMeters } from "../metrics/ServerMeters.ts"
-import { edgeErrorText, serverStopping } from "./EdgeErrors.ts"
+import { endWith, serverAway } from "./EdgeErrors.ts"
 import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMeters } from "./HttpMeters.ts"
 import { requestPath } from "./RequestPath.ts"
 import { Pipelines } from "./Pipelines.ts"
-import { nameRequest, requestIdOf } from "./RequestId.ts"
+import { nameRequest } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { Spool } from "./Spool.ts"
 
@@ -98,7 +98,7 @@ class FrontServer extends Server {
       nameRequest(source, newId)
       meters.begun(source, response, over)
       // The socket listens before the router does, and after it: who comes then would wait for ever.
-      if (!take(source, response) && !super.emit("request", source, response)) notThere(response, source)
+      if (!take(source, response) && !super.emit("request", source, response)) endWith(response, source, serverAway)
     })
   }
 
@@ -155,21 +155,6 @@ const idsAtOnce = Effect.gen(function* () {
     return exit !== undefined && Exit.isSuccess(exit) ? exit.value : run(made)
   }
 })
-
-/** There is no router at this moment. */
-const notThere = (response: ServerResponse, source: IncomingMessage): void => {
-  const { headers } = serverStopping
-  const requestId = requestIdOf(source)
-  const body = edgeErrorText(source.url ?? "", { ...serverStopping, message: NOT_THERE }, requestId)
-  response.writeHead(503, {
-    ...headers,
-    connection: "close",
-    "content-type": "application/json",
-    "x-request-id": requestId
-  })
-  response.end(body)
-}
-const NOT_THERE = "The server is being started or stopped. Send the request again shortly."
 
 type Broken = Error & { readonly code?: string }
 

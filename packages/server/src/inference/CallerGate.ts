@@ -121,7 +121,7 @@ export const json = (status: number, body: string, headers: Readonly<Record<stri
 })
 
 /** A failure as an answer. */
-export const failed = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
+const failed = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
   const error = inferenceErrorOf(failure)
   return json(error.status, inferenceErrorText(error, requestId), { ...headers, ...error.headers })
 }

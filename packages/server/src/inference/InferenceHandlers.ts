@@ -34,7 +34,7 @@ import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
 import { type FormBounds, type FormServices, isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, requestIdOf } from "../http/RequestId.ts"
-import { type Caller, failed, json, makeGate, type Reply } from "./CallerGate.ts"
+import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import type { Answering } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
@@ -88,11 +88,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
         handler: (source, response, text) =>
           Effect.map(asking({ source, response, headers: commonHeaders(requestIdOf(source)), text }), (reply) =>
             write(response, reply)
-          ),
-        stopped: (source, response) => {
-          const requestId = requestIdOf(source)
-          write(response, failed({ _tag: "ServerStopping" }, requestId, commonHeaders(requestId)))
-        }
+          )
       })
     yield* addHot(CHAT_PATH, chat)
     yield* addHot(RESPONSES_PATH, respond)
