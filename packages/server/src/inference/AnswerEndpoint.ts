@@ -20,8 +20,8 @@ import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
 export interface Asked {
   readonly source: IncomingMessage
   readonly response: ServerResponse
-  /** What the answer has whatever becomes of it. */
-  readonly headers: Record<string, string>
+  /** What the answer has whatever becomes of it, unless the response has it already. */
+  readonly headers?: Record<string, string> | undefined
   readonly text: Effect.Effect<string, unknown>
 }
 
@@ -39,7 +39,7 @@ export interface AnswerKind<R> {
 }
 
 /** Writes a streamed answer itself; gives the others back. */
-export type Answering = (asked: Asked) => Effect.Effect<Reply>
+export type ChatHandler = (asked: Asked) => Effect.Effect<Reply>
 
 export const makeAnswers = <R>(kind: AnswerKind<R>) =>
   Effect.gen(function* () {
@@ -71,7 +71,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
         )
       })
 
-    const answering: Answering = ({ headers, response, source, text }) =>
+    const handler: ChatHandler = ({ headers, response, source, text }) =>
       guarded(source, { headers, scope: "inference:write" }, (caller) =>
         onward(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parsedJson(body), kind.decode)
@@ -81,7 +81,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
             : buffered(caller, request.success, response)
         })
       )
-    return answering
+    return handler
   })
 
 const bodyOf = (text: Asked["text"]): Effect.Effect<string, InferenceFailure> => {

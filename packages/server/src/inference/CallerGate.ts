@@ -36,10 +36,10 @@ export type Reply =
     }
   | undefined
 
-/** `headers`: those that the answer has whatever becomes of it. */
+/** `headers`: those that the answer has whatever becomes of it, unless the response has them already. */
 export type Guarded = (
   source: IncomingMessage,
-  asked: { readonly headers: Record<string, string>; readonly scope: Scope },
+  asked: { readonly headers?: Record<string, string> | undefined; readonly scope: Scope },
   answer: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
 ) => Effect.Effect<Reply>
 
@@ -81,7 +81,7 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
     })
   }
 
-  return (source, { headers, scope }, answer) => {
+  return (source, { headers = {}, scope }, answer) => {
     const requestId = requestIdOf(source)
     return Effect.catchCause(
       Effect.flatMap(identify(source, headers), (principal) =>

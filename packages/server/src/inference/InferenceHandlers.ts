@@ -35,7 +35,7 @@ import { originOf } from "../http/Hosts.ts"
 import { type FormBounds, type FormServices, isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, requestIdOf } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
-import type { Answering } from "./AnswerEndpoint.ts"
+import type { ChatHandler } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
@@ -53,69 +53,50 @@ export const InferenceHandlers = HttpApiBuilder.group(
   InferenceApi,
   "inference",
   Effect.fnUntraced(function* (handlers) {
-    const inference = yield* Inference
     const guarded = yield* makeGate
     const chat = yield* makeChat
-    const respond = yield* makeResponses
-    const embed = yield* makeEmbeddings
-    const embeddings = yield* Embeddings
-    const draw = yield* makeImages
-    const images = yield* Images
-    const say = yield* makeSpeech
-    const speech = yield* Speech
-    const hear = yield* makeTranscriptions
-    const transcriptions = yield* Transcriptions
-    const film = yield* makeVideos
-    const videos = yield* Videos
+    const responses = yield* makeResponses
+    const embeddings = yield* makeEmbeddings
+    const images = yield* makeImages
+    const speech = yield* makeSpeech
+    const transcriptions = yield* makeTranscriptions
+    const videos = yield* makeVideos
+    const models = yield* modelsOnWire
     const disk = yield* Effect.context<FormServices>()
-    const models = new Map(
-      [
-        ...inference.models.map(modelToWire),
-        ...embeddings.models.map(embeddingModelToWire),
-        ...images.models.map(imageModelToWire),
-        ...speech.models.map(speechModelToWire),
-        ...transcriptions.models.map(transcriptionModelToWire),
-        ...videos.models.map(videoModelToWire)
-      ].map((one) => [one.id, one])
-    )
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
     const hotRoutes = yield* HotRoutes
-    const addHot = (path: string, asking: Answering) =>
+    const addHot = (path: string, ask: ChatHandler) =>
       hotRoutes.add({
         path,
         maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
         handler: (source, response, text) =>
-          Effect.map(asking({ source, response, headers: commonHeaders(requestIdOf(source)), text }), (reply) =>
+          Effect.map(ask({ source, response, headers: commonHeaders(requestIdOf(source)), text }), (reply) =>
             write(response, reply)
           )
       })
     yield* addHot(CHAT_PATH, chat)
-    yield* addHot(RESPONSES_PATH, respond)
-    const routed = (asking: Answering, request: HttpServerRequest) =>
+    yield* addHot(RESPONSES_PATH, responses)
+    const routed = (ask: ChatHandler, request: HttpServerRequest) =>
       Effect.map(
-        asking({
+        ask({
           source: NodeHttpServerRequest.toIncomingMessage(request),
           response: NodeHttpServerRequest.toServerResponse(request),
-          headers: {},
           text: request.text
         }),
         toResponse
       )
 
-    const answering = (
+    const gated = (
       request: HttpServerRequest,
       scope: Scope,
       answerOf: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-      Effect.map(
-        guarded(NodeHttpServerRequest.toIncomingMessage(request), { headers: {}, scope }, answerOf),
-        toResponse
-      )
-    const reading = (request: HttpServerRequest, found: Effect.Effect<string, InferenceFailure>) =>
-      answering(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))
-    const showing = (request: HttpServerRequest, id: string) =>
-      reading(
+      Effect.map(guarded(NodeHttpServerRequest.toIncomingMessage(request), { scope }, answerOf), toResponse)
+    const readOnly = (request: HttpServerRequest, found: Effect.Effect<string, InferenceFailure>) =>
+      gated(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))
+    const shown = (request: HttpServerRequest, id: string) =>
+      readOnly(
         request,
         Effect.suspend(() => {
           const found = models.get(id)
@@ -124,24 +105,24 @@ export const InferenceHandlers = HttpApiBuilder.group(
             : Effect.succeed(JSON.stringify(found))
         })
       )
-    const asking = (
+    const withJson = (
       request: HttpServerRequest,
       answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>,
       numbers = 0
     ) =>
-      answering(request, "inference:write", (caller) =>
+      gated(request, "inference:write", (caller) =>
         Effect.mapError(request.text, unread).pipe(
           Effect.flatMap((text) => Effect.fromResult(parsedJson(text, numbers))),
           Effect.flatMap((body) => answerOf(caller, body))
         )
       )
 
-    const uploading = (
+    const withForm = (
       request: HttpServerRequest,
       { file, ...bounds }: FormBounds & { readonly file: string },
       answerOf: (caller: Caller, form: UploadedForm) => Effect.Effect<Reply, InferenceFailure>
     ) =>
-      answering(request, "inference:write", (caller) =>
+      gated(request, "inference:write", (caller) =>
         Effect.suspend(() => uploadedForm(NodeHttpServerRequest.toIncomingMessage(request), bounds)).pipe(
           Effect.mapError(unreadForm(file)),
           Effect.flatMap((form) => answerOf(caller, form)),
@@ -150,48 +131,61 @@ export const InferenceHandlers = HttpApiBuilder.group(
         )
       )
 
-    const downloading = (request: HttpServerRequest, id: string) =>
-      answering(request, "inference:read", (caller) => {
+    const download = (request: HttpServerRequest, id: string) =>
+      gated(request, "inference:read", (caller) => {
         const source = NodeHttpServerRequest.toIncomingMessage(request)
         const response = NodeHttpServerRequest.toServerResponse(request)
-        return film.content(caller, id, variantOf(request.url), source, response)
+        return videos.content(caller, id, variantOf(request.url), source, response)
       })
 
     return handlers
       .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
-      .handleRaw("createResponse", ({ request }) => routed(respond, request))
-      .handleRaw("createEmbeddings", ({ request }) => asking(request, embed, MAX_IDS))
+      .handleRaw("createResponse", ({ request }) => routed(responses, request))
+      .handleRaw("createEmbeddings", ({ request }) => withJson(request, embeddings, MAX_IDS))
       .handleRaw("createImages", ({ request }) =>
-        asking(request, (caller, body) =>
-          draw(caller, body, originOf(NodeHttpServerRequest.toIncomingMessage(request)))
+        withJson(request, (caller, body) =>
+          images(caller, body, originOf(NodeHttpServerRequest.toIncomingMessage(request)))
         )
       )
-      .handleRaw("createSpeech", ({ request }) => asking(request, say))
+      .handleRaw("createSpeech", ({ request }) => withJson(request, speech))
       .handleRaw("createTranscription", ({ request }) =>
-        uploading(request, { file: "file", maxFileBytes: MAX_SOUND_BYTES }, hear)
+        withForm(request, { file: "file", maxFileBytes: MAX_SOUND_BYTES }, transcriptions)
       )
       .handleRaw("createVideo", ({ request }) =>
         isForm(NodeHttpServerRequest.toIncomingMessage(request))
-          ? uploading(request, VIDEO_FORM, (caller, form) =>
-              film.fromForm(caller, form, request.headers["idempotency-key"])
+          ? withForm(request, VIDEO_FORM, (caller, form) =>
+              videos.fromForm(caller, form, request.headers["idempotency-key"])
             )
-          : asking(request, (caller, body) => film.fromJson(caller, body, request.headers["idempotency-key"]))
+          : withJson(request, (caller, body) => videos.fromJson(caller, body, request.headers["idempotency-key"]))
       )
       .handleRaw("listVideos", ({ query, request }) =>
-        answering(request, "inference:read", (caller) => film.list(caller, query))
+        gated(request, "inference:read", (caller) => videos.list(caller, query))
       )
       .handleRaw("getVideo", ({ params, request }) =>
-        answering(request, "inference:read", (caller) => film.show(caller, params.id))
+        gated(request, "inference:read", (caller) => videos.show(caller, params.id))
       )
       .handleRaw("deleteVideo", ({ params, request }) =>
-        answering(request, "inference:write", (caller) => film.remove(caller, params.id))
+        gated(request, "inference:write", (caller) => videos.remove(caller, params.id))
       )
-      .handleRaw("downloadVideo", ({ params, request }) => downloading(request, params.id))
-      .handleRaw("videoContent", ({ params, request }) => downloading(request, params.id))
-      .handleRaw("listModels", ({ request }) => reading(request, Effect.succeed(list)))
-      .handleRaw("getModel", ({ request, params }) => showing(request, params.id))
+      .handleRaw("downloadVideo", ({ params, request }) => download(request, params.id))
+      .handleRaw("videoContent", ({ params, request }) => download(request, params.id))
+      .handleRaw("listModels", ({ request }) => readOnly(request, Effect.succeed(list)))
+      .handleRaw("getModel", ({ request, params }) => shown(request, params.id))
   })
 )
+
+/** By id, those that are listed. */
+const modelsOnWire = Effect.gen(function* () {
+  const all = [
+    ...(yield* Inference).models.map(modelToWire),
+    ...(yield* Embeddings).models.map(embeddingModelToWire),
+    ...(yield* Images).models.map(imageModelToWire),
+    ...(yield* Speech).models.map(speechModelToWire),
+    ...(yield* Transcriptions).models.map(transcriptionModelToWire),
+    ...(yield* Videos).models.map(videoModelToWire)
+  ]
+  return new Map(all.map((model) => [model.id, model]))
+})
 
 const toResponse = (reply: Reply) =>
   reply === undefined
