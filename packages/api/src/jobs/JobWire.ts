@@ -6,6 +6,9 @@ import { LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
 import * as Schema from "effect/Schema"
 import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
 
+/** What stands for a gap where a log is text. */
+export { gapLine } from "@sluice/domain/machines/OutputLimit"
+
 export const JobStatusWire = Schema.Literals(jobStatuses)
 
 export const JobWire = Schema.Struct({

@@ -2,7 +2,7 @@
  * A job before somebody's eyes: its steps with the time they took and a ticking cost on standard error, its output on
  * standard output byte for byte. With `--json` both are events on standard output.
  */
-import type { JobWire } from "@sluice/api/jobs/JobWire"
+import { gapLine, type JobWire } from "@sluice/api/jobs/JobWire"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -33,8 +33,7 @@ export const watch = (
     const seen: Seen = { status: undefined, since: begun, cost: null }
     const sink: LogSink = {
       log: (bytes, text, next) => (out.json ? out.event(event("log", { next, text })) : out.data(bytes)),
-      gap: (from, to) =>
-        out.json ? out.event(event("gap", { from, to })) : out.data(`\n[... ${to - from} bytes dropped ...]\n`),
+      gap: (from, to) => (out.json ? out.event(event("gap", { from, to })) : out.data(gapLine({ from, to }))),
       status: (job) => (options.steps ? step(out, seen, begun, job) : out.event(event("status", { job }))),
       lost: (failure) => out.say(`Connection lost (${failure.message}). Trying again ...`)
     }

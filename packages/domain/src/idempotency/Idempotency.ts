@@ -12,7 +12,6 @@ import * as Sweep from "../database/Sweep.ts"
 import type { Claim } from "./IdempotencyStore.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
 
-export const MAX_IDEMPOTENCY_KEY = 255
 const LEASE_MS = 60_000
 /** A database that is away is told again that a run has failed, until the lease says so by itself. */
 const HAND_BACK = { schedule: Schedule.spaced(Duration.seconds(1)), times: LEASE_MS / 1_000 }

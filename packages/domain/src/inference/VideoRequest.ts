@@ -5,6 +5,7 @@
 import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
+import { MAX_IDEMPOTENCY_KEY } from "../idempotency/IdempotencyKey.ts"
 import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { ImageUrl, opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "./ImageFormat.ts"
@@ -36,7 +37,6 @@ export interface VideoRequest {
   readonly idempotencyKey?: string | undefined
 }
 
-const MAX_KEY = 255
 const FILE_ID = "input_reference.file_id"
 
 export const VideoBody = Schema.Struct({
@@ -63,8 +63,11 @@ export const decodeVideo = (
   body: unknown,
   { idempotencyKey, image }: { readonly idempotencyKey?: string | undefined; readonly image?: VideoImage } = {}
 ): Result.Result<VideoRequest, QuestionInvalid> => {
-  if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY)) {
-    return invalid("Idempotency-Key", `Invalid value for 'Idempotency-Key': from 1 to ${MAX_KEY} characters`)
+  if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_IDEMPOTENCY_KEY)) {
+    return invalid(
+      "Idempotency-Key",
+      `Invalid value for 'Idempotency-Key': from 1 to ${MAX_IDEMPOTENCY_KEY} characters`
+    )
   }
   return Result.flatMap(decode(body), (given) => {
     const reference = given.input_reference ?? undefined
