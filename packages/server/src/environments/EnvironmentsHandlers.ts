@@ -6,7 +6,7 @@ import { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { BudgetGate } from "../http/BudgetGate.ts"
+import { BudgetGate } from "../billing/BudgetGate.ts"
 import { dataOf, one, page } from "../http/Answer.ts"
 
 const missing = (id: string) => new EnvironmentNotFound({ environment: id })

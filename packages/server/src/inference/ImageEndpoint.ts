@@ -4,7 +4,7 @@ import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { decodeImage } from "@sluice/domain/inference/ImageRequest"
 import { Images } from "@sluice/domain/inference/Images"
 import { Effect } from "effect"
-import { IMAGE_LINK_PATH } from "../site/ImageLinkRoute.ts"
+import { IMAGE_LINK_PATH } from "./ImageLinkRoute.ts"
 import { type Caller, json, type Reply } from "./CallerGate.ts"
 
 export const makeImages = Effect.map(

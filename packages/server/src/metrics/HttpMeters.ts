@@ -6,9 +6,9 @@ import type { Histogram, Tally } from "@sluice/domain/observation/Family"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { performance } from "node:perf_hooks"
-import type { ServerMeters } from "../metrics/ServerMeters.ts"
-import { isInference } from "./EdgeErrors.ts"
-import { makeRouteIndex, type Route } from "./RouteTable.ts"
+import type { ServerMeters } from "./ServerMeters.ts"
+import { isInference } from "../http/EdgeErrors.ts"
+import { makeRouteIndex, type Route } from "../http/RouteTable.ts"
 
 type Meters = (typeof ServerMeters)["Service"]
 

@@ -18,7 +18,7 @@ export class BudgetGate extends Context.Service<
     /** A budget was changed here: ask anew. */
     readonly forget: (environmentId: string) => Effect.Effect<void>
   }
->()("@sluice/server/http/BudgetGate") {
+>()("@sluice/server/billing/BudgetGate") {
   static readonly layer = Layer.effect(
     BudgetGate,
     Effect.gen(function* () {

@@ -15,8 +15,8 @@ import { MAX_IDEMPOTENCY_KEY } from "@sluice/domain/idempotency/IdempotencyKey"
 import { Context, Effect, Layer, Schema } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { infraError } from "./EdgeErrors.ts"
-import { RequestId } from "./RequestId.ts"
+import { infraError } from "../http/EdgeErrors.ts"
+import { RequestId } from "../http/RequestId.ts"
 
 export const onceOnly = Layer.effect(
   OnceOnly,

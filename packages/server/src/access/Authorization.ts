@@ -12,10 +12,10 @@ import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import { bearerOf } from "./Bearer.ts"
-import { BudgetGate } from "./BudgetGate.ts"
-import { infraError } from "./EdgeErrors.ts"
-import { RequestId } from "./RequestId.ts"
+import { bearerOf } from "../http/Bearer.ts"
+import { BudgetGate } from "../billing/BudgetGate.ts"
+import { infraError } from "../http/EdgeErrors.ts"
+import { RequestId } from "../http/RequestId.ts"
 
 const refusal = (failure: InfraFailure) =>
   Effect.withFiberSucceed((fiber) => infraError(wireErrorOf(failure), Context.get(fiber.context, RequestId)))
