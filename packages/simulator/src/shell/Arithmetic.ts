@@ -1,14 +1,38 @@
 /**
- * Rewrites arithmetic that the interpreter gets wrong: `((n>=3))` is read as `n > =3`, and a command within arithmetic
- * would run in a shell of its own, without the variables and functions of the script.
+ * Rewrites arithmetic that the interpreter gets wrong: `((n>=3))` is read as `n > =3`, `((!n))` and `((n - 1))` as two
+ * subshells, `((n << 1))` as a here-document. A command within arithmetic would run in a shell of its own, without the
+ * variables and functions of the script.
  */
+import { parse } from "just-bash"
 import { become, group, MARK, statement, statementsOf, walk } from "./Syntax.ts"
 import type { ArithmeticCommandNode, ArithmeticExpansionPart, ScriptNode, StatementNode } from "./Syntax.ts"
 
 /** What a command within arithmetic gave; the number of the command follows. */
 const VALUE = "SHELL_ARITHMETIC_"
 
-export const calculated = (script: ScriptNode): void =>
+/** A script that cannot be read for its arithmetic says it in another way. */
+export const readable = (source: string): string => {
+  const other = source.replace(ARITHMETIC, (found, text: string) =>
+    /<<|!/.test(text) ? `[ $((${text})) != 0 ]` : found
+  )
+  return other === source || isReadable(source) || !isReadable(other) ? source : other
+}
+
+const ARITHMETIC = /(?<![$\w"'])(?<!\bfor\s{0,9})\(\(([^()"'`\n]*)\)\)/g
+
+const isReadable = (source: string): boolean => {
+  try {
+    parse(source)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const calculated = (script: ScriptNode): void => {
+  walk(script, (node) => {
+    if (node["type"] === "Statement") reread(node as unknown as StatementNode)
+  })
   walk(script, (node) => {
     if (node["type"] === "ArithmeticCommand") {
       const command = node as unknown as ArithmeticCommandNode
@@ -26,6 +50,7 @@ export const calculated = (script: ScriptNode): void =>
       become(node, { type: "CommandSubstitution", body, legacy: false })
     }
   })
+}
 
 type Expression = ArithmeticCommandNode["expression"]
 
@@ -33,11 +58,32 @@ type Expression = ArithmeticCommandNode["expression"]
 const rejoined = (expression: Expression): Expression => {
   const { originalText = "" } = expression
   const text = originalText.replace(/([<>]) =/g, "$1=")
-  if (expression.expression.type !== "ArithSyntaxError" || text === originalText) return expression
-  let found = expression
-  walk(statementsOf(`: $((${text}))`), (node) => {
-    if (node["type"] === "ArithmeticExpansion") found = (node as unknown as ArithmeticExpansionPart).expression
-  })
+  return (expression.expression.type === "ArithSyntaxError" && text !== originalText && readAs(text)) || expression
+}
+
+/** Of two subshells whose parentheses touch bash makes arithmetic. */
+const reread = ({ pipelines, sourceText = "" }: StatementNode): void => {
+  let from = 0
+  for (const { commands } of pipelines)
+    for (const command of commands) {
+      const text = command.type === "Subshell" && command.body.length === 1 ? (command.body[0]!.sourceText ?? "") : ""
+      if (!/^\([^]*\)$/.test(text)) continue
+      const at = sourceText.indexOf(text, from)
+      from = at + text.length
+      if (sourceText[at - 1] !== "(" || sourceText[from] !== ")") continue
+      const expression = readAs(text.slice(1, -1))
+      if (expression !== undefined && expression.expression.type !== "ArithSyntaxError")
+        become(command as never, { type: "ArithmeticCommand", expression, redirections: command.redirections })
+    }
+}
+
+const readAs = (text: string): Expression | undefined => {
+  let found: Expression | undefined
+  const source = `: $((${text}))`
+  if (isReadable(source))
+    walk(statementsOf(source), (node) => {
+      if (node["type"] === "ArithmeticExpansion") found = (node as unknown as ArithmeticExpansionPart).expression
+    })
   return found
 }
 

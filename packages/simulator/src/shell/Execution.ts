@@ -3,7 +3,7 @@
  * clock or chance is reached. Bounded by commands, output, disk and depth, each with a deterministic end.
  */
 import { Bash } from "just-bash"
-import { calculated } from "./Arithmetic.ts"
+import { calculated, readable } from "./Arithmetic.ts"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
 import { dumpCommands } from "./commands/DumpCommands.ts"
@@ -113,7 +113,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
   })
   const { result: code, met } = await clock.within(run.untilMs, async (deadline) => {
     const signal = AbortSignal.any([deadline, ended.signal])
-    const first = await bash.exec(run.command, { rawScript: true, signal }).catch(refused)
+    const first = await bash.exec(readable(run.command), { rawScript: true, signal }).catch(refused)
     flush(session, first)
     const { exitHandler, killed } = session
     const code = killed ?? first.exitCode

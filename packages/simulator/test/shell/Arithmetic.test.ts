@@ -15,6 +15,27 @@ describe("operators without blanks:", () => {
   })
 })
 
+describe("what looks like something else:", () => {
+  asBash([
+    [
+      "if ((!n)); then echo a; fi; ((!n && 1)) && echo b; (( ! (n) )) > f && echo c; n=1; ((!n)) || echo d; (((!n))) || echo e",
+      "a\nb\nc\nd\ne\n"
+    ],
+    [
+      "n=3; while (( !(n % 2 == 0) )); do ((n--)); done; echo $n; until ((! (n > 0))); do ((n--)); done; echo $n",
+      "2\n0\n"
+    ],
+    ["n=3; ((n - 1)) && echo a; (( n - 3 )) || echo b; while (( n - 1 > 0 )); do ((n--)); done; echo $n", "a\nb\n1\n"],
+    ["f() { return 1; }; ( ( ! f ) ) && ( (echo a; echo b) | sort -r ) && (( ! f )) && echo c", "b\na\nc\n"],
+    [
+      'echo a\nx=1; (( x <<= 2 )) && echo $x; echo "((1 << 2))"\n((1 << 4 > 15)); echo $? # ((1<<2))',
+      "a\n4\n((1 << 2))\n0\n"
+    ],
+    ["zero() { echo 0; }; (( ! $(zero) )) && echo y; (( !$(zero) && $(echo 1) )) || echo no", "y\n"],
+    ["done=0; while (( !done )); do done=1; echo x; done", "x\n"]
+  ])
+})
+
 describe("a command within arithmetic:", () => {
   asBash([
     ["t=10; echo $(( $(echo $t) - 3 )); e=$(($(echo $t)*`echo $t`)); echo $e", "7\n100\n"],
