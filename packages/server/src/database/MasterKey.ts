@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHmac, createSecretKey, randomBytes } from "node:crypto"
 import type { KeyObject } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeDirectory } from "./Directory.ts"
 import { unknownSealingKey } from "./MasterKeyStore.ts"
@@ -28,7 +28,11 @@ export class MasterKeys extends Context.Service<MasterKeys, readonly [newest: Ma
   static readonly layer = (options: {
     readonly given: Redacted.Redacted<string> | undefined
     readonly directory: string
-  }): Layer.Layer<MasterKeys, MasterKeyInvalid | MasterKeyUnknown | SqlError, SqlClient.SqlClient> =>
+  }): Layer.Layer<
+    MasterKeys,
+    MasterKeyInvalid | MasterKeyUnusable | MasterKeyUnknown | SqlError,
+    SqlClient.SqlClient
+  > =>
     Layer.effect(
       MasterKeys,
       Effect.gen(function* () {
@@ -53,6 +57,16 @@ export class MasterKeyInvalid extends Schema.TaggedError<MasterKeyInvalid>()("Ma
 }) {
   override get message(): string {
     return `${this.source} must hold 32 bytes as base64 (several, newest first, are separated by commas). Make one with: openssl rand -base64 32`
+  }
+}
+
+/** The key file can't be read, or not be made. What is in it is not known, so it must not be replaced. */
+export class MasterKeyUnusable extends Schema.TaggedError<MasterKeyUnusable>()("MasterKeyUnusable", {
+  source: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The master key ${this.source} can't be read or made: ${this.reason}. Mend that, and keep the file: secrets are sealed with it.`
   }
 }
 
@@ -88,17 +102,26 @@ const fromFile = Effect.fnUntraced(function* (directory: string) {
   return yield* Effect.try({
     try: () => {
       makeDirectory(directory)
-      try {
-        writeFileSync(file, randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n", {
-          flag: "wx",
-          mode: 0o600,
-          flush: true
-        })
-      } catch (cause) {
-        if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause
-      }
+      const found = existsSync(file) ? readFileSync(file, "utf8").trim() : ""
+      if (found !== "") return found
+      make(file)
       return readFileSync(file, "utf8").trim()
     },
-    catch: () => new MasterKeyInvalid({ source: file })
+    catch: (cause) =>
+      new MasterKeyUnusable({ source: file, reason: cause instanceof Error ? cause.message : "unknown" })
   })
 })
+
+/** Whole or not at all: it gets its name when it is written. An empty file is what a full disk left of one. */
+const make = (file: string): void => {
+  const unfinished = `${file}.${process.pid}`
+  try {
+    writeFileSync(unfinished, randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n", { mode: 0o600, flush: true })
+    if (existsSync(file) && readFileSync(file).length === 0) rmSync(file)
+    linkSync(unfinished, file)
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause
+  } finally {
+    rmSync(unfinished, { force: true })
+  }
+}

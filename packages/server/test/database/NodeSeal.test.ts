@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Seal } from "@sluice/domain/database/Seal"
 import { Cause, Effect, Exit, Layer, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { masterKey, MasterKeys } from "../../src/database/MasterKey.ts"
@@ -121,6 +121,22 @@ onEveryDatabase("master keys", (it) => {
       rmSync(file)
       const error = yield* Effect.flip(keysOf(undefined, join(directory, "data")))
       expect(error).toMatchObject({ _tag: "MasterKeyUnknown", missing: first[0] })
+    })
+  )
+
+  it.effect("are made where a full disk left an empty file, and never in place of one that can't be read", () =>
+    Effect.gen(function* () {
+      const directory = mkdtempSync(join(tmpdir(), "sluice-key-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true })))
+      const file = join(directory, "master.key")
+      mkdirSync(file)
+      const error = yield* Effect.flip(keysOf(undefined, directory))
+      expect(error).toMatchObject({ _tag: "MasterKeyUnusable" })
+      expect(error.message).toContain("EISDIR")
+      rmSync(file, { recursive: true })
+      writeFileSync(file, "")
+      expect(yield* keysOf(undefined, directory)).toHaveLength(1)
+      expect(readdirSync(directory)).toEqual(["master.key"])
     })
   )
 })
