@@ -4,10 +4,11 @@
  */
 import { Inference } from "@sluice/domain/inference/Inference"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
-import { Duration, Effect, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import type { ServerConfig } from "./Config.ts"
 import { addressOf } from "./database/DatabaseAddress.ts"
+import { DatabaseLoss } from "./database/DatabaseLoss.ts"
 import { FirstStart } from "./FirstStart.ts"
 import { server, worldsOf } from "./Server.ts"
 import type { Welcome } from "./Welcome.ts"
@@ -19,17 +20,24 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   reason: Schema.String
 }) {
   override get message(): string {
-    return `Can't listen on ${this.host}:${this.port}: ${this.reason}. Give another port with --port.`
+    return `Can't listen on ${this.host}:${this.port}: ${this.reason}. ${this.advice}`
+  }
+
+  private get advice(): string {
+    if (/EADDRINUSE|EACCES/.test(this.reason)) return "Give another port with --port."
+    return /EMFILE|ENFILE/.test(this.reason)
+      ? "Let the process have more open files (ulimit -n 1024)."
+      : "Give an address of this machine with --host."
   }
 }
 
-/** Never returns; `up` is run once, when requests are answered. Fails with errors whose `message` says what to do. */
+/** Never returns; `up` is run once, when requests are answered. Fails with errors whose `message` says what to do, also when the database is lost. */
 export const serve = <E, R>(config: ServerConfig, up: (welcome: Welcome) => Effect.Effect<void, E, R>) =>
   Effect.scoped(
     Effect.gen(function* () {
       const context = yield* started(config)
       yield* Effect.provideContext(Effect.flatMap(welcomeOf(config), up), context)
-      return yield* Effect.never
+      return yield* Context.get(context, DatabaseLoss)
     })
   )
 

@@ -71,11 +71,7 @@ export const make = <I, O, E, R>(
 
     const attempt = (part: ReadonlyArray<Waiting<I, O, E>>): Effect.Effect<void, never, R> =>
       Effect.matchCauseEffect(flush(part.map((waiting) => waiting.item)), {
-        onSuccess: (exits) =>
-          Effect.sync(() => {
-            writes.taken()
-            part.forEach((waiting, i) => waiting.resume(exits[i]!))
-          }),
+        onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
         onFailure: (cause) => {
           writes.failed(Cause.squash(cause))
           if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isStoreAway(Cause.squash(cause))) {

@@ -1,24 +1,23 @@
 /**
- * Whether the store takes what is written, by what became of the last writes: a full disk is read from as ever, and a write of
- * a few bytes may still find a place. Nobody asks by default: then nothing is kept.
+ * Whether the store takes what is written, by the writes that failed of late: a full disk is read from as ever, and a write of
+ * a few bytes may still find a place, so that one came through says nothing. Nobody asks by default: then nothing is kept.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { sqlStateOf } from "./StoreAway.ts"
 
 /** No room on the disk, or none that can be written. */
 const FULL = new Set(["53100", "58030"])
-/** After so long without a write it may have room again: who tries will find out. */
+/** After so long without a write that failed it may have room again. */
 const BELIEVED_MS = 10_000
 
 export interface Writes {
-  readonly taken: () => void
   readonly failed: (error: unknown) => void
-  /** The last write found no room. */
+  /** Of late a write found no room. */
   readonly refused: () => boolean
 }
 
 export const StoreWrites = Context.Reference<Writes>("@sluice/domain/database/StoreWrites", {
-  defaultValue: () => ({ taken: () => {}, failed: () => {}, refused: () => false })
+  defaultValue: () => ({ failed: () => {}, refused: () => false })
 })
 
 /** Watched on the clock that this is built on. */
@@ -27,7 +26,6 @@ export const storeWritesWatched = Layer.effect(
   Effect.map(Clock.Clock, (clock): Writes => {
     let until = 0
     return {
-      taken: () => void (until = 0),
       failed: (error) => {
         if (FULL.has(sqlStateOf(error))) until = clock.currentTimeMillisUnsafe() + BELIEVED_MS
       },

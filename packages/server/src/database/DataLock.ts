@@ -3,34 +3,53 @@
  *
  * The lock is a file with the holder's pid and the moment that process started, so a reused pid blocks nobody; a dead
  * holder's file is taken over. A holder that can't be looked up (another container on the same volume) shows that it
- * lives by touching the file. Released with the scope.
+ * lives by touching the file. A holder that stood still for long (a paused container) may have lost it meanwhile, so it
+ * looks before it goes on. Released with the scope.
  */
 import { Clock, Duration, Effect, Schema } from "effect"
 import type { Scope } from "effect"
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { DataDirectoryInUse } from "./DatabaseErrors.ts"
+import { DataDirectoryInUse, DataDirectoryUnusable } from "./DatabaseErrors.ts"
 import { processIdentity } from "./ProcessIdentity.ts"
 
+export interface DataLock {
+  /** False once another process has the directory. While the heart beats this is a look at the clock alone. */
+  readonly isHeld: () => boolean
+}
+
 /** Holds `directory` for this process until the scope closes. The directory must exist. */
-export const lockDataDirectory = (directory: string): Effect.Effect<void, DataDirectoryInUse, Scope.Scope> =>
+export const lockDataDirectory = (
+  directory: string
+): Effect.Effect<DataLock, DataDirectoryInUse | DataDirectoryUnusable, Scope.Scope> =>
   Effect.gen(function* () {
+    const clock = yield* Clock.Clock
     const file = join(directory, LOCK_FILE)
     const me = processIdentity(process.pid)
     const mine = JSON.stringify({ pid: process.pid, ...me })
     yield* Effect.acquireRelease(acquire(directory, file, mine, me.place), () => Effect.sync(() => release(file, mine)))
-    yield* Clock.currentTimeMillis.pipe(
-      Effect.tap((now) => Effect.sync(() => touch(file, now))),
-      Effect.andThen(Effect.sleep(HEARTBEAT)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    let held = true
+    let beatAt = clock.currentTimeMillisUnsafe()
+    const beat = () => {
+      beatAt = clock.currentTimeMillisUnsafe()
+      held &&= isOurs(file, mine)
+      if (held) touch(file, beatAt)
+    }
+    yield* Effect.sync(beat).pipe(Effect.andThen(Effect.sleep(HEARTBEAT)), Effect.forever, Effect.forkScoped)
+    return {
+      isHeld: () => {
+        if (clock.currentTimeMillisUnsafe() - beatAt > STOOD_STILL_MS) beat()
+        return held
+      }
+    }
   })
 
 const LOCK_FILE = "sluice.lock"
 const HEARTBEAT = Duration.seconds(5)
 /** A file that nobody touched for so long has no living holder elsewhere. */
 const STALE_AFTER_MS = 20_000
+/** A heart that has not beaten for so long may have been taken for a dead one. */
+const STOOD_STILL_MS = 10_000
 /** Long enough to see a living holder's heartbeat. */
 const WATCHED = Duration.seconds(6)
 /** Each round either takes the lock, finds it held, or removes one dead holder's file. */
@@ -44,9 +63,12 @@ class Holder extends Schema.Class<Holder>("Holder")({
 const decodeHolder = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
 
 const acquire = Effect.fnUntraced(function* (directory: string, file: string, mine: string, here: string) {
+  const unusable = (cause: unknown) =>
+    new DataDirectoryUnusable({ directory, reason: cause instanceof Error ? cause.message : "unknown" })
+  const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: unusable })
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    if (yield* Effect.sync(() => createExclusive(file, mine))) return
-    const seen = yield* Effect.sync(() => contentOf(file))
+    if (yield* attempt(() => createExclusive(file, mine))) return
+    const seen = yield* attempt(() => contentOf(file))
     if (seen === undefined) continue
     const holder = decodeHolder(seen)
     const now = yield* Clock.currentTimeMillis
@@ -58,7 +80,7 @@ const acquire = Effect.fnUntraced(function* (directory: string, file: string, mi
       const pid = holder._tag === "Some" ? holder.value.pid : 0
       return yield* new DataDirectoryInUse({ directory, pid, lockFile: file })
     }
-    yield* Effect.sync(() => removeDead(file, seen))
+    yield* attempt(() => removeDead(file, seen))
   }
   return yield* new DataDirectoryInUse({ directory, pid: 0, lockFile: file })
 })
@@ -77,7 +99,19 @@ const createExclusive = (file: string, content: string): boolean => {
     return true
   } catch (cause) {
     if (isCode(cause, "EEXIST")) return false
+    // Made, and then there was no room for what it says: nobody holds it.
+    if (contentOf(file) === "") rmSync(file, { force: true })
     throw cause
+  }
+}
+
+/** What can't be looked at, or is gone with its directory, is nobody else's. */
+const isOurs = (file: string, mine: string): boolean => {
+  try {
+    const seen = contentOf(file)
+    return seen === mine || (seen === undefined && createExclusive(file, mine))
+  } catch {
+    return true
   }
 }
 

@@ -17,11 +17,12 @@ import { join } from "node:path"
 import { addressOf } from "./DatabaseAddress.ts"
 import { DatabaseUnreachable, DataDirectoryBroken, DataDirectoryUnusable, MigrationFailed } from "./DatabaseErrors.ts"
 import type { DatabaseFailure } from "./DatabaseErrors.ts"
+import { DatabaseLoss, Loss } from "./DatabaseLoss.ts"
 import { lockDataDirectory } from "./DataLock.ts"
 import { isFile, makeDirectory } from "./Directory.ts"
 import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
-import { makePgliteStream } from "./PgliteStream.ts"
+import { makePgliteStream, type Watch } from "./PgliteStream.ts"
 import { type MoreTables, schemaImage } from "./Schema.ts"
 import { migrateServer } from "./ServerMigrations.ts"
 import { watchedSockets } from "./WatchedSockets.ts"
@@ -33,15 +34,19 @@ export const embedded = (
   directory: string,
   ...more: ReadonlyArray<MoreTables>
 ): Layer.Layer<DatabaseClients, Exclude<DatabaseFailure, DatabaseUnreachable>> =>
-  fromPglite(
+  fromPglite((loss) =>
     Effect.gen(function* () {
       const unusable = (cause: unknown) =>
         new DataDirectoryUnusable({ directory, reason: isFile(directory) ? "it is a file" : reasonOf(cause) })
       const broken = (cause: unknown) => new DataDirectoryBroken({ directory, reason: reasonOf(cause) })
       yield* Effect.try({ try: () => makeDirectory(directory), catch: unusable })
-      yield* lockDataDirectory(directory)
+      const lock = yield* lockDataDirectory(directory)
       const path = join(directory, "pg")
-      return yield* opened(() => openDirectory(path, schema(more), PLANNING)).pipe(Effect.mapError(broken))
+      const database = yield* Effect.mapError(
+        opened(() => openDirectory(path, schema(more), PLANNING), loss),
+        broken
+      )
+      return { ...database, isOurs: lock.isHeld }
     })
   )
 
@@ -52,18 +57,18 @@ export const openEmpty = async (...more: ReadonlyArray<MoreTables>): Promise<PGl
 const schema = (more: ReadonlyArray<MoreTables>): Image =>
   schemaImage(more, (db) => {
     const all = Effect.forEach(more, ({ migrate }) => migrate, { discard: true })
-    const clients = fromPglite(Effect.succeed({ db, isNewest: false }))
+    const clients = overPglite(db)
     return Effect.runPromise(Effect.provide(all, clients))
   })
 
 /** An embedded database that is gone with its scope. */
-export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite(
-  Effect.orDie(opened(() => openMemory(schema([]), PLANNING)))
+export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite((loss) =>
+  Effect.orDie(opened(() => openMemory(schema([]), PLANNING), loss))
 )
 
 /** A PGlite that is open already and stays open (one for many test suites). */
 export const overPglite = (db: PGlite): Layer.Layer<DatabaseClients, MigrationFailed> =>
-  fromPglite(Effect.succeed({ db, isNewest: false }))
+  fromPglite(() => Effect.succeed({ db, isNewest: false }))
 
 export interface PostgresOptions {
   readonly url: Redacted.Redacted
@@ -127,12 +132,22 @@ const LIFE = Duration.minutes(1)
 /** Wires are cheap, and all share one backend. */
 const EMBEDDED_CONNECTIONS = 8
 
-function fromPglite<E, R>(open: Effect.Effect<Opened, E, R>) {
+interface Embedded extends Opened {
+  /** False: another process writes its files. */
+  readonly isOurs?: () => boolean
+}
+
+function fromPglite<E, R>(open: (loss: Loss) => Effect.Effect<Embedded, E, R>) {
   return Layer.effectContext(
     Effect.gen(function* () {
-      const { db, isNewest } = yield* open
+      const loss = new Loss()
+      const { db, isNewest, isOurs } = yield* open(loss)
+      const watch: Watch = {
+        lost: () => (isOurs?.() === false ? loss.tell(TAKEN_OVER) : loss.error),
+        died: (lastWords) => void loss.tell(lastWords)
+      }
       const wires = yield* Effect.acquireRelease(
-        Effect.sync(() => makePgliteStream(db)),
+        Effect.sync(() => makePgliteStream(db, watch)),
         ({ stop }) => Effect.promise(stop)
       )
       const client = yield* PgClient.make({
@@ -146,14 +161,19 @@ function fromPglite<E, R>(open: Effect.Effect<Opened, E, R>) {
       }).pipe(Effect.orDie)
       if (!isNewest) yield* migrated(client)
       yield* keepTidy.pipe(Effect.provideService(SqlClient.SqlClient, client), Effect.forkScoped)
-      return contextOf(client, client, client)
+      return Context.add(contextOf(client, client, client), DatabaseLoss, loss.told)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
 
-function opened(open: () => Promise<Opened>) {
-  return Effect.acquireRelease(Effect.tryPromise(open), ({ db }) => Effect.promise(() => db.close()))
+/** One that is lost is left as it is: closing it writes. */
+function opened(open: () => Promise<Opened>, loss: Loss) {
+  return Effect.acquireRelease(Effect.tryPromise(open), ({ db }) =>
+    loss.error === undefined ? Effect.promise(() => db.close()) : Effect.void
+  )
 }
+
+const TAKEN_OVER = "this process stood still for so long that another one took over its data directory"
 
 const contextOf = (main: PgClient.PgClient, batch: PgClient.PgClient, relaxed: PgClient.PgClient) =>
   Context.make(PgClient.PgClient, main).pipe(

@@ -11,13 +11,13 @@ export class DatabaseUnreachable extends Schema.TaggedError<DatabaseUnreachable>
   }
 }
 
-/** This can be no data directory: a file, a place where we may not write. */
+/** This can be no data directory: a file, a place where we may not write, a disk without room. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   directory: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The data directory ${this.directory} can't be made: ${this.reason}. Give another one with --data.`
+    return `The data directory ${this.directory} can't be used: ${this.reason}. Mend that, or give another one with --data.`
   }
 }
 
@@ -45,6 +45,15 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
       `${this.pid === 0 ? "Another process" : `Process ${this.pid}`} already uses the data directory ${this.directory}. Stop it first, or give this one another ` +
       `directory with --data, or let both share a PostgreSQL with --database-url. (Lock: ${this.lockFile})`
     )
+  }
+}
+
+/** The embedded database can't be used any more by this process, which writes nothing more to it. */
+export class DatabaseLost extends Schema.TaggedError<DatabaseLost>()("DatabaseLost", {
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The embedded database is lost to this process: ${this.reason}. What was confirmed is in the data directory; mend the cause and start again.`
   }
 }
 

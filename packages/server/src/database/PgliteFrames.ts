@@ -12,12 +12,21 @@ export const message = (type: string, body: Buffer | string = Buffer.alloc(0)): 
   return Buffer.concat([head, bytes])
 }
 
-export const BackendType = { readyForQuery: 0x5a, notification: 0x41 } as const
+export const BackendType = { readyForQuery: 0x5a, notification: 0x41, error: 0x45 } as const
 
 /** The status byte of ReadyForQuery; others are 'T' (in a transaction) and 'E' (in a failed one). */
 export const TransactionStatus = { idle: 0x49 } as const
 
 export const readyStatus = (bytes: Buffer, at: number): number => bytes[at + 5]!
+
+/** What an error says after which its backend is gone; undefined: it goes on. */
+export const lastWords = (bytes: Buffer, at: number): string | undefined => {
+  const fields = new Map<string, string>()
+  for (let from = at + 5; bytes[from] !== 0; from = bytes.indexOf(0, from) + 1)
+    fields.set(String.fromCharCode(bytes[from]!), bytes.toString("utf8", from + 1, bytes.indexOf(0, from)))
+  const severity = fields.get("V")
+  return severity === "FATAL" || severity === "PANIC" ? `${severity}: ${fields.get("M") ?? "unknown"}` : undefined
+}
 
 const SERVER_PARAMETERS = [
   ["server_version", "18.0"],

@@ -7,18 +7,24 @@
  * What one backend cannot give: advisory locks between wires, SET per wire, cancelling a running query.
  */
 import type { PGlite } from "@electric-sql/pglite"
-import { Duplex } from "node:stream"
+import type { Duplex } from "node:stream"
 import { answerOf } from "./PgliteAnswer.ts"
-import { BackendType, hello, message, readyStatus, TransactionStatus } from "./PgliteFrames.ts"
+import { BackendType, lastWords, message, readyStatus, TransactionStatus } from "./PgliteFrames.ts"
+import { type Backend, type Gate, Wire } from "./PgliteWire.ts"
 
-/** `stream`: a new wire each call, for `PgClient.make`. `stop` must be awaited before the database is closed. */
-export const makePgliteStream = (db: PGlite) => {
-  const bridge = new Bridge((bytes) => db.runExclusive(() => answerOf(db, bytes)))
-  return { stream: (): Duplex => new Wire(bridge), stop: () => bridge.stop() }
+/** Whether the backend may be used: `lost` is asked before each batch, `died` is told its last words. */
+export interface Watch {
+  readonly lost: () => Error | undefined
+  readonly died: (lastWords: string) => void
 }
 
-/** Decides about each batch of frames that a wire sends (a statement, as a rule) before the backend sees it. */
-export type Gate = (wire: Duplex, batch: Buffer, pass: (batch: Buffer) => void) => void
+const UNWATCHED: Watch = { lost: () => undefined, died: () => {} }
+
+/** `stream`: a new wire each call, for `PgClient.make`. `stop` must be awaited before the database is closed. */
+export const makePgliteStream = (db: PGlite, watch: Watch = UNWATCHED) => {
+  const bridge = new Bridge((bytes) => db.runExclusive(() => answerOf(db, bytes)), watch)
+  return { stream: (): Duplex => new Wire(bridge), stop: () => bridge.stop() }
+}
 
 /**
  * One backend for many processes of a simulation: the database is called synchronously (`answerNow`), so that no call is
@@ -40,10 +46,11 @@ const TURN_AFTER_MS = 4
 
 type Execute = (bytes: Buffer) => Buffer | Promise<Buffer>
 
-class Bridge {
+class Bridge implements Backend {
   readonly listeners = new Map<string, Set<Wire>>()
   private readonly queue: Array<readonly [wire: Wire, bytes: Buffer]> = []
   private readonly execute: Execute
+  private readonly watch: Watch
   /** The wire inside a transaction or an unfinished pipeline: nobody else may use the backend. */
   private owner: Wire | undefined
   private running = false
@@ -51,8 +58,9 @@ class Bridge {
   private drained: Promise<void> = Promise.resolve()
   private lastId = 0
 
-  constructor(execute: Execute) {
+  constructor(execute: Execute, watch: Watch = UNWATCHED) {
     this.execute = execute
+    this.watch = watch
   }
 
   get isOwned(): boolean {
@@ -94,6 +102,11 @@ class Bridge {
     let turnAt = performance.now() + TURN_AFTER_MS
     for (let job = this.next(); job !== undefined; job = this.next()) {
       const [wire, bytes] = job
+      const lost = this.watch.lost()
+      if (lost !== undefined) {
+        this.refuse(wire, lost)
+        continue
+      }
       try {
         const answer = this.execute(bytes)
         if (!(answer instanceof Promise)) {
@@ -102,8 +115,7 @@ class Bridge {
         }
         this.deliver(wire, await answer)
       } catch (cause) {
-        if (this.owner === wire) this.owner = undefined
-        wire.destroy(cause instanceof Error ? cause : new Error("PGlite failed"))
+        this.refuse(wire, cause instanceof Error ? cause : new Error("PGlite failed"))
       }
       if (performance.now() > turnAt) {
         await new Promise<void>((resume) => setImmediate(resume))
@@ -113,12 +125,19 @@ class Bridge {
     this.running = false
   }
 
+  private refuse(wire: Wire, cause: Error): void {
+    if (this.owner === wire) this.owner = undefined
+    wire.destroy(cause)
+  }
+
   private deliver(wire: Wire, out: Buffer): void {
     const kept: Array<Buffer> = []
     let idle = false
+    let last: string | undefined
     for (let at = 0, end = 0; at < out.length; at = end) {
       end = at + 1 + out.readInt32BE(at + 1)
       if (out[at] === BackendType.readyForQuery) idle = readyStatus(out, at) === TransactionStatus.idle
+      else if (out[at] === BackendType.error) last ??= lastWords(out, at)
       if (out[at] !== BackendType.notification) {
         kept.push(out.subarray(at, end))
         continue
@@ -127,116 +146,12 @@ class Bridge {
       for (const listener of this.listeners.get(channel) ?? []) listener.push(Buffer.from(out.subarray(at, end)))
     }
     this.owner = idle ? undefined : wire
+    if (last !== undefined) {
+      this.watch.died(last)
+      // It waits for a backend that answers nothing more.
+      return this.refuse(wire, new Error(last))
+    }
     if (wire.destroyed) this.close(wire)
     else if (kept.length > 0) wire.push(Buffer.concat(kept))
-  }
-}
-
-const SSL_REQUEST = 80877103
-const CANCEL_REQUEST = 80877102
-/** Sync, Query, Flush, CopyDone, CopyFail: what the client waits for an answer after. */
-const ENDS_BATCH = "SQHcf"
-
-const OPEN: Gate = (_wire, batch, pass) => pass(batch)
-
-class Wire extends Duplex {
-  private readonly bridge: Bridge
-  private readonly gate: Gate
-  private readonly prepared = new Set<string>()
-  private buffer: Buffer = Buffer.alloc(0)
-  private batch: Array<Buffer> = []
-  private started = false
-
-  constructor(bridge: Bridge, gate: Gate = OPEN) {
-    super()
-    this.bridge = bridge
-    this.gate = gate
-  }
-
-  override _read(): void {}
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.bridge.close(this)
-    done(error)
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.buffer = this.buffer.length === 0 ? chunk : Buffer.concat([this.buffer, chunk])
-    for (let frame = this.takeFrame(); frame !== undefined; frame = this.takeFrame()) {
-      if (!this.started) this.start(frame)
-      else this.receive(frame)
-      if (this.destroyed) break
-    }
-    done()
-  }
-
-  takeCloseFrames(): Array<Buffer> {
-    const frames = [...this.prepared].map((name) => message("C", `S${name}`))
-    this.prepared.clear()
-    return frames
-  }
-
-  /** The first packet has no type byte. */
-  private takeFrame(): Buffer | undefined {
-    const head = this.started ? 1 : 0
-    if (this.buffer.length < head + 4) return undefined
-    const length = head + this.buffer.readInt32BE(head)
-    if (this.buffer.length < length) return undefined
-    const frame = this.buffer.subarray(0, length)
-    this.buffer = this.buffer.subarray(length)
-    return frame
-  }
-
-  private start(frame: Buffer): void {
-    const code = frame.readInt32BE(4)
-    if (code === SSL_REQUEST) this.push("N")
-    else if (code === CANCEL_REQUEST) this.end_()
-    else {
-      this.started = true
-      this.push(hello(this.bridge.nextId()))
-    }
-  }
-
-  private receive(frame: Buffer): void {
-    const type = String.fromCharCode(frame[0]!)
-    if (type === "X") return this.end_()
-    this.remember(type, frame)
-    this.batch.push(this.listen(type, frame))
-    if (!ENDS_BATCH.includes(type)) return
-    this.gate(this, Buffer.concat(this.batch.splice(0)), (batch) => {
-      if (!this.destroyed) this.bridge.submit(this, batch)
-    })
-  }
-
-  private end_(): void {
-    this.push(null)
-    this.destroy()
-  }
-
-  private remember(type: string, frame: Buffer): void {
-    if (type !== "P" && type !== "C") return
-    const at = type === "P" ? 5 : 6
-    const name = frame.toString("utf8", at, frame.indexOf(0, at))
-    if (name === "") return
-    if (type === "P") this.prepared.add(name)
-    else if (frame[5] === 0x53) this.prepared.delete(name)
-  }
-
-  /** LISTEN is per connection but the backend is shared: keep the listeners here, never send UNLISTEN. */
-  private listen(type: string, frame: Buffer): Buffer {
-    if (type !== "P" && type !== "Q") return frame
-    const sqlAt = type === "Q" ? 5 : frame.indexOf(0, 5) + 1
-    const found = /^(UN)?LISTEN "((?:[^"]|"")+)"/.exec(frame.toString("utf8", sqlAt, sqlAt + 160))
-    if (found === null) return frame
-    const channel = found[2]!.replaceAll('""', '"')
-    const wires = this.bridge.listeners.get(channel) ?? new Set()
-    this.bridge.listeners.set(channel, wires)
-    if (found[1] === undefined) {
-      wires.add(this)
-      return frame
-    }
-    wires.delete(this)
-    const nothing = Buffer.from("SELECT\0" + (type === "P" ? "\0\0" : ""))
-    return message(type, Buffer.concat([frame.subarray(5, sqlAt), nothing]))
   }
 }

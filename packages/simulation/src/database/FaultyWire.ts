@@ -2,7 +2,7 @@
  * Applies the faults of the database where a process's frames pass: late, refused, or with the connection lost before or
  * after the statement ran. Real codes go through the real parser, real transactions abort, real connections are replaced.
  */
-import type { Gate } from "@sluice/server/database/PgliteStream"
+import type { Gate } from "@sluice/server/database/PgliteWire"
 import { message } from "@sluice/server/database/PgliteFrames"
 import type { Duplex } from "node:stream"
 import type { Driver } from "../driver/Driver.ts"
