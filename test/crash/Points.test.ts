@@ -121,6 +121,7 @@ const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problem
 }
 /** Where money, machines, jobs, videos, volumes, keys and what was answered are written: a store, or what is done to a table. */
 const WRITTEN = [
+  "ReconciledStore",
   "JobAdmissionStore",
   "JobStore",
   "MachineStore",

@@ -3,7 +3,7 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
-import { ENDED, GONE, renewal, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
+import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { monthOf } from "./Month.ts"
 import type { NanoUsd } from "./Money.ts"
@@ -31,18 +31,22 @@ interface Row {
   readonly running: ReadonlyArray<{ readonly price: string; readonly since: string }> | null
 }
 
+const claimedOf = (row: Row): ClaimedBudget => ({
+  ...row,
+  month: row.month.getTime(),
+  running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
+})
+
 /** Who looks first in a new month begins it for all: what was marked of the one before marks nothing then. */
-const CLAIM = `with c as (update environments set lease_by = $1, lease_until = $2, fence = fence + 1,
-    month = greatest(month, $5::date), month_spent = spent_in(environments, $5::date)
-  where id = any(array(select id from environments where monthly_budget is not null and wake_at <= $3
-    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *, month::timestamp at time zone 'UTC' as began)
+const BEGIN_MONTH = ", month = greatest(month, $5::date), month_spent = spent_in(environments, $5::date)"
+
+const CLAIM = `with c as (${claiming("environments", "monthly_budget is not null", BEGIN_MONTH)},
+    month::timestamp at time zone 'UTC' as began)
   select c.id, c.monthly_budget as budget, c.began as month, c.month_spent as spent, c.fence, c.events,
     (select json_agg(json_build_object('price', m.price::text, 'since', greatest(m.running_at, c.began)))
       from machines m join jobs j on j.id = m.job_id where m.workspace_id = c.workspace_id and m.environment_id = c.id
       and m.running_at is not null and m.stopped_at is null) as running
   from c`
-
-const RENEW = renewal("environments")
 
 /**
  * At the budget: marks the month and asks every job of the environment to stop; its machine in the same statement. Jobs and
@@ -67,9 +71,7 @@ const LATER = `update environments set budget_reached_on = null, lease_by = null
 
 export class BudgetStore extends Context.Service<
   BudgetStore,
-  {
-    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedBudget>>
-    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+  Claims<ClaimedBudget> & {
     /** The budget is reached: no further job or request this month, and those that run are asked to stop. */
     readonly reached: (budget: ClaimedBudget, wakeAt: number) => Effect.Effect<void>
     /** Answers when the row wakes: now, where something happened meanwhile; never, where the claim was lost. */
@@ -85,25 +87,12 @@ export class BudgetStore extends Context.Service<
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
 
-      const claim = Effect.fnUntraced(function* (limit: number) {
-        const at = now()
-        const rows = yield* relaxed.unsafe<Row>(CLAIM, [
-          replica.id,
-          new Date(at + replica.leaseMs),
-          new Date(at),
-          limit,
-          monthOf(at)
-        ])
-        return rows.map((row) => ({
-          ...row,
-          month: row.month.getTime(),
-          running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
-        }))
-      }, Effect.orDie)
-
-      const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        yield* relaxed.unsafe(RENEW, [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)])
-      }, Effect.orDie)
+      const claims = yield* makeClaims({
+        table: "environments",
+        claim: CLAIM,
+        of: claimedOf,
+        more: (at) => [monthOf(at)]
+      })
 
       const reached = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {
         const at = now()
@@ -130,7 +119,7 @@ export class BudgetStore extends Context.Service<
         return rows[0]?.wake_at.getTime() ?? Number.POSITIVE_INFINITY
       }, Effect.orDie)
 
-      return BudgetStore.of({ claim, renew, reached, later })
+      return BudgetStore.of({ ...claims, reached, later })
     })
   )
 }

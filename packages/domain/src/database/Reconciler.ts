@@ -6,6 +6,7 @@
  * that dies leaves its row to whoever claims it when the lease has run out.
  */
 import { Cause, Clock, Effect, Latch, Schedule } from "effect"
+import type { Claims } from "./ReconciledStore.ts"
 import { Replica } from "./Replica.ts"
 
 export interface Reconciler<Row> {
@@ -21,14 +22,11 @@ export interface Reconciler<Row> {
   readonly run: Effect.Effect<never>
 }
 
-export interface Options<Row> {
+export interface Options<Row> extends Claims<Row> {
   readonly name: string
   /** Steps at once. */
   readonly slots: number
-  readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Row>>
   readonly step: (row: Row) => Effect.Effect<void>
-  /** Extends the leases of rows in step. */
-  readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
 export const make = Effect.fnUntraced(function* <Row extends { readonly id: string }>(options: Options<Row>) {

@@ -7,8 +7,8 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { REVENUE_ACCOUNT } from "../billing/Ledger.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { BatchSql, RelaxedSql } from "../database/Clients.ts"
-import { renewal } from "../database/ReconciledStore.ts"
+import { BatchSql } from "../database/Clients.ts"
+import { type Claims, claiming, makeClaims } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { saidAgain } from "../database/SaidAgain.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
@@ -37,11 +37,7 @@ with acc as materialized (select id, balance, held, balance - held as available 
   select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, $14, 'queued', $13::timestamptz, $13::timestamptz from judged where refused is null)
 select nullif(refused, 'done') as refused, available from judged`
 
-const CLAIM = `update videos set lease_by = $1, lease_until = $2, fence = fence + 1
-  where id = any(array(select id from videos where (ended_at is null or deleted_at is not null) and wake_at <= $3
-    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *`
-
-const RENEW = renewal("videos")
+const CLAIM = claiming("videos", "(ended_at is null or deleted_at is not null)")
 
 /** $1 id, $2 replica, $3 fence, $4 events, $5 now, $6 month, $7 wake, $8 status, $9 percent, $10 failure, $11 reference, $12 ended, $13 charge. */
 const COMMIT = `
@@ -87,11 +83,9 @@ const GONE: Admission = { refused: "insufficient_credits", available: 0n }
 
 export class VideoStore extends Context.Service<
   VideoStore,
-  {
+  Claims<VideoRow> & {
     /** Holds the price and writes the row, or refuses. */
     readonly admit: (video: NewVideo) => Effect.Effect<Admission>
-    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<VideoRow>>
-    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
     /** Whether the claim still held. */
     readonly commit: (row: VideoRow, state: VideoState, wakeAt: number) => Effect.Effect<boolean>
     /** Of one that was deleted. */
@@ -103,8 +97,6 @@ export class VideoStore extends Context.Service<
     VideoStore,
     Effect.gen(function* () {
       const sql = yield* BatchSql
-      // A claim that is lost is made again: it waits for no disk.
-      const relaxed = yield* RelaxedSql
       const replica = yield* Replica
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
@@ -135,17 +127,6 @@ export class VideoStore extends Context.Service<
         Effect.orDie
       )
 
-      const claim = (limit: number) =>
-        Effect.suspend(() => {
-          const at = now()
-          return relaxed.unsafe<VideoRow>(CLAIM, [replica.id, new Date(at + replica.leaseMs), new Date(at), limit])
-        }).pipe(Effect.orDie)
-
-      const renew = (ids: ReadonlyArray<string>) =>
-        Effect.suspend(() =>
-          relaxed.unsafe(RENEW, [new Date(now() + replica.leaseMs), replica.id, JSON.stringify(ids)])
-        ).pipe(Effect.asVoid, Effect.orDie)
-
       const commit = (row: VideoRow, state: VideoState, wakeAt: number) =>
         Effect.suspend(() => {
           const at = now()
@@ -172,8 +153,7 @@ export class VideoStore extends Context.Service<
 
       return VideoStore.of({
         admit,
-        claim,
-        renew,
+        ...(yield* makeClaims({ table: "videos", claim: CLAIM, of: (row: VideoRow) => row })),
         commit,
         forget: (row) => Effect.asVoid(Effect.orDie(sql.unsafe(FORGET, [row.id, replica.id, row.fence.toString()]))),
         later: (row, wakeAt) =>

@@ -9,7 +9,7 @@ import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
-import { ENDED, GONE, renewal, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
+import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { instant } from "../machines/MachineRow.ts"
 import { isTerminal, type StatusReason } from "./Job.ts"
@@ -39,12 +39,7 @@ export const MACHINE_COLUMNS = `(select to_json(x) from (select m.status, m.requ
   m.exit_code, m.exit_why, m.stop_requested_at, m.stopped_at, m.absent_since, m.failure, m.output_bytes from machines m where m.id = c.machine_id) x) as machine,
   (select h.amount from holds h where h.id = c.id and h.state = 'open') as hold`
 
-const CLAIM = `with c as (update jobs set lease_by = $1, lease_until = $2, fence = fence + 1
-  where id = any(array(select id from jobs where status not in ${ENDED} and wake_at <= $3
-    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *)
-  select c.*, ${MACHINE_COLUMNS} from c`
-
-const RENEW = renewal("jobs")
+const CLAIM = `with c as (${claiming("jobs", `status not in ${ENDED}`)}) select c.*, ${MACHINE_COLUMNS} from c`
 
 /** `stops` is read by nobody: asking for it first is what locks the machines before the holds and the accounts. */
 const COMMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, machine_id uuid,
@@ -137,9 +132,7 @@ const LATEST_MS = 253_402_300_799_000
 
 export class JobStore extends Context.Service<
   JobStore,
-  {
-    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<JobRow>>
-    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+  Claims<JobRow> & {
     readonly commit: (commit: JobCommit) => Effect.Effect<Committed>
     /** Asks a job to stop; for a terminal one nothing happens. The caller has checked that it may. */
     readonly stop: (jobId: string, reason: StatusReason) => Effect.Effect<void>
@@ -185,19 +178,8 @@ export class JobStore extends Context.Service<
       const durably = yield* GroupCommit.make({ name: "jobs", ...options }, flush(batch))
       const relaxedly = yield* GroupCommit.make({ name: "jobs_relaxed", ...options }, flush(relaxed))
 
-      const claim = Effect.fnUntraced(function* (limit: number) {
-        const now = clock.currentTimeMillisUnsafe()
-        return yield* relaxed.unsafe<JobRow>(CLAIM, [replica.id, new Date(now + replica.leaseMs), new Date(now), limit])
-      }, Effect.orDie)
-
-      const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        const until = new Date(clock.currentTimeMillisUnsafe() + replica.leaseMs)
-        yield* relaxed.unsafe(RENEW, [until, replica.id, JSON.stringify(ids)])
-      }, Effect.orDie)
-
       return JobStore.of({
-        claim,
-        renew,
+        ...(yield* makeClaims({ table: "jobs", claim: CLAIM, of: (row: JobRow) => row })),
         // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
         commit: (commit) =>
           (isTerminal(commit.state.status) || commit.stopMachine ? durably : relaxedly).submit(commit),

@@ -7,12 +7,11 @@
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
-import { ENDED, GONE, renewal } from "../database/ReconciledStore.ts"
+import { type Claims, claiming, ENDED, GONE, makeClaims } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
 import { isGone, type MachineFacts } from "./MachineLifecycle.ts"
-import type { ClaimedMachine, MachineRow } from "./MachineRow.ts"
-import { claimedOf, factTexts, instant } from "./MachineRow.ts"
+import { type ClaimedMachine, claimedOf, factTexts, instant } from "./MachineRow.ts"
 
 /** Rows of one commit statement at most. */
 const MAX_ROWS = 128
@@ -36,14 +35,6 @@ export interface Committed {
   /** The row of the job that is to look, where this commit could claim it; a job that is in a step was told only. */
   readonly owner: OwnerRow | undefined
 }
-
-/** A row that is claimed stays due: whoever finds it when its lease has run out takes it over, and no index changes. */
-const CLAIM = `update machines set lease_by = $1, lease_until = $2, fence = fence + 1
-  where id = any(array(select id from machines where status not in ${GONE} and wake_at <= $3
-    and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked))
-  returning *`
-
-const RENEW = renewal("machines")
 
 const INPUT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
     keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
@@ -107,9 +98,7 @@ const concernsOthers = ({ facts, machine, wakeJob }: MachineCommit): boolean =>
 
 export class MachineStore extends Context.Service<
   MachineStore,
-  {
-    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedMachine>>
-    readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+  Claims<ClaimedMachine> & {
     /** Makes up to `limit` of the machines due that wait for capacity; answers how many. */
     readonly wakeWaiting: (limit: number) => Effect.Effect<number>
     /** `durable`: the commit waits for the disk; without it only facts may be written that can be observed again. */
@@ -157,21 +146,11 @@ export class MachineStore extends Context.Service<
       const durably = yield* GroupCommit.make({ name: "machines", ...options }, flush(batch))
       const relaxedly = yield* GroupCommit.make({ name: "machines_relaxed", ...options }, flush(relaxed))
 
-      const claim = Effect.fnUntraced(function* (limit: number) {
-        const now = clock.currentTimeMillisUnsafe()
-        const rows = yield* relaxed.unsafe<MachineRow>(CLAIM, [
-          replica.id,
-          new Date(now + replica.leaseMs),
-          new Date(now),
-          limit
-        ])
-        return rows.map(claimedOf)
-      }, Effect.orDie)
-
-      const renew = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-        const until = new Date(clock.currentTimeMillisUnsafe() + replica.leaseMs)
-        yield* relaxed.unsafe(RENEW, [until, replica.id, JSON.stringify(ids)])
-      }, Effect.orDie)
+      const claims = yield* makeClaims({
+        table: "machines",
+        claim: claiming("machines", `status not in ${GONE}`),
+        of: claimedOf
+      })
 
       const wakeWaiting = Effect.fnUntraced(function* (limit: number) {
         const now = new Date(clock.currentTimeMillisUnsafe())
@@ -179,8 +158,7 @@ export class MachineStore extends Context.Service<
       }, Effect.orDie)
 
       return MachineStore.of({
-        claim,
-        renew,
+        ...claims,
         wakeWaiting,
         commit: (commit, durable) => (durable ? durably : relaxedly).submit(commit)
       })
