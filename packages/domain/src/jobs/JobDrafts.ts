@@ -2,7 +2,7 @@
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
-import type { ClaimedMachine } from "../machines/MachineRow.ts"
+import type { ClaimedMachine, StoredSpec } from "../machines/MachineRow.ts"
 import type { Job, JobSpec } from "./Job.ts"
 import type { Admission } from "./JobAdmissionStore.ts"
 import type { JobRequest } from "./JobRequest.ts"
@@ -30,6 +30,18 @@ export const serviceVariables = (
   SERVICE_ENVIRONMENT: environmentName,
   SERVICE_GPU_TYPE: spec.gpuType,
   SERVICE_GPU_COUNT: String(spec.gpuCount)
+})
+
+/** What the machine of a job is launched with: named one by one, as the job's own terms are no concern of its machine. */
+export const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): StoredSpec => ({
+  gpuType: spec.gpuType,
+  gpuCount: spec.gpuCount,
+  template: spec.template,
+  image: spec.image,
+  region: spec.region,
+  command: spec.command,
+  variables,
+  maxRuntimeMs: spec.maxRuntimeMinutes * MINUTE_MS
 })
 
 /** What is held for a job: its machine for the longest it may run, and the set-up (decisions: "Balance cannot cover the job"). */

@@ -25,7 +25,7 @@ import { VolumeStore } from "../storage/VolumeStore.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
 import { JobEnded, JobNotFound, JobUnsure, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
-import { claimedOf, holdOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
+import { claimedOf, holdOf, machineSpecOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
@@ -33,7 +33,6 @@ import * as JobRequest from "./JobRequest.ts"
 
 /** How long a submission waits for the provider's first answer: a refusal within it reaches the caller. */
 export const FIRST_ANSWER_MS = 2_000
-const MINUTE_MS = 60_000
 
 export type { JobFilter }
 
@@ -169,11 +168,10 @@ export class Jobs extends Context.Service<
           volumeId: request.volumeId,
           name,
           spec: request.spec,
-          machineSpec: {
-            ...request.spec,
-            variables: serviceVariables(jobId, name, principal.environmentName, request.spec),
-            maxRuntimeMs: request.spec.maxRuntimeMinutes * MINUTE_MS
-          },
+          machineSpec: machineSpecOf(
+            request.spec,
+            serviceVariables(jobId, name, principal.environmentName, request.spec)
+          ),
           labels: request.labels,
           sealed: secrets.seal(machineId, request.env),
           price: request.price,

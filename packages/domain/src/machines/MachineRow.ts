@@ -1,14 +1,11 @@
 /** A machine's row as the database gives it, and as the reconciler uses it. */
-import type { MachineSpec } from "./Machine.ts"
-import type { MachineStatus } from "./Machine.ts"
+import type { MachineSpec, MachineStatus } from "./Machine.ts"
 import type { CommandExit, MachineFacts } from "./MachineLifecycle.ts"
 
 /** What a machine is launched with, beside what can be shown: kept in `machines.spec`. */
 export interface StoredSpec extends MachineSpec {
   /** Undefined for a rented machine. */
   readonly command?: string
-  /** Names of the sealed variables. */
-  readonly envKeys: ReadonlyArray<string>
   /** Variables that are no secret: `SERVICE_*`. */
   readonly variables: Readonly<Record<string, string>>
   readonly maxRuntimeMs?: number

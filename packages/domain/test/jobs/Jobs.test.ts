@@ -120,6 +120,10 @@ onEveryDatabase("Jobs", (it) => {
       expect(launched).toMatchObject([
         { key: job.machineId, region: "eu", volumeId: volume, maxRuntimeMs: 30 * 60_000 }
       ])
+      const [machine] = yield* sql.unsafe<{ readonly spec: object }>("select spec from machines")
+      expect(Object.keys(machine!.spec).sort().join(" ")).toBe(
+        "command gpuCount gpuType image maxRuntimeMs region template variables"
+      )
       expect([...launched[0]!.env].map(([name, value]) => [name, Redacted.value(value)])).toEqual([
         ["A", "b"],
         ["SERVICE_JOB_ID", job.id],

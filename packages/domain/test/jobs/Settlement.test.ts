@@ -10,11 +10,12 @@ import { Signals } from "@sluice/domain/database/Signals"
 import { type Admission, JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { JobReconciler } from "@sluice/domain/jobs/JobReconciler"
 import { JobStore } from "@sluice/domain/jobs/JobStore"
-import { Clock, Crypto, Effect, Layer } from "effect"
+import { Clock, type Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { jobDraft } from "../billing/support/Work.ts"
 
 const TestLayer = JobReconciler.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(JobStore.layer, HoldStore.layer, JobAdmissionStore.layer, LedgerStore.layer)),
@@ -49,7 +50,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const sql = yield* PgClient.PgClient
-  const crypto = yield* Crypto.Crypto
   const admissions = yield* JobAdmissionStore
   const holds = yield* HoldStore
   const ledger = yield* LedgerStore
@@ -59,34 +59,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const costs = new Map<string, bigint>()
 
   const submit = Effect.fnUntraced(function* (hold: number) {
-    const id = yield* crypto.randomUUIDv7()
-    const spec = {
-      command: "true",
-      gpuType: "H100",
-      gpuCount: 1,
-      template: "t",
-      image: null,
-      envKeys: [],
-      maxRuntimeMinutes: 1_000,
-      capacityWaitMinutes: 1_000,
-      maxCostNanoUsd: null,
-      region: null
-    }
-    const admission: Admission = {
-      jobId: id,
-      machineId: yield* crypto.randomUUIDv7(),
-      workspaceId: tenant.workspaceId,
-      environmentId: tenant.environmentId,
-      volumeId: undefined,
-      name: "job",
-      spec,
-      machineSpec: { ...spec, variables: {} },
-      labels: null,
-      sealed: null,
-      price: PRICE,
-      hold: BigInt(hold),
-      launch: true
-    }
+    const admission = { ...(yield* jobDraft(tenant, { price: PRICE, hold: BigInt(hold) })), launch: true }
     yield* admissions.admit(admission)
     admitted.push(admission)
   })
@@ -103,7 +76,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     )
   })
 
-  const run = (one: Step): Effect.Effect<unknown> => {
+  const run = (one: Step): Effect.Effect<unknown, never, Crypto.Crypto> => {
     switch (one._tag) {
       case "Submit":
         return Effect.ignore(submit(one.hold))

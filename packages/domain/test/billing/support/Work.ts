@@ -3,6 +3,7 @@ import type { Principal } from "@sluice/domain/access/Principal"
 import type { NanoUsd } from "@sluice/domain/billing/Money"
 import type { MeterRow } from "@sluice/domain/inference/MeteringStore"
 import type { Admission } from "@sluice/domain/jobs/JobAdmissionStore"
+import { machineSpecOf } from "@sluice/domain/jobs/JobDrafts"
 import { Crypto, Effect } from "effect"
 
 /** A reservation, or the settlement of one. */
@@ -47,7 +48,7 @@ export const jobDraft = Effect.fnUntraced(function* (
     volumeId: undefined,
     name: "job",
     spec: SPEC,
-    machineSpec: { ...SPEC, variables: {} },
+    machineSpec: machineSpecOf(SPEC, {}),
     labels: null,
     sealed: null,
     price,

@@ -1,6 +1,7 @@
 /** A submission as its store is asked to record it. */
 import type { Principal } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/jobs/JobAdmissionStore"
+import { machineSpecOf } from "@sluice/domain/jobs/JobDrafts"
 import { Crypto, Effect } from "effect"
 
 export const draft = Effect.fnUntraced(function* (principal: Principal, hold: bigint, volumeId?: string) {
@@ -26,7 +27,7 @@ export const draft = Effect.fnUntraced(function* (principal: Principal, hold: bi
     volumeId,
     name: "job",
     spec,
-    machineSpec: { ...spec, variables: {} },
+    machineSpec: machineSpecOf(spec, {}),
     labels: { team: "a" },
     sealed: new Uint8Array([0, 255, 7]),
     price: 1_000n,
