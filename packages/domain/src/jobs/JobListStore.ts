@@ -4,7 +4,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Job, JobStatus } from "./Job.ts"
-import { type JobRow, jobOf } from "./JobRow.ts"
+import { jobOf, type JobWithMachineRow } from "./JobRow.ts"
 import { MACHINE_COLUMNS } from "./JobStore.ts"
 
 export interface JobFilter {
@@ -33,7 +33,7 @@ export class JobListStore extends Context.Service<
       const now = () => clock.currentTimeMillisUnsafe()
 
       const find = Effect.fnUntraced(function* (principal: Principal, id: string) {
-        const rows = yield* sql.unsafe<JobRow>(
+        const rows = yield* sql.unsafe<JobWithMachineRow>(
           `select c.*, ${MACHINE_COLUMNS} from jobs c where c.id = $1 and c.workspace_id = $2 and c.environment_id = $3`,
           [id, principal.workspaceId, principal.environmentId]
         )
@@ -51,7 +51,7 @@ export class JobListStore extends Context.Service<
           filter.createdBefore ?? null
         ]
         const [rows, counts] = yield* Effect.all([
-          sql.unsafe<JobRow>(
+          sql.unsafe<JobWithMachineRow>(
             `select c.*, ${MACHINE_COLUMNS} from jobs c where ${WHERE} and ($8::uuid is null or c.id < $8) order by c.id desc limit $9`,
             [...where, page.after ?? null, page.limit + 1]
           ),

@@ -14,7 +14,7 @@ import { isTerminal, terminalStatuses } from "./Job.ts"
 import { decide } from "./JobLifecycle.ts"
 import { MachineOwner } from "../machines/MachineOwner.ts"
 import { Meters } from "../observation/Meters.ts"
-import { type JobRow, machineJson, machineOf, stateOf, termsOf } from "./JobRow.ts"
+import { type ClaimedJob, type JobRow, stateOf, termsOf } from "./JobRow.ts"
 import { JobStore } from "./JobStore.ts"
 
 const SLOTS = 128
@@ -27,7 +27,7 @@ export class JobReconciler extends Context.Service<
     readonly tick: Effect.Effect<number>
     readonly run: Effect.Effect<never>
     /** Steps a job that is claimed already. */
-    readonly look: (row: JobRow) => Effect.Effect<void>
+    readonly look: (row: ClaimedJob) => Effect.Effect<void>
   }
 >()("@sluice/domain/jobs/JobReconciler") {
   static readonly layer = Layer.effect(
@@ -41,8 +41,8 @@ export class JobReconciler extends Context.Service<
       const clock = yield* Clock.Clock
 
       /** Decides, and where the money held ends, holds more first, as far as there is any. */
-      const decideWithFunds = Effect.fnUntraced(function* (row: JobRow, now: number) {
-        const machine = machineOf(row)
+      const decideWithFunds = Effect.fnUntraced(function* (row: ClaimedJob, now: number) {
+        const { machine } = row
         const terms = termsOf(row)
         const hold = row.hold ?? 0n
         const first = decide(stateOf(row), machine, terms, { hold, exhausted: false }, now)
@@ -57,7 +57,7 @@ export class JobReconciler extends Context.Service<
         return { decision: again, hold: raised }
       })
 
-      const step = Effect.fnUntraced(function* (row: JobRow) {
+      const step = Effect.fnUntraced(function* (row: ClaimedJob) {
         const now = clock.currentTimeMillisUnsafe()
         const { decision, hold } = yield* decideWithFunds(row, now)
         const { committed, limited, wakeAt } = yield* store.commit({
@@ -75,7 +75,7 @@ export class JobReconciler extends Context.Service<
         signals.emit(`job:${row.id}`)
       })
 
-      const reconciler: Reconciler.Reconciler<JobRow> = yield* Reconciler.make<JobRow>({
+      const reconciler: Reconciler.Reconciler<ClaimedJob> = yield* Reconciler.make<ClaimedJob>({
         name: "jobs",
         slots: SLOTS,
         claim: store.claim,
@@ -97,7 +97,7 @@ export class JobReconciler extends Context.Service<
     Effect.map(JobReconciler, (reconciler) =>
       MachineOwner.of({
         // The row comes from `jobs`: the one table whose rows own machines.
-        look: (owner, machine) => reconciler.look({ ...(owner as JobRow), machine: machineJson(machine) })
+        look: (owner, machine) => reconciler.look({ ...(owner as JobRow), machine })
       })
     )
   )

@@ -1,13 +1,14 @@
-/** A job's row as the database gives it, with what its machine and its hold say. */
+/** A job's row as the database gives it, as the reconciler uses it, and as callers see it. */
 import type { NanoUsd } from "../billing/Money.ts"
 import { costAt, type MachineFacts } from "../machines/MachineLifecycle.ts"
 import type { FactColumns, MachineRow, Texts } from "../machines/MachineRow.ts"
-import { factsOf, factTexts } from "../machines/MachineRow.ts"
+import { factsOf } from "../machines/MachineRow.ts"
 import { type Job, type JobSpec, type JobStatus, type StatusReason, isTerminal } from "./Job.ts"
 import type { JobState, JobTerms } from "./JobLifecycle.ts"
 
 const MINUTE_MS = 60_000
 
+/** The columns of a job, and what is held for it. */
 export interface JobRow {
   readonly id: string
   readonly workspace_id: string
@@ -31,9 +32,17 @@ export interface JobRow {
   readonly cost: bigint | null
   readonly fence: bigint
   readonly events: bigint
-  /** Columns of the machine, as `json`: times are texts. */
-  readonly machine: MachineJson
   readonly hold: bigint | null
+}
+
+/** A job with columns of its machine, as `json`: times are texts. */
+export interface JobWithMachineRow extends JobRow {
+  readonly machine: MachineJson
+}
+
+/** A job that this replica has claimed. */
+export interface ClaimedJob extends JobRow {
+  readonly machine: MachineFacts
 }
 
 type MachineJson = Texts<FactColumns & Pick<MachineRow, "output_bytes">>
@@ -41,7 +50,7 @@ type MachineJson = Texts<FactColumns & Pick<MachineRow, "output_bytes">>
 const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
 const ms = (at: Date | null): number | null => (at === null ? null : at.getTime())
 
-export const machineOf = ({ machine }: Pick<JobRow, "machine">): MachineFacts =>
+const machineOf = (machine: MachineJson): MachineFacts =>
   factsOf({
     ...machine,
     requested_at: date(machine.requested_at),
@@ -53,8 +62,7 @@ export const machineOf = ({ machine }: Pick<JobRow, "machine">): MachineFacts =>
     absent_since: date(machine.absent_since)
   })
 
-/** Facts in the form in which a row carries them; what was stored of the output is not among them. */
-export const machineJson = (facts: MachineFacts): MachineJson => ({ ...factTexts(facts), output_bytes: 0 })
+export const claimedOf = (row: JobWithMachineRow): ClaimedJob => ({ ...row, machine: machineOf(row.machine) })
 
 export const stateOf = (row: JobRow): JobState => ({
   status: row.status,
@@ -80,8 +88,8 @@ const existed = ({ requested_at, running_at, status }: MachineJson): boolean =>
   running_at !== null || (requested_at !== null && status !== "wanted" && status !== "failed")
 
 /** The job as callers see it at `now`. */
-export const jobOf = (row: JobRow, now: number): Job => {
-  const cost: NanoUsd | null = isTerminal(row.status) ? row.cost : costAt(row.price, machineOf(row), now)
+export const jobOf = (row: JobWithMachineRow, now: number): Job => {
+  const cost: NanoUsd | null = isTerminal(row.status) ? row.cost : costAt(row.price, machineOf(row.machine), now)
   return {
     id: row.id,
     name: row.name,

@@ -14,12 +14,12 @@ import { Replica } from "../database/Replica.ts"
 import { instant } from "../machines/MachineRow.ts"
 import { isTerminal, type StatusReason } from "./Job.ts"
 import type { JobState } from "./JobLifecycle.ts"
-import type { JobRow } from "./JobRow.ts"
+import { type ClaimedJob, claimedOf } from "./JobRow.ts"
 
 const MAX_ROWS = 128
 
 export interface JobCommit {
-  readonly row: JobRow
+  readonly row: ClaimedJob
   readonly state: JobState
   readonly stopMachine: boolean
   /** The final cost; null while the job is not terminal. */
@@ -98,7 +98,7 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
     environment_id: row.environment_id,
     stop_machine: stopMachine,
     terminal: isTerminal(state.status),
-    began: row.status !== state.status && row.machine.running_at !== null,
+    began: row.status !== state.status && row.machine.runningAt !== null,
     wake_at: instant(Math.min(wakeAt, LATEST_MS)),
     status: state.status,
     started_at: instant(state.startedAt),
@@ -109,12 +109,12 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
     error: state.error,
     status_reason: state.statusReason,
     // What the customer pays; what the operator bears stands in the books alone.
-    cost: settle === null || row.machine.running_at === null ? null : bill.charged.toString(),
+    cost: settle === null || row.machine.runningAt === null ? null : bill.charged.toString(),
     charged: bill.charged.toString(),
     written_off: bill.writtenOff.toString(),
     // A month's budget bears what the job ran up in that month.
     price: row.price.toString(),
-    running_at: row.machine.running_at,
+    running_at: instant(row.machine.runningAt),
     description: `${row.spec.gpuCount} x ${row.spec.gpuType}, job ${row.name}`
   }
 }
@@ -132,7 +132,7 @@ const LATEST_MS = 253_402_300_799_000
 
 export class JobStore extends Context.Service<
   JobStore,
-  Claims<JobRow> & {
+  Claims<ClaimedJob> & {
     readonly commit: (commit: JobCommit) => Effect.Effect<Committed>
     /** Asks a job to stop; for a terminal one nothing happens. The caller has checked that it may. */
     readonly stop: (jobId: string, reason: StatusReason) => Effect.Effect<void>
@@ -179,7 +179,7 @@ export class JobStore extends Context.Service<
       const relaxedly = yield* GroupCommit.make({ name: "jobs_relaxed", ...options }, flush(relaxed))
 
       return JobStore.of({
-        ...(yield* makeClaims({ table: "jobs", claim: CLAIM, of: (row: JobRow) => row })),
+        ...(yield* makeClaims({ table: "jobs", claim: CLAIM, of: claimedOf })),
         // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
         commit: (commit) =>
           (isTerminal(commit.state.status) || commit.stopMachine ? durably : relaxedly).submit(commit),

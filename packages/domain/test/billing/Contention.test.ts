@@ -13,7 +13,7 @@ import type { VideoState } from "../../src/inference/VideoLifecycle.ts"
 import type { VideoRow } from "../../src/inference/VideoRow.ts"
 import { VideoStore } from "../../src/inference/VideoStore.ts"
 import { JobAdmissionStore } from "../../src/jobs/JobAdmissionStore.ts"
-import { type JobRow, stateOf } from "../../src/jobs/JobRow.ts"
+import { type ClaimedJob, stateOf } from "../../src/jobs/JobRow.ts"
 import { JobStore } from "../../src/jobs/JobStore.ts"
 import { jobDraft, meterRow } from "./support/Work.ts"
 
@@ -55,7 +55,7 @@ onPostgres(
             const due = { ...draft, spec: { ...draft.spec, capacityWaitMinutes: 0 } }
             if (Option.isNone(yield* Effect.option(admissions.admit(due)))) return 0
             yield* holds.extend(draft.jobId, 1_000n)
-            const end = (row: JobRow) => {
+            const end = (row: ClaimedJob) => {
               const state = { ...stateOf(row), status: "failed" as const, endedAt: now }
               return jobs.commit({ row, state, stopMachine: false, settle: 1n, wakeAt: now })
             }

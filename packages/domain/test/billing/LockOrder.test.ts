@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { BudgetStore } from "@sluice/domain/billing/BudgetStore"
 import { Replica } from "@sluice/domain/database/Replica"
 import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
-import { type JobRow, stateOf } from "@sluice/domain/jobs/JobRow"
+import { type ClaimedJob, stateOf } from "@sluice/domain/jobs/JobRow"
 import { JobStore } from "@sluice/domain/jobs/JobStore"
 import type { ClaimedMachine } from "@sluice/domain/machines/MachineRow"
 import { MachineStore } from "@sluice/domain/machines/MachineStore"
@@ -44,7 +44,7 @@ onPostgres(
           yield* sql.unsafe(`update machines set status = 'running', requested_at = $1, running_at = $1`, [due])
 
           // Each makes its rows due again, in the order of all, and looks at them in any order.
-          const begin = (row: JobRow) =>
+          const begin = (row: ClaimedJob) =>
             jobs.commit({
               row,
               state: { ...stateOf(row), status: "starting" },

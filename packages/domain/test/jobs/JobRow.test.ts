@@ -1,14 +1,15 @@
 /** What a job's row says to callers of the machine behind it. */
-import { jobOf, type JobRow, machineJson } from "@sluice/domain/jobs/JobRow"
+import { jobOf, type JobWithMachineRow } from "@sluice/domain/jobs/JobRow"
 import { asked, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
+import { factTexts } from "@sluice/domain/machines/MachineRow"
 import { assert, describe, it } from "@effect/vitest"
 
-const rowOf = (facts: Partial<MachineFacts>): JobRow =>
+const rowOf = (facts: Partial<MachineFacts>): JobWithMachineRow =>
   ({
     status: "queued",
     price: 1n,
-    machine: machineJson({ ...asked(1), requestedAt: null, ...facts })
-  }) as unknown as JobRow
+    machine: { ...factTexts({ ...asked(1), requestedAt: null, ...facts }), output_bytes: 0 }
+  }) as unknown as JobWithMachineRow
 
 describe("a job's machine", () => {
   const exists = (facts: Partial<MachineFacts>) => jobOf(rowOf(facts), 10).machineExists

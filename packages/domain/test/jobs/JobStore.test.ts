@@ -7,7 +7,7 @@ import { REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledge
 import { Replica } from "@sluice/domain/database/Replica"
 import type { StatusReason } from "@sluice/domain/jobs/Job"
 import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
-import { type JobRow, stateOf } from "@sluice/domain/jobs/JobRow"
+import { type ClaimedJob, stateOf } from "@sluice/domain/jobs/JobRow"
 import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { MachineStore } from "@sluice/domain/machines/MachineStore"
 import { Effect, Layer } from "effect"
@@ -77,10 +77,10 @@ onEveryDatabase("JobStore", (it) => {
         // Their ids are in this order.
         yield* TestClock.adjust(1)
       }
-      const ran = new Date(T0 - 1_000).toISOString()
-      const end = ({ row, settle }: { readonly row: JobRow; readonly settle: bigint | undefined }) => {
+      const ran = T0 - 1_000
+      const end = ({ row, settle }: { readonly row: ClaimedJob; readonly settle: bigint | undefined }) => {
         const state = { ...stateOf(row), status: "failed" as const, endedAt: T0, error: "it ended" }
-        const machine = { ...row.machine, running_at: settle === undefined ? null : ran }
+        const machine = { ...row.machine, runningAt: settle === undefined ? null : ran }
         return jobs.commit({ row: { ...row, machine }, state, stopMachine: false, settle: settle ?? 0n, wakeAt: FAR })
       }
       const rows = (yield* jobs.claim(10)).map((row) => ({ row, settle: costs.get(row.id) }))
@@ -127,7 +127,7 @@ onEveryDatabase("JobStore", (it) => {
       yield* TestClock.adjust(3_600_000)
       const now = yield* jobs.claim(10)
       expect([before.length, now.length]).toEqual([2, 2])
-      const end = (row: JobRow) => {
+      const end = (row: ClaimedJob) => {
         const state = { ...stateOf(row), status: "failed" as const, endedAt: T0, error: "it ended" }
         return jobs.commit({ row, state, stopMachine: false, settle: null, wakeAt: FAR })
       }
