@@ -1,8 +1,9 @@
 /**
  * Who this process is among those that share the database, and how long its claims last.
  *
- * The id is new at each start, so that a claim of a dead predecessor is never taken for one's own. Times are those of the
- * service's clock: on a clock that runs faster they are longer, so that a real second of silence is the same either way.
+ * The id is new at each start, so that a claim of a dead predecessor is never taken for one's own. Times are those
+ * of the service's clock. On a clock that runs faster a lease, the longest that an answer may take, the pause between two
+ * sweeps are longer, so that they are the same real time: what is meant so is multiplied by `scale`, what is not is plain.
  */
 import { Context, Crypto, Effect, Layer } from "effect"
 
@@ -12,23 +13,23 @@ export class Replica extends Context.Service<
     readonly id: string
     /** A claim not renewed for this long may be taken by another replica. Renewed at a third of it. */
     readonly leaseMs: number
-    /** A poll: what limits are counted in. */
-    readonly pollMs: number
+    /** What a duration that is meant in real time is multiplied by. */
+    readonly scale: number
     /** How often a loop looks without having been woken. */
     readonly lookMs: number
   }
 >()("@sluice/domain/database/Replica") {
-  /** `pollMs`: on the service's clock; by default a real second. `lookMs`: by default once in a poll. */
-  static readonly layer = (options: { readonly speed: number; readonly pollMs?: number; readonly lookMs?: number }) =>
+  /** `scale`: by default the clock's speed. `lookMs`: on the service's clock; by default a second times `scale`. */
+  static readonly layer = (options: { readonly speed: number; readonly scale?: number; readonly lookMs?: number }) =>
     Layer.effect(
       Replica,
       Effect.gen(function* () {
         const crypto = yield* Crypto.Crypto
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
-        const pollMs = options.pollMs ?? 1_000 * options.speed
-        const lookMs = options.lookMs ?? pollMs
+        const scale = options.scale ?? options.speed
+        const lookMs = options.lookMs ?? 1_000 * scale
         // Nobody looks for claims that ran out more often than that: a shorter one would only be renewed more often.
-        return Replica.of({ id, leaseMs: Math.max(6_000 * options.speed, lookMs), pollMs, lookMs })
+        return Replica.of({ id, leaseMs: Math.max(6_000 * options.speed, lookMs), scale, lookMs })
       })
     )
 }

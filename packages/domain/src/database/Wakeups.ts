@@ -44,7 +44,7 @@ export class Wakeups extends Context.Service<
         )
       )
       // A connection that breaks is opened again; meanwhile the poll does.
-      yield* Effect.forkScoped(Effect.retry(listening, Schedule.spaced(replica.pollMs)))
+      yield* Effect.forkScoped(Effect.retry(listening, Schedule.spaced(1_000 * replica.scale)))
 
       return Wakeups.of({
         announce: (...topics) =>

@@ -3,16 +3,16 @@ import { Effect } from "effect"
 import { Replica } from "../database/Replica.ts"
 import { UpstreamFailed } from "./ModelProvider.ts"
 
-/** In polls of the replica: 20 minutes. Shorter than a hold lives (Metering.ts). */
-export const ANSWER_LIMIT_POLLS = 1_200
+/** Shorter than a hold lives (Metering.ts). */
+export const ANSWER_LIMIT_MS = 20 * 60_000
 
 /** Ends what takes longer. */
 export const makeAnswerLimit = Effect.map(
   Replica,
-  ({ pollMs }) =>
+  ({ scale }) =>
     <A, E, R>(answer: Effect.Effect<A, E, R>): Effect.Effect<A, E | UpstreamFailed, R> =>
       Effect.timeoutOrElse(answer, {
-        duration: pollMs * ANSWER_LIMIT_POLLS,
+        duration: ANSWER_LIMIT_MS * scale,
         orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
       })
 )

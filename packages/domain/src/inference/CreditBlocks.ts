@@ -15,17 +15,19 @@ import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
 /** Environments remembered at most. */
 const MAX_PURSES = 10_000
-/** No statement is under way for so long, in polls of the replica: its connection is given up after 30 s of silence. */
-const SILENT_POLLS = 35
+/** How long books that are away are left alone. */
+const AGAIN_MS = 1_000
+/** No statement is under way for so long: its connection is given up after 30 s of silence. */
+const SILENT_MS = 35_000
 const IDLE = Duration.millis(IDLE_MS)
 
 /**
- * `send`: a row to the books. What is open is given back when the scope closes, so rows must still go then. `againMs`: how
- * long books that are away are left alone.
+ * `send`: a row to the books. What is open is given back when the scope closes, so rows must still go then. `scale`: the
+ * replica's.
  */
 export const makeCreditBlocks = Effect.fnUntraced(function* (
   send: (row: MeterRow) => Effect.Effect<MeterOutcome>,
-  againMs: number
+  scale: number
 ) {
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const clock = yield* Clock.Clock
@@ -37,8 +39,8 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
     Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
   }
 
-  const after = (polls: number) => clock.sleep(Duration.millis(polls * againMs))
-  const handBack = makeHandBacks(send, after(1), after(SILENT_POLLS), background)
+  const after = (ms: number) => clock.sleep(Duration.millis(ms * scale))
+  const handBack = makeHandBacks(send, after(AGAIN_MS), after(SILENT_MS), background)
 
   const purseOf = ({ environmentId, workspaceId }: Principal): Purse => {
     const known = purses.get(environmentId)

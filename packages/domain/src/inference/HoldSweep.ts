@@ -26,7 +26,7 @@ export class HoldSweep extends Context.Service<
     HoldSweep,
     Effect.gen(function* () {
       const store = yield* MeteringStore
-      const everyMs = Sweep.EVERY_POLLS * (yield* Replica).pollMs
+      const everyMs = Sweep.EVERY_MS * (yield* Replica).scale
       const sweep = Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         let total = 0

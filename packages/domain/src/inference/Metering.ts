@@ -20,8 +20,8 @@ import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
 import { MeteringStore, type MeterOutcome, type MeterRow } from "./MeteringStore.ts"
 
-/** When a hold whose request never ended is released, in polls of the replica: 30 minutes, longer than any answer takes. */
-export const HOLD_EXPIRES_POLLS = 1_800
+/** When a hold whose request never ended is released: longer than any answer takes. */
+export const HOLD_EXPIRES_MS = 30 * 60_000
 
 /** Rows of one statement: on the embedded database it runs on the main thread. */
 const MAX_ROWS = 64
@@ -66,8 +66,8 @@ export class Metering extends Context.Service<
       const store = yield* MeteringStore
       const meters = yield* makeModelMeters
       const clock = yield* Clock.Clock
-      const { pollMs } = yield* Replica
-      const holdExpiresMs = pollMs * HOLD_EXPIRES_POLLS
+      const { scale } = yield* Replica
+      const holdExpiresMs = scale * HOLD_EXPIRES_MS
       const flush = (rows: ReadonlyArray<MeterRow>) =>
         Effect.suspend(() => {
           const now = clock.currentTimeMillisUnsafe()
@@ -80,7 +80,7 @@ export class Metering extends Context.Service<
         { name: "metering", maxRows: MAX_ROWS, key: (row) => row.accountId, alone: (row) => row.id },
         flush
       )
-      const blocks = yield* makeCreditBlocks(queue.submit, pollMs)
+      const blocks = yield* makeCreditBlocks(queue.submit, scale)
 
       const reserve = (
         charge: Charge,

@@ -6,8 +6,8 @@ import type { VideoFailure, VideoProgress } from "./MediaProvider.ts"
 import type { UpstreamFailed } from "./ModelProvider.ts"
 import type { VideoStatus } from "./Video.ts"
 
-/** The longest that a video may take, in polls of the replica: an hour. */
-export const VIDEO_LIMIT_POLLS = 3_600
+/** The longest that a video may take, times the replica's scale. */
+export const VIDEO_LIMIT_MS = 60 * 60_000
 /** A video that its provider does not know is given up after this part of the limit: two minutes. */
 const ABSENT_PART = 30
 /** An order that nobody took, for a wrong key or a server that is away, is given up after this part: ten minutes. */

@@ -11,15 +11,15 @@ import { Signals } from "../database/Signals.ts"
 import type { VideoModel } from "./MediaProvider.ts"
 import { makeModelMeters } from "./ModelMeters.ts"
 import { ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
-import { advance, isEnded, lookAgain, VIDEO_LIMIT_POLLS, type VideoNews } from "./VideoLifecycle.ts"
+import { advance, isEnded, lookAgain, VIDEO_LIMIT_MS, type VideoNews } from "./VideoLifecycle.ts"
 import { stateOf, type VideoRow } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
 
 const SLOTS = 32
-/** The longest that one question to a provider may take, in polls of the replica. */
-export const QUESTION_POLLS = 30
-/** A deletion that failed is tried again after as many. */
-const AGAIN_POLLS = 60
+/** The longest that one question to a provider may take. */
+export const QUESTION_MS = 30_000
+/** A deletion that failed is tried again after this. */
+const AGAIN_MS = 60_000
 
 export class VideoReconciler extends Context.Service<
   VideoReconciler,
@@ -32,10 +32,10 @@ export class VideoReconciler extends Context.Service<
       const signals = yield* Signals
       const meters = yield* makeModelMeters
       const clock = yield* Clock.Clock
-      const { pollMs } = yield* Replica
+      const { scale } = yield* Replica
       const provider = (yield* ModelProvider).videos
       const catalog = new Map((provider?.models ?? []).map((model) => [model.id, model]))
-      const limitMs = VIDEO_LIMIT_POLLS * pollMs
+      const limitMs = VIDEO_LIMIT_MS * scale
 
       /** What the provider says now; a model that is gone from the catalog says nothing. */
       const ask = (row: VideoRow): Effect.Effect<VideoNews> => {
@@ -47,7 +47,7 @@ export class VideoReconciler extends Context.Service<
           : Effect.map(provider.look(model, reference), (progress) => ({ _tag: "Progress", progress }))
         return news.pipe(
           Effect.timeoutOrElse({
-            duration: QUESTION_POLLS * pollMs,
+            duration: QUESTION_MS * scale,
             orElse: () => Effect.fail({ reason: "timeout" as const })
           }),
           Effect.catch(({ reason }) => Effect.succeed<VideoNews>({ _tag: "Silent", reason }))
@@ -58,12 +58,12 @@ export class VideoReconciler extends Context.Service<
       const drop = (model: VideoModel | undefined, reference: string | null) =>
         provider === undefined || model === undefined || reference === null
           ? Effect.void
-          : Effect.timeout(provider.remove(model, reference), QUESTION_POLLS * pollMs)
+          : Effect.timeout(provider.remove(model, reference), QUESTION_MS * scale)
 
       const remove = (row: VideoRow) =>
         Effect.matchEffect(drop(catalog.get(row.model), row.reference), {
           onSuccess: () => store.forget(row),
-          onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + AGAIN_POLLS * pollMs)
+          onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + AGAIN_MS * scale)
         })
 
       const step = Effect.fnUntraced(function* (row: VideoRow) {

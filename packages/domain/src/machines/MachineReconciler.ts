@@ -16,6 +16,8 @@ import { MachineStore } from "./MachineStore.ts"
 
 /** Machines in step at once. */
 const SLOTS = 64
+/** Machines that end within this are answered together by those that wait. */
+const TOGETHER_MS = 50
 
 export class MachineReconciler extends Context.Service<
   MachineReconciler,
@@ -35,7 +37,7 @@ export class MachineReconciler extends Context.Service<
       const store = yield* MachineStore
       const steps = yield* MachineSteps
       const signals = yield* Signals
-      const replica = yield* Replica
+      const { scale } = yield* Replica
       const run = Effect.runForkWith(yield* Effect.context<never>())
       const after = (wakeAt: number) => {
         if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
@@ -67,8 +69,7 @@ export class MachineReconciler extends Context.Service<
           Effect.andThen(makeRoom),
           Effect.tap((woken) => Effect.sync(() => (woken > 0 ? reconciler.signal() : undefined))),
           Effect.ignoreCause,
-          // Ends that come together are answered together.
-          Effect.andThen(Effect.sleep(replica.pollMs / 20))
+          Effect.andThen(Effect.sleep(TOGETHER_MS * scale))
         )
       )
 

@@ -28,7 +28,7 @@ export class MachineSweep extends Context.Service<
       const provider = yield* MachineProvider
       const store = yield* MachineListStore
       const outputs = yield* OutputStore
-      const replica = yield* Replica
+      const { scale } = yield* Replica
 
       const end = (key: string, why: string) =>
         Effect.andThen(Effect.logWarning(`machine ${key} runs ${why}: stopping it`), Effect.ignore(provider.stop(key)))
@@ -61,7 +61,7 @@ export class MachineSweep extends Context.Service<
         return { stopped, released }
       })
 
-      const run = Sweep.every("machines", Sweep.EVERY_POLLS * replica.pollMs, sweep)
+      const run = Sweep.every("machines", Sweep.EVERY_MS * scale, sweep)
       return MachineSweep.of({ sweep, run })
     })
   )

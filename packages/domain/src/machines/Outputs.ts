@@ -16,8 +16,11 @@ import { MAX_CHUNK_BYTES, OutputStore, type Source } from "./OutputStore.ts"
 
 /** Bytes beyond the rule that are kept for readers who lag. */
 const READER_ROOM_BYTES = 16 * 1024 * 1024
-/** How long one drain waits for lagging readers, in all: so many polls. */
-const READER_PATIENCE_POLLS = 10
+/** How long one drain waits for lagging readers, in all, and how often it looks where they are. */
+const READER_PATIENCE_MS = 10_000
+const READER_LOOK_MS = 100
+/** How long who reads once waits for what is there. */
+const REFRESH_MS = 1_000
 
 const NOTHING = new Uint8Array()
 
@@ -39,7 +42,7 @@ export class Outputs extends Context.Service<
       const store = yield* OutputStore
       const secrets = yield* MachineSecrets
       const signals = yield* Signals
-      const replica = yield* Replica
+      const { scale } = yield* Replica
       const clock = yield* Clock.Clock
 
       /** Drops what the rule drops, unless a live reader still has it ahead; waits for that reader, within reason. */
@@ -52,14 +55,14 @@ export class Outputs extends Context.Service<
           const lag = slowest === undefined ? 0 : total - slowest
           if (lag <= READER_ROOM_BYTES) return
           if (clock.currentTimeMillisUnsafe() >= deadline) break
-          yield* Effect.sleep(replica.pollMs / 10)
+          yield* Effect.sleep(READER_LOOK_MS * scale)
         }
         const gap = gapOf(total)
         if (gap !== undefined) yield* store.prune(machineId, gap.from, gap.to)
       })
 
       const drain = Effect.fnUntraced(function* (source: Source, position: number, final: boolean) {
-        const deadline = clock.currentTimeMillisUnsafe() + READER_PATIENCE_POLLS * replica.pollMs
+        const deadline = clock.currentTimeMillisUnsafe() + READER_PATIENCE_MS * scale
         let end = position
         let needles: ReadonlyArray<Uint8Array> | undefined
         for (;;) {
@@ -101,7 +104,7 @@ export class Outputs extends Context.Service<
           Effect.gen(function* () {
             const source = yield* store.source(machineId)
             if (source !== undefined) yield* drain(source, yield* store.total(machineId), false)
-          }).pipe(Effect.timeoutOption(replica.pollMs), Effect.ignoreCause),
+          }).pipe(Effect.timeoutOption(REFRESH_MS * scale), Effect.ignoreCause),
         idleTimeToLive: Duration.seconds(1)
       })
 

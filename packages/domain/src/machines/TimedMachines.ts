@@ -6,8 +6,8 @@ import { Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
 import { MachineProvider, type MachineProviderService, ProviderUnavailable } from "./MachineProvider.ts"
 
-/** The longest that a provider may take to answer, in polls of the replica: half a minute. */
-export const ANSWER_POLLS = 30
+/** The longest that a provider may take to answer. */
+export const ANSWER_MS = 30_000
 
 export const timed = (inner: MachineProviderService, withinMs: number): MachineProviderService => {
   const late = Effect.fail(new ProviderUnavailable({ cause: `no answer within ${withinMs} ms` }))
@@ -30,7 +30,7 @@ export const timed = (inner: MachineProviderService, withinMs: number): MachineP
 export const layer = Layer.effect(
   MachineProvider,
   Effect.gen(function* () {
-    const { pollMs } = yield* Replica
-    return timed(yield* MachineProvider, ANSWER_POLLS * pollMs)
+    const { scale } = yield* Replica
+    return timed(yield* MachineProvider, ANSWER_MS * scale)
   })
 )

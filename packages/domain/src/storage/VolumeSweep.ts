@@ -23,7 +23,7 @@ export class VolumeSweep extends Context.Service<
     Effect.gen(function* () {
       const provider = yield* MachineProvider
       const store = yield* VolumeStore
-      const everyMs = Sweep.EVERY_POLLS * (yield* Replica).pollMs
+      const everyMs = Sweep.EVERY_MS * (yield* Replica).scale
 
       const remove = (id: string) =>
         provider.deleteVolume(id).pipe(

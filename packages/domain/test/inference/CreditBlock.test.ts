@@ -1,6 +1,6 @@
 /** The rules of blocks of credit, without a database. */
 import { describe, expect, it } from "@effect/vitest"
-import { ANSWER_LIMIT_POLLS } from "@sluice/domain/inference/AnswerLimit"
+import { ANSWER_LIMIT_MS } from "@sluice/domain/inference/AnswerLimit"
 import {
   BLOCK_AGE_MS,
   BLOCK_REQUESTS,
@@ -12,7 +12,7 @@ import {
   type Share,
   TRUSTED_MS
 } from "@sluice/domain/inference/CreditBlock"
-import { HOLD_EXPIRES_POLLS } from "@sluice/domain/inference/Metering"
+import { HOLD_EXPIRES_MS } from "@sluice/domain/inference/Metering"
 import { Schema } from "effect"
 
 const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
@@ -114,8 +114,7 @@ describe("A block of credit", () => {
   })
 
   it("is a hold that outlives the longest answer of its last request", () => {
-    const pollMs = 1_000
-    expect(BLOCK_AGE_MS + ANSWER_LIMIT_POLLS * pollMs).toBeLessThan(HOLD_EXPIRES_POLLS * pollMs)
+    expect(BLOCK_AGE_MS + ANSWER_LIMIT_MS).toBeLessThan(HOLD_EXPIRES_MS)
   })
 
   it("is replaced when it is old, however much is left of it and whoever still uses it", () => {

@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { BLOCK_REQUESTS, BUSY_REQUESTS, IDLE_MS } from "@sluice/domain/inference/CreditBlock"
 import { HoldSweep } from "@sluice/domain/inference/HoldSweep"
-import { HOLD_EXPIRES_POLLS, Metering, type Reservation } from "@sluice/domain/inference/Metering"
+import { HOLD_EXPIRES_MS, Metering, type Reservation } from "@sluice/domain/inference/Metering"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
@@ -237,7 +237,7 @@ onEveryDatabase("Blocks of credit", (it) => {
         const { sweep } = yield* HoldSweep
         const principal = yield* openWorkspace(14, 1_000_000n)
         const reservations = yield* busy(principal, 0, 100n)
-        yield* TestClock.adjust(HOLD_EXPIRES_POLLS * 1_000)
+        yield* TestClock.adjust(HOLD_EXPIRES_MS)
         yield* sweep
         expect(yield* money(principal)).toMatchObject({ balance: 1_000_000n, held: 0n, openHolds: 0n })
         yield* settled(reservations, 70n)

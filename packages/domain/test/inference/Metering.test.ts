@@ -3,7 +3,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledger"
 import { HoldSweep } from "@sluice/domain/inference/HoldSweep"
-import { HOLD_EXPIRES_POLLS, Metering } from "@sluice/domain/inference/Metering"
+import { HOLD_EXPIRES_MS, Metering } from "@sluice/domain/inference/Metering"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -192,7 +192,7 @@ onEveryDatabase("Metering", (it) => {
         const principal = yield* openWorkspace(6, 100n)
         const charge = { id: idOf.request(1), principal }
         yield* metering.reserve(charge, 80n)
-        yield* TestClock.adjust(HOLD_EXPIRES_POLLS * 1_000 - 1)
+        yield* TestClock.adjust(HOLD_EXPIRES_MS - 1)
         expect(yield* sweep).toBe(0)
         yield* TestClock.adjust(1)
         expect(yield* sweep).toBe(1)

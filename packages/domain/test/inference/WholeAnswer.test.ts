@@ -4,7 +4,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { CreditInsufficient } from "../../src/billing/BillingErrors.ts"
-import { ANSWER_LIMIT_POLLS } from "../../src/inference/AnswerLimit.ts"
+import { ANSWER_LIMIT_MS } from "../../src/inference/AnswerLimit.ts"
 import { CreditBlock, type Share } from "../../src/inference/CreditBlock.ts"
 import { Metering, type Settlement } from "../../src/inference/Metering.ts"
 import { UpstreamFailed } from "../../src/inference/ModelProvider.ts"
@@ -80,7 +80,7 @@ describe("A whole answer", () => {
         Effect.provide(Layer.merge(NodeCrypto.layer, replica))
       )
       const fiber = yield* Effect.forkChild(whole(order, Effect.never))
-      yield* TestClock.adjust(ANSWER_LIMIT_POLLS * 1_000)
+      yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.deepStrictEqual(fiber.pollUnsafe(), Exit.fail(new UpstreamFailed({ reason: "timeout" })))
       assert.deepStrictEqual(
         settled.map(({ cost, tokens }) => ({ cost, tokens })),

@@ -12,7 +12,6 @@ import { TestClock } from "effect/testing"
 
 const SECRET = "a very long secret"
 const SOURCE = { id: "m", sealed: null }
-const POLL_MS = 1_000
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 interface World {
@@ -53,7 +52,7 @@ const set = ({ hangs, keptFrom = 0, slowest, written }: World) => {
       Layer.succeed(MachineProvider, provider),
       Layer.succeed(OutputStore, store),
       Layer.succeed(MachineSecrets, secrets),
-      Layer.succeed(Replica, { id: "r", leaseMs: 6_000, pollMs: POLL_MS, lookMs: POLL_MS }),
+      Layer.succeed(Replica, { id: "r", leaseMs: 6_000, scale: 1, lookMs: 1_000 }),
       Layer.succeed(Signals, { emit: (topic) => void news.push(topic), listen: () => Effect.void })
     ])
   )
@@ -92,9 +91,9 @@ it.effect("a reader that lags holds the middle back for ten polls, and no longer
     const written = new Uint8Array(2 * LIMIT_BYTES)
     const { drain, pruned } = set({ written, slowest: 0 })
     const drained = yield* Effect.forkChild(drain(true), { startImmediately: true })
-    yield* TestClock.adjust(10 * POLL_MS - 1)
+    yield* TestClock.adjust(9_999)
     expect([drained.pollUnsafe(), pruned]).toEqual([undefined, []])
-    yield* TestClock.adjust(POLL_MS)
+    yield* TestClock.adjust(1_000)
     expect(yield* Fiber.join(drained)).toBe(written.length)
     const gap = gapOf(written.length)!
     expect(pruned.at(-1)).toEqual([gap.from, gap.to])
@@ -116,7 +115,7 @@ it.effect("who reads once waits for a provider that does not answer for one poll
       ),
       { startImmediately: true }
     )
-    yield* TestClock.adjust(POLL_MS - 1)
+    yield* TestClock.adjust(999)
     expect(refreshed.pollUnsafe()).toBeUndefined()
     yield* TestClock.adjust(1)
     yield* Fiber.join(refreshed)

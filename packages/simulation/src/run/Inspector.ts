@@ -2,9 +2,9 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import type { History } from "../driver/History.ts"
-import { VIDEO_LIMIT_POLLS } from "@sluice/domain/inference/VideoLifecycle"
-import { QUESTION_POLLS } from "@sluice/domain/inference/VideoReconciler"
-import { ANSWER_POLLS } from "@sluice/domain/machines/TimedMachines"
+import { VIDEO_LIMIT_MS } from "@sluice/domain/inference/VideoLifecycle"
+import { QUESTION_MS } from "@sluice/domain/inference/VideoReconciler"
+import { ANSWER_MS } from "@sluice/domain/machines/TimedMachines"
 import type { Fault } from "@sluice/simulator/faults/Fault"
 import type { LogFloods } from "@sluice/simulator/faults/LogFloods"
 import { INVARIANTS, titleOf } from "../invariants/Invariants.ts"
@@ -33,8 +33,8 @@ export interface Inspected {
 const STOP_MS = 60_000
 /** A machine saves its volume late, its provider does not answer, statements are slow. */
 const TROUBLE_MS = 300_000
-/** After as many polls of the service, a sweep that is made every 60 is late. */
-const LATE_SWEEP_POLLS = 61
+/** After this, times the scale of the service, a sweep that is made every minute is late. */
+const LATE_SWEEP_MS = 61_000
 
 export class Inspector {
   checks = 0
@@ -94,12 +94,12 @@ export class Inspector {
 
   private look() {
     const { fleet, now, scenario } = this.given
-    const pollMs = scenario.pollSeconds * 1_000
+    const scale = scenario.pollSeconds
     const faulty = Object.values(scenario.faults).some((rate) => rate > 0)
-    const trouble = faulty ? TROUBLE_MS + ANSWER_POLLS * pollMs : 0
-    const late = fleet.downMs + fleet.jumpedMs + trouble + 2 * pollMs
-    const filmMs = (VIDEO_LIMIT_POLLS + 2 * QUESTION_POLLS) * pollMs + STOP_MS + late
-    return { now: now(), sweepMs: LATE_SWEEP_POLLS * pollMs + late, stopMs: STOP_MS + late, filmMs }
+    const trouble = faulty ? TROUBLE_MS + ANSWER_MS * scale : 0
+    const late = fleet.downMs + fleet.jumpedMs + trouble + 2_000 * scale
+    const filmMs = (VIDEO_LIMIT_MS + 2 * QUESTION_MS) * scale + STOP_MS + late
+    return { now: now(), sweepMs: LATE_SWEEP_MS * scale + late, stopMs: STOP_MS + late, filmMs }
   }
 
   /** What callers were told of their requests to models. */

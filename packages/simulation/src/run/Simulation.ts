@@ -25,7 +25,7 @@ import { Inspector } from "./Inspector.ts"
 import { alive, jobBars, machineRows, moneyPoint } from "./OutcomeStore.ts"
 import type { RunOptions } from "./RunOptions.ts"
 import { surroundings, type World } from "./Surroundings.ts"
-import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEEP_POLLS, TIDY_POLLS, MOST_SKEW_MS } from "./Times.ts"
+import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEPT_MS, TIDY_MS, MOST_SKEW_MS } from "./Times.ts"
 
 export const simulate = async (
   database: SharedDatabase,
@@ -131,7 +131,7 @@ class Run {
     )
     const stop = await this.driver.run(
       () => this.quiet(),
-      this.endOfPlan + RUN_OUT_MS + TIDY_POLLS * this.scenario.pollSeconds * 1_000
+      this.endOfPlan + RUN_OUT_MS + TIDY_MS * this.scenario.pollSeconds
     )
     if (this.violation === null) {
       const found = await this.inspector.atEnd(stop === "Done", await jobBars(this.database, EPOCH))
@@ -207,7 +207,7 @@ class Run {
     const { now } = this.driver
     if (now < this.endOfPlan) return false
     const left = this.users.busy + (await alive(this.database))
-    const swept = SWEEP_POLLS * this.scenario.pollSeconds * 1_000
+    const swept = SWEPT_MS * this.scenario.pollSeconds
     if (this.finishedAt !== undefined) return now >= this.finishedAt + swept && left === 0
     if (left > 0) return false
     this.finishedAt = now

@@ -113,7 +113,7 @@ export const surroundings = (given: Given): World => {
     driver,
     history,
     database,
-    pollMs: scenario.pollSeconds * 1_000,
+    scale: scenario.pollSeconds,
     worlds: (process): Worlds => Layer.mergeAll(machines(process), models(process)),
     gate: (process) => {
       const faults = new DatabaseFaults({ strikes, latencyMs: scenario.databaseMs })

@@ -1,4 +1,4 @@
-/** When a run begins, how long it may take, and how often it is looked at. Milliseconds, or polls of the service. */
+/** When a run begins, how long it may take, and how often it is looked at: in milliseconds. */
 /** 2027-01-15: a month has room for a budget's roll-over. */
 export const EPOCH = Date.UTC(2027, 0, 15)
 export const HOUR = 3_600_000
@@ -6,7 +6,7 @@ export const HOUR = 3_600_000
 export const MOST_SKEW_MS = 120_000
 /** After the last item: how long until all must have ended, and how long the service then has to clean up. */
 export const RUN_OUT_MS = 48 * HOUR
-/** In polls of the service: longer than the hold of a chat that nobody settled lives, and two sweeps. */
-export const TIDY_POLLS = 2_500
-export const SWEEP_POLLS = 130
+/** Times the scale of the service: longer than the hold of a chat that nobody settled lives, and two sweeps. */
+export const TIDY_MS = 2_500_000
+export const SWEPT_MS = 130_000
 export const LOOK_MS = 60_000

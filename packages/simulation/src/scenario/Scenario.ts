@@ -79,7 +79,11 @@ export const Scenario = Schema.Struct({
     10_000,
     "How long a statement of the database takes: from, to (ms). Zero hides races; latency shows them."
   ),
-  pollSeconds: number(0.1, 600).annotate(about("How often the service looks for work that it was not woken for.")),
+  pollSeconds: number(0.1, 600).annotate(
+    about(
+      "How often the service looks for work that it was not woken for. What it gives itself and its providers (limits of answers, holds of requests and videos, sweeps) is so many times as long as where it looks every second."
+    )
+  ),
   lookSeconds: number(0, 86_400).annotate(
     about(
       "All invariants are looked at when so much virtual time has passed and something was written; 0: after every change. Each change of a row is guarded anyway."

@@ -36,8 +36,8 @@ export interface Surroundings {
   readonly database: SharedDatabase
   readonly worlds: (process: Process) => Worlds
   readonly gate: (process: Process) => Gate
-  /** A poll: how often loops look without having been woken, and what limits are counted in. */
-  readonly pollMs: number
+  /** The replicas' (domain, Replica.ts). */
+  readonly scale: number
 }
 
 const MASTER_KEY = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
@@ -47,7 +47,7 @@ export const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: MASTER
 const layerOf = (around: Surroundings, process: Process) =>
   Reconcilers.layer.pipe(
     Layer.provideMerge(application),
-    Layer.provideMerge(Replica.layer({ speed: 1, pollMs: around.pollMs })),
+    Layer.provideMerge(Replica.layer({ speed: 1, scale: around.scale })),
     Layer.provideMerge(Layer.succeed(Crypto.Crypto, process.crypto)),
     Layer.provideMerge(around.worlds(process)),
     Layer.provideMerge(seal),

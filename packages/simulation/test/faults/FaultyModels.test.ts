@@ -167,7 +167,7 @@ const ask = (models: ModelProviderService, streamed: boolean) =>
         )
       ),
       Layer.provide(
-        Layer.merge(NodeCrypto.layer, Layer.succeed(Replica, { id: "t", leaseMs: 6_000, pollMs: 1_000, lookMs: 1_000 }))
+        Layer.merge(NodeCrypto.layer, Layer.succeed(Replica, { id: "t", leaseMs: 6_000, scale: 1, lookMs: 1_000 }))
       )
     )
     const emit = streamed

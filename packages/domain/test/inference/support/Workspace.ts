@@ -7,7 +7,7 @@ import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** A replica on a clock of ordinary speed. */
-export const replica = Layer.succeed(Replica, { id: "test", leaseMs: 6_000, pollMs: 1_000, lookMs: 1_000 })
+export const replica = Layer.succeed(Replica, { id: "test", leaseMs: 6_000, scale: 1, lookMs: 1_000 })
 
 const uuid = (kind: number, n: number) => `0000000${kind}-0000-7000-8000-${n.toString(16).padStart(12, "0")}`
 
