@@ -29,9 +29,12 @@ export const toUsd = (nano: NanoUsd): number => {
 export const costOf = (perHour: NanoUsd, ms: number): NanoUsd =>
   ms <= 0 ? 0n : (perHour * BigInt(Math.floor(ms))) / MS_PER_HOUR
 
+/** A quotient, rounded up. */
+export const ceilDiv = (total: bigint, per: bigint): bigint => (total + per - 1n) / per
+
 /** What `units` cost where `price` is for `per` of them, rounded up to the nano-USD. */
-export const partOf = (price: NanoUsd, units: number, per: bigint): NanoUsd =>
-  (price * BigInt(Math.ceil(units)) + per - 1n) / per
+export const priceFor = (price: NanoUsd, units: number, per: bigint): NanoUsd =>
+  ceilDiv(price * BigInt(Math.ceil(units)), per)
 
 /** For how many whole milliseconds `amount` pays at `perHour`: the first moment at which the cost passes it lies after. */
 export const paysForMs = (perHour: NanoUsd, amount: NanoUsd): number =>

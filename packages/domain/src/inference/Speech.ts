@@ -1,7 +1,7 @@
 /** Speech of a text (interface: POST /audio/speech), charged by the character; what fails costs nothing. */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import { type NanoUsd, partOf } from "../billing/Money.ts"
+import { type NanoUsd, priceFor } from "../billing/Money.ts"
 import { catalogOf, oneOf } from "./Catalog.ts"
 import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import type { SpeechModel } from "./MediaProvider.ts"
@@ -46,7 +46,7 @@ export class Speech extends Context.Service<
           }
           const voice = yield* oneOf("voice", request.voice, model.voices, `${model.id} has the voices`)
           const promptTokens = yield* tokens.count(principal.workspaceId, request.input, Number.POSITIVE_INFINITY)
-          const cost = partOf(model.characterPrice, characters, 1_000_000n)
+          const cost = priceFor(model.characterPrice, characters, 1_000_000n)
           const order = {
             principal,
             requestId,

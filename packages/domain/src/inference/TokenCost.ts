@@ -2,7 +2,7 @@
  * What tokens cost. The one rule for reservations, settlements and the `usage.cost` of an answer: exact in integers,
  * rounded up to the nano-USD once per request.
  */
-import type { NanoUsd } from "../billing/Money.ts"
+import { ceilDiv, type NanoUsd } from "../billing/Money.ts"
 import type { Model } from "./ModelProvider.ts"
 
 const TOKENS_PER_PRICE = 1_000_000n
@@ -13,5 +13,5 @@ export const tokenCost = (
   completionTokens: number
 ): NanoUsd => {
   const micro = BigInt(promptTokens) * model.promptPrice + BigInt(completionTokens) * model.completionPrice
-  return (micro + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE
+  return ceilDiv(micro, TOKENS_PER_PRICE)
 }

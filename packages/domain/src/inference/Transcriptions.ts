@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
-import { type NanoUsd, partOf } from "../billing/Money.ts"
+import { type NanoUsd, priceFor } from "../billing/Money.ts"
 import { catalogOf } from "./Catalog.ts"
 import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import type { Transcript, TranscriptionModel } from "./MediaProvider.ts"
@@ -47,7 +47,7 @@ export class Transcriptions extends Context.Service<
         transcribe: Effect.fnUntraced(function* (principal, requestId, request) {
           const { model, provider } = yield* catalog.find(request.model)
           const durationMs = yield* Effect.mapError(probe.durationMs(request.path), unreadable)
-          const cost = partOf(model.minutePrice, durationMs, MINUTE_MS)
+          const cost = priceFor(model.minutePrice, durationMs, MINUTE_MS)
           const { file, fileName, language, path, prompt, temperature } = request
           const heard = provider.transcribe(model, { file, path, fileName, durationMs, language, prompt, temperature })
           const counted = Effect.flatMap(heard, (transcript) =>

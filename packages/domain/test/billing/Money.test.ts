@@ -1,7 +1,7 @@
 /** Money is exact: what is rounded, and in whose favour, is said here (decisions: common rules, Billing). */
 import { describe, expect, it } from "@effect/vitest"
 import { split } from "@sluice/domain/billing/Ledger"
-import { costOf, fromUsd, partOf, paysForMs, toUsd } from "@sluice/domain/billing/Money"
+import { costOf, fromUsd, priceFor, paysForMs, toUsd } from "@sluice/domain/billing/Money"
 import { monthOf, monthStart, nextMonth } from "@sluice/domain/billing/Month"
 import fc from "fast-check"
 
@@ -36,12 +36,12 @@ describe("Money", () => {
       fc.property(price, fc.nat(10 ** 9), fc.bigInt({ min: 1n, max: 10n ** 6n }), (each, units, per) => {
         const time = costOf(each, units)
         expect(time * HOUR_MS <= each * BigInt(units) && each * BigInt(units) < (time + 1n) * HOUR_MS).toBe(true)
-        const part = partOf(each, units, per)
+        const part = priceFor(each, units, per)
         expect((part - 1n) * per < each * BigInt(units) && each * BigInt(units) <= part * per).toBe(true)
       })
     )
     // Clocks of two machines may differ by a moment.
-    expect([costOf(HOUR_MS, -1), costOf(HOUR_MS, 0), costOf(HOUR_MS, 1.9), partOf(2n, 0.1, 1n)]).toEqual([
+    expect([costOf(HOUR_MS, -1), costOf(HOUR_MS, 0), costOf(HOUR_MS, 1.9), priceFor(2n, 0.1, 1n)]).toEqual([
       0n,
       0n,
       1n,
