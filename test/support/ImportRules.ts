@@ -111,6 +111,30 @@ export const importRules: ReadonlyArray<Rule> = [
     ]
   },
   {
+    title: "what is exported is imported",
+    instead: "drop `export`: what a file keeps to itself can be changed by who reads that file alone",
+    find: (sources) => {
+      const importers = new Map<string, Set<string>>()
+      for (const { code, imports } of sources) {
+        for (const { file } of imports)
+          if (file !== undefined) importers.set(file, (importers.get(file) ?? new Set()).add(code))
+      }
+      return sources
+        .filter(isWithin)
+        .flatMap(({ code, path }) =>
+          [...code.matchAll(EXPORTED)].flatMap(([, name]) =>
+            [...(importers.get(path) ?? [])].some((other) => new RegExp(`\\b${name}\\b`).test(other))
+              ? []
+              : [`${path}: ${name}`]
+          )
+        )
+    },
+    breaks: [
+      "packages/domain/src/jobs/A.ts",
+      'export const a = 1\nexport const b = 1\n//@file packages/domain/src/jobs/B.ts\nimport { a } from "./A.ts"'
+    ]
+  },
+  {
     title: "what api loads is safe for a client",
     instead: "import data, errors and pure rules of domain; use `import type` for a service's shape",
     find: (sources) => {
@@ -134,6 +158,9 @@ export const importRules: ReadonlyArray<Rule> = [
     ]
   }
 ]
+
+/** Values; types may be named by who reads a signature. */
+const EXPORTED = /^export (?:abstract |async )?(?:const|function|class) (\w+)/gm
 
 /** Which package may import which; tests and the bench are outside this table. */
 const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -26,7 +26,7 @@ export interface Place {
 }
 
 /** What was asked for can't be done. */
-export class AdminRefused extends Schema.TaggedError<AdminRefused>()("AdminRefused", { reason: Schema.String }) {
+class AdminRefused extends Schema.TaggedError<AdminRefused>()("AdminRefused", { reason: Schema.String }) {
   override get message(): string {
     return this.reason
   }

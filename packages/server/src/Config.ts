@@ -64,7 +64,7 @@ export const settings = [
 export type Setting = (typeof settings)[number]
 export type Settings = { readonly [S in Setting]?: string | undefined }
 
-export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
+class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
   issues: Schema.Array(Schema.String)
 }) {
   override get message(): string {

@@ -25,8 +25,8 @@ const keyFields = {
   last_used_at: nullable(DateTime),
   created_at: DateTime
 }
-export const ApiKeyWire = Schema.Struct(keyFields).annotate({ identifier: "ApiKey" })
-export const CreatedApiKeyWire = Schema.Struct({
+const ApiKeyWire = Schema.Struct(keyFields).annotate({ identifier: "ApiKey" })
+const CreatedApiKeyWire = Schema.Struct({
   ...keyFields,
   key: Schema.String.annotate({ description: "The full key, given this once." })
 }).annotate({ identifier: "CreatedApiKey" })
@@ -50,7 +50,7 @@ const RateLimit = Schema.Int.annotate({
 }).check(Schema.isBetween({ minimum: 1, maximum: MAX_RATE_LIMIT_RPM }, rateRule))
 const environmentRule = { message: "must be an environment's id" }
 
-export const NewApiKey = Schema.Struct({
+const NewApiKey = Schema.Struct({
   name: Name.annotateKey(required),
   scopes: optional(
     Scopes.annotate({ ...scopeRule, description: "Default: all that the creating key has." }).check(
@@ -66,7 +66,7 @@ export const NewApiKey = Schema.Struct({
   rate_limit_rpm: optional(RateLimit)
 }).annotate({ identifier: "NewApiKey" })
 
-export const ApiKeyChange = Schema.Struct({
+const ApiKeyChange = Schema.Struct({
   name: Schema.optionalKey(Name),
   status: Schema.optionalKey(
     Schema.Literals(["active", "inactive"]).annotate({ message: "must be `active` or `inactive`" })

@@ -9,7 +9,7 @@ import { about, data, environmentQuery, groupsQuery, list, listQuery } from "../
 import { Unprocessable } from "../infra/InfraErrors.ts"
 import { DateTime, isDay, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
 
-export const BalanceWire = Schema.Struct({
+const BalanceWire = Schema.Struct({
   balance_usd: Usd,
   held_usd: Usd,
   available_usd: Usd,
@@ -25,7 +25,7 @@ export const balanceToWire = (balance: Balance): typeof BalanceWire.Type => ({
   runs_out_at: isoOrNull(balance.runsOutAt)
 })
 
-export const TransactionWire = Schema.Struct({
+const TransactionWire = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(["credit", "machine", "inference", "storage", "adjustment"]),
   amount_usd: Usd.annotate({ description: "Signed: a charge is negative." }),
@@ -47,7 +47,7 @@ export const transactionToWire = (transaction: Transaction): typeof TransactionW
   created_at: iso(transaction.createdAt)
 })
 
-export const UsageWire = Schema.Struct({
+const UsageWire = Schema.Struct({
   total_requests: Schema.Int,
   total_prompt_tokens: Schema.Int,
   total_completion_tokens: Schema.Int,
@@ -63,7 +63,7 @@ export const usageToWire = (usage: UsageSummary): typeof UsageWire.Type => ({
   total_cost: toUsd(usage.cost)
 })
 
-export const UsageGroupWire = Schema.Struct({
+const UsageGroupWire = Schema.Struct({
   group: Schema.String.annotate({
     description: "What its requests have in common: a UTC date, a model, the id of an API key or of an environment."
   }),

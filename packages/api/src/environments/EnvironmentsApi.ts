@@ -12,7 +12,7 @@ import { DateTime, idParams, iso, nullable, required, Usd } from "../infra/WireF
 /** More would not fit a balance. */
 const MAX_BUDGET_USD = 1_000_000_000
 
-export const EnvironmentWire = Schema.Struct({
+const EnvironmentWire = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   is_default: Schema.Boolean,
@@ -38,7 +38,7 @@ const budgetRule = {
   message: `must be null or a number of USD from 0 to ${MAX_BUDGET_USD}`
 }
 
-export const EnvironmentChange = Schema.Struct({
+const EnvironmentChange = Schema.Struct({
   monthly_budget_usd: Schema.NullOr(
     Schema.Finite.annotate(budgetRule).check(
       Schema.isBetween({ minimum: 0, maximum: MAX_BUDGET_USD }, budgetRule),

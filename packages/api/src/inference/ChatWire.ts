@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 
 const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 
-export const UsageWire = Schema.Struct({
+const UsageWire = Schema.Struct({
   prompt_tokens: Schema.Int,
   completion_tokens: Schema.Int,
   total_tokens: Schema.Int,

@@ -129,7 +129,7 @@ const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
   error: always
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
-export class InferenceGroup extends HttpApiGroup.make("inference")
+class InferenceGroup extends HttpApiGroup.make("inference")
   .add(
     chatCompletions,
     createResponse,

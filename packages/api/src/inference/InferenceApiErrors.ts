@@ -1,7 +1,7 @@
 /** The errors that the contract of the inference surface shows, by status; what they say is in `InferenceErrors.ts`. */
 import * as Schema from "effect/Schema"
 
-export const InferenceErrorBody = Schema.Struct({
+const InferenceErrorBody = Schema.Struct({
   message: Schema.String,
   type: Schema.String,
   code: Schema.NullOr(Schema.String),
@@ -12,17 +12,17 @@ export const InferenceErrorBody = Schema.Struct({
 const fields = { error: InferenceErrorBody }
 
 export class InvalidRequest extends Schema.Error<InvalidRequest>("InvalidRequest")(fields, { httpApiStatus: 400 }) {}
-export class InvalidApiKey extends Schema.Error<InvalidApiKey>("InvalidApiKey")(fields, { httpApiStatus: 401 }) {}
+class InvalidApiKey extends Schema.Error<InvalidApiKey>("InvalidApiKey")(fields, { httpApiStatus: 401 }) {}
 export class QuotaSpent extends Schema.Error<QuotaSpent>("QuotaSpent")(fields, { httpApiStatus: 402 }) {}
-export class NotPermitted extends Schema.Error<NotPermitted>("NotPermitted")(fields, { httpApiStatus: 403 }) {}
-export class Unknown extends Schema.Error<Unknown>("Unknown")(fields, { httpApiStatus: 404 }) {}
+class NotPermitted extends Schema.Error<NotPermitted>("NotPermitted")(fields, { httpApiStatus: 403 }) {}
+class Unknown extends Schema.Error<Unknown>("Unknown")(fields, { httpApiStatus: 404 }) {}
 export class NotEnded extends Schema.Error<NotEnded>("NotEnded")(fields, { httpApiStatus: 409 }) {}
 export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(fields, { httpApiStatus: 413 }) {}
 export class RangeNotSatisfiable extends Schema.Error<RangeNotSatisfiable>("RangeNotSatisfiable")(fields, {
   httpApiStatus: 416
 }) {}
-export class TooMany extends Schema.Error<TooMany>("TooMany")(fields, { httpApiStatus: 429 }) {}
-export class Failed extends Schema.Error<Failed>("Failed")(fields, { httpApiStatus: 500 }) {}
+class TooMany extends Schema.Error<TooMany>("TooMany")(fields, { httpApiStatus: 429 }) {}
+class Failed extends Schema.Error<Failed>("Failed")(fields, { httpApiStatus: 500 }) {}
 export class UpstreamBroken extends Schema.Error<UpstreamBroken>("UpstreamBroken")(fields, { httpApiStatus: 502 }) {}
 export class Overloaded extends Schema.Error<Overloaded>("Overloaded")(fields, { httpApiStatus: 503 }) {}
 export class TimedOut extends Schema.Error<TimedOut>("TimedOut")(fields, { httpApiStatus: 504 }) {}

@@ -26,7 +26,7 @@ export const RefusalWire = Schema.Struct({
   refusal: Schema.String
 }).annotate({ identifier: "ResponseRefusal" })
 
-export const OutputMessageWire = Schema.Struct({
+const OutputMessageWire = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("message"),
   status: ItemStatus,
@@ -34,7 +34,7 @@ export const OutputMessageWire = Schema.Struct({
   content: Schema.Array(Schema.Union([OutputTextWire, RefusalWire]))
 }).annotate({ identifier: "ResponseOutputMessage" })
 
-export const FunctionCallWire = Schema.Struct({
+const FunctionCallWire = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("function_call"),
   status: ItemStatus,
@@ -140,7 +140,7 @@ export const callItem = (
  * The items of an answer: its text, cut where calls and a refusal stand in it, and these. An answer without a word is one
  * message.
  */
-export const outputOf = (request: ResponseRequest, { choices, head }: Answer): ReadonlyArray<OutputItem> => {
+const outputOf = (request: ResponseRequest, { choices, head }: Answer): ReadonlyArray<OutputItem> => {
   const { calls, reason, refusal, text } = choices[0]!
   const key = keyOf(head)
   const between = calls.map((call) => ({
@@ -166,7 +166,7 @@ export const outputOf = (request: ResponseRequest, { choices, head }: Answer): R
 }
 
 /** Whether the model came to its own end. */
-export const isComplete = (reason: FinishReason): boolean => reason === "stop" || reason === "tool_calls"
+const isComplete = (reason: FinishReason): boolean => reason === "stop" || reason === "tool_calls"
 
 /** A response object as text; `echo` is the text of what the request said. */
 export const responseText = (

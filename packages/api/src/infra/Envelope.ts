@@ -17,7 +17,7 @@ export const about = (identifier: string, summary: string, description?: string)
 export const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
 export const created = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })
 
-export const Meta = Schema.Struct({
+const Meta = Schema.Struct({
   cursor: Schema.String.annotate({ description: "`?cursor=` of the next page; empty on the last one." }),
   hasMore: Schema.Boolean,
   total: Schema.Int.annotate({ description: "All rows that match the filters, over all pages." }),

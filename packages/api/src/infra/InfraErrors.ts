@@ -26,7 +26,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /** The error envelope (interface: Envelopes). */
-export const ErrorBody = Schema.Struct({
+const ErrorBody = Schema.Struct({
   code: Schema.String,
   message: Schema.String,
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))

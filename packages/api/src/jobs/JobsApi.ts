@@ -40,7 +40,7 @@ const Label = OneLine.check(
 )
 
 /** The filters of `GET /jobs`; `name` is the whole name, `label` is `key:value`. */
-export const jobListQuery = {
+const jobListQuery = {
   ...listQuery,
   status: Schema.optionalKey(JobStatusWire),
   name: Schema.optionalKey(OneLine),
@@ -49,7 +49,7 @@ export const jobListQuery = {
   created_before: Schema.optionalKey(Instant)
 }
 
-export const logQuery = {
+const logQuery = {
   ...environmentQuery,
   offset: Schema.optionalKey(
     Schema.Int.annotate({ ...offsetRule, description: "First byte wanted." }).check(

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
 import { shortListQuery, list } from "../infra/Envelope.ts"
 
-export const TemplateWire = Schema.Struct({
+const TemplateWire = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   description: Schema.String,

@@ -26,9 +26,9 @@ const text = (name: string, description: string) =>
     )
   })
 
-export const InfraUrl = text("infra-url", "Infrastructure address, ends in /api/v1 (SLUICE_INFRA_URL)")
-export const BaseUrl = text("base-url", "Inference address, ends in /v1 (SLUICE_BASE_URL)")
-export const Environment = text("environment", "Environment, by id or name (SLUICE_ENVIRONMENT)")
+const InfraUrl = text("infra-url", "Infrastructure address, ends in /api/v1 (SLUICE_INFRA_URL)")
+const BaseUrl = text("base-url", "Inference address, ends in /v1 (SLUICE_BASE_URL)")
+const Environment = text("environment", "Environment, by id or name (SLUICE_ENVIRONMENT)")
 
 /** What every command that talks to a server takes. */
 export const connectionFlags = [InfraUrl, BaseUrl, Environment] as const

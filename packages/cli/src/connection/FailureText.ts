@@ -60,7 +60,7 @@ const flags: { readonly [field: string]: string } = {
 }
 
 /** `--gpu must be one of ...`: the issues of a 422, in the words of the command line. */
-export const issuesOf = (details: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
+const issuesOf = (details: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   !Array.isArray(details.issues)
     ? []
     : details.issues.flatMap((issue: unknown) =>

@@ -1,7 +1,7 @@
 /** Who asks: the key's workspace, environment and rights. Every handler works for one principal (decisions: Tenancy). */
 import { Context } from "effect"
 
-export const scopeNames = ["inference", "jobs", "instances", "storage", "environments", "billing", "keys"] as const
+const scopeNames = ["inference", "jobs", "instances", "storage", "environments", "billing", "keys"] as const
 export type ScopeName = (typeof scopeNames)[number]
 export type Scope = `${ScopeName}:${"read" | "write"}`
 

@@ -4,8 +4,8 @@
  */
 import { Schema } from "effect"
 
-export const MAX_CHOICES = 8
-export const MAX_STOPS = 4
+const MAX_CHOICES = 8
+const MAX_STOPS = 4
 export const MAX_TOOLS = 256
 
 /** Integers of any size: what is too large is clamped where it is used, not refused here. */

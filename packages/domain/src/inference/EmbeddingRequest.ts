@@ -7,7 +7,7 @@ import { bodyDecoder, invalid } from "./BodyCheck.ts"
 import { opt } from "./ChatBody.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 
-export const MAX_INPUTS = 2_048
+const MAX_INPUTS = 2_048
 
 /** Ids of tokens in one body: a few more than a request may have, so that it is told so. */
 export const MAX_IDS = 310_000

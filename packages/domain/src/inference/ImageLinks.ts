@@ -7,7 +7,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import { KeyHash } from "../access/KeyHash.ts"
 import { ImageLinkStore } from "./ImageLinkStore.ts"
 
-export const LINK_LIVES_MS = 3_600_000
+const LINK_LIVES_MS = 3_600_000
 const SECRET_BYTES = 24
 
 export class ImageLinks extends Context.Service<

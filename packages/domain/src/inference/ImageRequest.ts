@@ -5,9 +5,9 @@ import { opt } from "./ChatBody.ts"
 import { IMAGE_FORMATS } from "./ImageFormat.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 
-export const MAX_IMAGES = 10
+const MAX_IMAGES = 10
 /** UTF-16 units. */
-export const MAX_PROMPT = 32_000
+const MAX_PROMPT = 32_000
 
 export interface ImageRequest {
   readonly model: string

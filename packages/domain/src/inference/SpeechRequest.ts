@@ -5,8 +5,8 @@ import { opt } from "./ChatBody.ts"
 import type { QuestionInvalid } from "./InferenceErrors.ts"
 import { SPEECH_FORMATS, type SpeechFormat } from "./MediaProvider.ts"
 
-export const MIN_SPEED = 0.25
-export const MAX_SPEED = 4
+const MIN_SPEED = 0.25
+const MAX_SPEED = 4
 
 export interface SpeechRequest {
   readonly model: string

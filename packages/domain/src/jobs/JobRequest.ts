@@ -16,10 +16,10 @@ import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./JobDrafts.ts"
 import { envIssues, labelIssues, MAX_GPU_COUNT, type Offer, offerIssues } from "./JobRules.ts"
 
-export const MAX_COMMAND_BYTES = 65_536
-export const MAX_RUNTIME_MINUTES = 1_440
-export const DEFAULT_CAPACITY_WAIT_MINUTES = 30
-export const MAX_NAME_CHARACTERS = 63
+const MAX_COMMAND_BYTES = 65_536
+const MAX_RUNTIME_MINUTES = 1_440
+const DEFAULT_CAPACITY_WAIT_MINUTES = 30
+const MAX_NAME_CHARACTERS = 63
 const MAX_IMAGE_CHARACTERS = 255
 /** 9.2 billion USD would overflow int8; nobody means more than this. */
 const MAX_COST_USD = 1_000_000

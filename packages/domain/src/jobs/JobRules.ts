@@ -6,10 +6,10 @@ import type { NanoUsd } from "../billing/Money.ts"
 import type { Issue } from "../requests/BodyIssues.ts"
 import { byteLength } from "../machines/LaunchScript.ts"
 
-export const MAX_ENV_KEYS = 200
-export const MAX_ENV_VALUE_BYTES = 32_768
-export const MAX_ENV_TOTAL_BYTES = 65_536
-export const MAX_LABELS = 16
+const MAX_ENV_KEYS = 200
+const MAX_ENV_VALUE_BYTES = 32_768
+const MAX_ENV_TOTAL_BYTES = 65_536
+const MAX_LABELS = 16
 export const MAX_GPU_COUNT = 8
 const MAX_VARIABLE_NAME_CHARACTERS = 255
 /** How much of a wrong key is named in an answer. */

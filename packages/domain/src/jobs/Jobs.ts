@@ -32,7 +32,7 @@ import { makeOffers } from "./Offers.ts"
 import * as JobRequest from "./JobRequest.ts"
 
 /** How long a submission waits for the provider's first answer: a refusal within it reaches the caller. */
-export const FIRST_ANSWER_MS = 2_000
+const FIRST_ANSWER_MS = 2_000
 
 export type { JobFilter }
 

@@ -9,7 +9,7 @@ import * as Base64 from "effect/encoding/Base64"
 
 export const LAUNCH_SCRIPT_LIMIT_BYTES = 16_384
 /** Kept free for what a provider puts before ours: mounts, its agent, device set-up. */
-export const PROVIDER_PROLOGUE_BYTES = 4_608
+const PROVIDER_PROLOGUE_BYTES = 4_608
 
 export interface LaunchScript {
   readonly command: string

@@ -6,14 +6,14 @@
  * chunks.
  */
 export const LIMIT_BYTES = 10_485_760
-export const HEAD_BYTES = LIMIT_BYTES / 2
+const HEAD_BYTES = LIMIT_BYTES / 2
 
 export interface Limits {
   readonly limit: number
   readonly head: number
 }
 
-export const limits: Limits = { limit: LIMIT_BYTES, head: HEAD_BYTES }
+const limits: Limits = { limit: LIMIT_BYTES, head: HEAD_BYTES }
 
 export interface Range {
   readonly from: number

@@ -15,7 +15,7 @@ import {
 import { Schema } from "effect"
 
 /** What of a body can be left out for a server that refuses it; `extra_content` is that of calls of tools. */
-export const OMITTABLE = [
+const OMITTABLE = [
   "temperature",
   "top_p",
   "stop",

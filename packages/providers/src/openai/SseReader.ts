@@ -3,7 +3,7 @@ import { makeParser } from "effect/encoding/Sse"
 import { StringDecoder } from "node:string_decoder"
 
 /** UTF-16 units. A chunk with a whole call of a tool is some kilobytes. */
-export const MAX_EVENT = 4 * 1024 * 1024
+const MAX_EVENT = 4 * 1024 * 1024
 
 export class SseReader {
   private readonly decoder = new StringDecoder("utf8")

@@ -81,7 +81,7 @@ export const isUnknown = (error: CallFailed): boolean =>
 /** It has forgotten it: there will be no film. */
 export const LOST: VideoProgress = { _tag: "Failed", code: "video_generation_failed" }
 /** It does not know it: not yet, or not any more. */
-export const ABSENT: VideoProgress = { _tag: "Absent" }
+const ABSENT: VideoProgress = { _tag: "Absent" }
 
 /** Undefined: it is none. */
 export const progressOf = (value: unknown): VideoProgress | undefined => {

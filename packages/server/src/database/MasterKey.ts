@@ -83,7 +83,7 @@ export class MasterKeyUnknown extends Schema.TaggedError<MasterKeyUnknown>()("Ma
   }
 }
 
-export const MASTER_KEY_BYTES = 32
+const MASTER_KEY_BYTES = 32
 export const KEY_ID_BYTES = 8
 const KEY_FILE = "master.key"
 

@@ -8,7 +8,7 @@ import { BlockList, isIPv4, isIPv6 } from "node:net"
 type Block = readonly [network: string, bits: number]
 
 /** IANA's IPv4 Special-Purpose Address Registry, multicast, and one more. */
-export const SPECIAL_IPV4: ReadonlyArray<Block> = [
+const SPECIAL_IPV4: ReadonlyArray<Block> = [
   ["0.0.0.0", 8], // this network
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carriers' NAT; clouds put metadata there
@@ -31,13 +31,13 @@ export const SPECIAL_IPV4: ReadonlyArray<Block> = [
 ]
 
 /** All that is handed out to the world. `::`, `::1`, mapped, compatible, fc00::/7, fe80::/10, ff00::/8 lie outside. */
-export const GLOBAL_IPV6: ReadonlyArray<Block> = [
+const GLOBAL_IPV6: ReadonlyArray<Block> = [
   ["2000::", 3],
   ["64:ff9b::", 96] // IPv4 as hosts without it write it (NAT64)
 ]
 
 /** What of it is for special purposes. */
-export const SPECIAL_IPV6: ReadonlyArray<Block> = [
+const SPECIAL_IPV6: ReadonlyArray<Block> = [
   ["2001::", 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ["2001:db8::", 32], // documentation
   ["2002::", 16], // 6to4: an IPv4 address in disguise

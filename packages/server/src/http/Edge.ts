@@ -37,7 +37,7 @@ import { commonHeaders, RequestId, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
 
-export const MAX_INFRA_BODY_BYTES = 1_048_576
+const MAX_INFRA_BODY_BYTES = 1_048_576
 /** Images come inline. */
 export const MAX_INFERENCE_BODY_BYTES = 20_971_520
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
 /** It answers, and takes nothing: a standby, one that was made read-only, or one whose disk is full. */
-export class StoreReadOnly extends Data.TaggedError("StoreReadOnly")<{}> {}
+class StoreReadOnly extends Data.TaggedError("StoreReadOnly")<{}> {}
 
 export class StoreProbe extends Context.Service<
   StoreProbe,

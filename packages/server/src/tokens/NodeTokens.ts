@@ -19,7 +19,7 @@ import { TokenThread } from "./TokenThread.ts"
 export const INLINE_BYTES = 1_536
 
 /** A word that is cut is counted ten times over. */
-export const INLINE_FIT_BYTES = 384
+const INLINE_FIT_BYTES = 384
 
 /** Bytes that wait to be counted, of one caller and of all: 20 s of the most hostile text, less than one of ordinary. */
 const WAITING_OF_CALLER = 8 * 1024 * 1024

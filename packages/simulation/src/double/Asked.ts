@@ -3,7 +3,7 @@ import { Duration, Option, Predicate, Schema } from "effect"
 import type { SluiceOptions } from "./Double.ts"
 
 /** It can't be had as it was asked for. `call` is the function, `wrong` what is wrong with what it was given. */
-export class AskedInvalid extends Schema.TaggedError<AskedInvalid>()("AskedInvalid", {
+class AskedInvalid extends Schema.TaggedError<AskedInvalid>()("AskedInvalid", {
   call: Schema.String,
   wrong: Schema.Array(Schema.String)
 }) {

@@ -20,7 +20,7 @@ const range = (least: number, most: number, text: string) =>
       })
     )
 
-export const Shares = Schema.Struct({
+const Shares = Schema.Struct({
   cancelled: share.annotate(about("Jobs that are cancelled, or whose instance is stopped.")),
   withVolume: share,
   withSecret: share,
@@ -35,7 +35,7 @@ export const Shares = Schema.Struct({
   forgotten: share.annotate(about("Videos that nobody looks at after the order."))
 })
 
-export const Faults = Schema.Struct({
+const Faults = Schema.Struct({
   ...(Object.fromEntries(CALL_FAULTS.map((fault) => [fault, share])) as Record<
     (typeof CALL_FAULTS)[number],
     typeof share

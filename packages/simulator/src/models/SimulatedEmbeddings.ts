@@ -28,7 +28,7 @@ export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<Embeddin
 })
 
 /** The vector of a text, at length one. `all`: the dimensions of the model; `kept`: how many of them are given. */
-export const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: number): Float32Array => {
+const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: number): Float32Array => {
   const sums = new Float64Array(all)
   const add = (feature: string, weight: number) => {
     let hash = textHash(key, feature)

@@ -152,7 +152,7 @@ const said = (model: SimulatedModel, request: ChatRequest, key: number): string 
 }
 
 /** The text up to the first stop sequence, which is not part of it. */
-export const cutAtStop = (text: string, stops: ReadonlyArray<string>): string => {
+const cutAtStop = (text: string, stops: ReadonlyArray<string>): string => {
   const at = stops.map((stop) => text.indexOf(stop)).filter((index) => index >= 0)
   return at.length === 0 ? text : text.slice(0, Math.min(...at))
 }

@@ -23,7 +23,7 @@ import {
 import type { CommandNode, FunctionDefNode, PipelineNode, Redirection, ScriptNode, StatementNode } from "./Syntax.ts"
 
 /** Commands that run others: with the mark as first argument they let these write to the console. */
-export const RUNNERS: ReadonlySet<string> = new Set(["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"])
+const RUNNERS: ReadonlySet<string> = new Set(["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"])
 /** Nothing to write, and their effect is on the shell itself. */
 const SILENT: ReadonlySet<string> = new Set([
   ":",

@@ -35,7 +35,7 @@ export class OutputWaits {
   }
 }
 
-export class Follower {
+class Follower {
   #woken = false
   #resume: (() => void) | undefined
 

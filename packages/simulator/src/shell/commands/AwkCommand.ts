@@ -46,7 +46,7 @@ const tokensOf = (program: string): Array<string> => {
   return tokens
 }
 
-export const awkProgram = (program: string): string => {
+const awkProgram = (program: string): string => {
   const tokens = tokensOf(program)
   let written = ""
   let printing = false

@@ -12,7 +12,7 @@ import type { CommandResult, ShellSession } from "../ShellSession.ts"
 const UNITS: Readonly<Record<string, number>> = { "": 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Milliseconds of `10`, `0.5m`, `infinity`; undefined when it is none. */
-export const durationOf = (text: string): number | undefined => {
+const durationOf = (text: string): number | undefined => {
   if (/^inf(inity)?$/i.test(text)) return Infinity
   const match = /^(\d+(?:\.\d*)?(?:e\d{1,2})?|\.\d+)([smhd]?)$/.exec(text)
   return match === null ? undefined : Number(match[1]) * UNITS[match[2]!]!
