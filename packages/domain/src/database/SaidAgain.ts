@@ -19,15 +19,22 @@ const collided = ({ reason }: SqlError.SqlError): boolean => reason._tag === "Un
 export const saidAgain = <A, E, R>(
   statement: Effect.Effect<A, E | SqlError.SqlError, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> => {
-  const said = (times: number, unsure?: SqlError.SqlError): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  const said = (
+    times: number,
+    unsure?: SqlError.SqlError,
+    hadCollided = false
+  ): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.catchIf(
       unsure === undefined ? statement : Effect.andThen(statement, statement),
       SqlError.isSqlError,
       (error) => {
         const known = unsure ?? (isUnsure(error) ? error : undefined)
-        if (times === 0 || !(collided(error) || isPassing(error))) return Effect.fail(known ?? error)
-        const again = said(times - 1, known)
-        return collided(error) ? again : Effect.andThen(Effect.sleep(AFTER), again)
+        const isCollision = collided(error)
+        // What it met is there: one more look finds it, also after the last wait.
+        const isOver = times === 0 && (!isCollision || hadCollided)
+        if (isOver || !(isCollision || isPassing(error))) return Effect.fail(known ?? error)
+        const again = said(Math.max(0, times - 1), known, isCollision)
+        return isCollision ? again : Effect.andThen(Effect.sleep(AFTER), again)
       }
     )
   return said(TIMES)

@@ -112,11 +112,12 @@ export class Videos extends Context.Service<
             image,
             idempotencyKey
           }
-          const admitted = yield* failingWhere(store.admit(order), isUnsure, unsure)
-          if (admitted.refused !== null) meters(model.id).ended("refused", 0)
-          if (admitted.refused === "budget_reached") return yield* new BudgetReached({ environmentName })
-          if (admitted.refused !== null) {
-            return yield* new CreditInsufficient({ required: price, available: admitted.available })
+          const { available, refused } = yield* failingWhere(store.admit(order), isUnsure, unsure)
+          // What it was refused for may be held by the same order, given in the same moment.
+          if (refused !== null && (yield* ordered) === undefined) {
+            meters(model.id).ended("refused", 0)
+            if (refused === "budget_reached") return yield* new BudgetReached({ environmentName })
+            return yield* new CreditInsufficient({ required: price, available })
           }
           signals.emit("videos")
           const found = Effect.filterOrElse(

@@ -47,6 +47,9 @@ it.effect("what would fail again fails, and three times are enough", () =>
       Effect.map(said(...answers), ({ end, times }) => [times.length, end])
     expect(yield* ends(wrong)).toEqual([1, wrong])
     expect(yield* ends(collided, collided, collided)).toEqual([3, collided])
+    // What it met after the last wait is seen by one more look, and by no second one.
+    expect(yield* ends(beaten, beaten, collided)).toEqual([4, "well"])
+    expect(yield* ends(beaten, beaten, collided, collided)).toEqual([4, collided])
     expect(yield* ends(unreached, unreached, unreached)).toEqual([3, unreached])
     // One that may have come through is not made good by what came of the others.
     expect(yield* ends(lost, unreached, unreached)).toEqual([3, lost])

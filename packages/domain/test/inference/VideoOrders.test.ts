@@ -1,9 +1,10 @@
 /** Orders of films: each once, however it is said, and no more of them than there is money and budget for. */
 import { NodeCrypto } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
 import { expect } from "@effect/vitest"
 import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
-import { Crypto, Effect, Exit, Fiber, Layer, Result } from "effect"
+import { Crypto, Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { losing } from "../../../../test/support/LostAnswers.ts"
@@ -48,6 +49,24 @@ onEveryDatabase("Orders of videos", (it) => {
         // Another environment knows nothing of it.
         const other = yield* stranger(100n)
         expect((yield* videos.submit(other, said)).replayed).toBe(false)
+      })
+    )
+
+    it.effect("answers each of many under one key with the one video, though there is money for no other", () =>
+      Effect.gen(function* () {
+        const { principal, videos } = yield* setUp(50n)
+        const said = Effect.all(
+          Array.from({ length: 8 }, () => videos.submit(principal, { ...REQUEST, idempotencyKey: "k" })),
+          { concurrency: "unbounded" }
+        )
+        // All of them look before the account is theirs to lock.
+        const sql = yield* PgClient.PgClient
+        const locked = yield* Deferred.make<void>()
+        const lock = Effect.andThen(sql`select 1 from accounts for update`, Deferred.succeed(locked, undefined))
+        yield* Effect.forkChild(sql.withTransaction(Effect.andThen(lock, sql`select pg_sleep(0.3)`)))
+        yield* Deferred.await(locked)
+        expect(new Set((yield* said).map(({ video }) => video.id)).size).toBe(1)
+        expect(yield* money(principal)).toMatchObject({ balance: 50n, held: 40n, openHolds: 40n })
       })
     )
 
