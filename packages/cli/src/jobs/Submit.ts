@@ -45,11 +45,10 @@ export const submitJob = Effect.fnUntraced(function* (connection: Connection, pa
 const RETRIES = 6
 const pauses = Schedule.exponential(Duration.millis(250))
 
-/** The answer was lost, or the service lost its own database's, or the first try still runs. */
+/** The answer was lost, or the service was stopped or lost its own database's before it knew, or the first try still runs. */
 const mayBeThere = (failure: Failure): boolean =>
   failure._tag === "Unreachable" ||
-  (failure instanceof Refused &&
-    (failure.code === "idempotency_in_progress" || (failure.status === 503 && failure.details.job_id !== undefined)))
+  (failure instanceof Refused && (failure.code === "idempotency_in_progress" || failure.status === 503))
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** Ten thousand volumes: whoever has more gives the id. */

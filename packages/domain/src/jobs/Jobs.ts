@@ -30,6 +30,7 @@ import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
 import * as JobRequest from "./JobRequest.ts"
+import { madeBefore } from "./MadeBefore.ts"
 
 /** How long a submission waits for the provider's first answer: a refusal within it reaches the caller. */
 const FIRST_ANSWER_MS = 2_000
@@ -152,9 +153,7 @@ export class Jobs extends Context.Service<
         return yield* new MachinesUnavailable()
       })
 
-      const submit = Effect.fnUntraced(function* (principal: Principal, body: unknown, attempt?: Attempt) {
-        const made = attempt?.again === true ? yield* lists.find(principal, attempt.id) : undefined
-        if (made !== undefined) return made
+      const submitOnce = Effect.fnUntraced(function* (principal: Principal, body: unknown, attempt?: Attempt) {
         const request = yield* withVolume(principal, yield* decode(body))
         if (!request.available) return yield* unavailable(principal, request)
         const jobId = attempt?.id ?? (yield* newId)
@@ -199,6 +198,9 @@ export class Jobs extends Context.Service<
         created.add()
         return draft.launch ? yield* launched(principal, draft, admitted, request) : queuedJob(draft, admitted.at)
       })
+
+      const submit = (principal: Principal, body: unknown, attempt?: Attempt) =>
+        madeBefore(attempt, (id) => lists.find(principal, id), submitOnce(principal, body, attempt))
 
       const quote = Effect.fn("Jobs.quote")(function* (principal: Principal, body: unknown) {
         const request = yield* withVolume(principal, yield* decode(body))

@@ -24,7 +24,7 @@ import {
   methodNotAllowed,
   notFound,
   payloadTooLarge,
-  serverStopping,
+  stoppedEarly,
   storeUnavailable,
   unmetExpectation,
   unsupportedMediaType
@@ -93,7 +93,7 @@ const handled = (
         : Effect.flatMap(explain(cause, request.method, path, options.routes, limit, requestId), refuse)
   }).pipe(
     // The drain is over: who is still there and has heard nothing is told so.
-    Effect.onInterrupt(() => Effect.sync(() => endWith(response, source, serverStopping)))
+    Effect.onInterrupt(() => Effect.sync(() => endWith(response, source, stoppedEarly(source))))
   )
 }
 

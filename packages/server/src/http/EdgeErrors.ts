@@ -135,3 +135,18 @@ export const serverStopping: EdgeError = {
   headers: AGAIN,
   fact: { _tag: "ServerStopping" }
 }
+
+/** Of what creates something and has no key by which it would be known again. */
+const stoppedUnsure: EdgeError = {
+  code: "service_unavailable",
+  message:
+    "The server is being restarted and ended this request early; what it asked for may have been done. Look before you " +
+    "send it again, and send an Idempotency-Key, which makes that safe.",
+  headers: { ...AGAIN, "x-should-retry": "false" }
+}
+
+/** The drain is over before this request is. What it has begun with the database goes on. */
+export const stoppedEarly = ({ headers, method, url = "" }: IncomingMessage): EdgeError =>
+  method === "POST" && headers["idempotency-key"] === undefined && (!isInference(url) || url.startsWith("/v1/videos"))
+    ? stoppedUnsure
+    : serverStopping

@@ -1,0 +1,40 @@
+/** What a request that is said again is answered where its first run comes through in the middle of it. */
+import { expect, it } from "@effect/vitest"
+import type { Job } from "@sluice/domain/jobs/Job"
+import { LaunchFailed } from "@sluice/domain/jobs/JobErrors"
+import { madeBefore } from "@sluice/domain/jobs/MadeBefore"
+import { VolumeAttached } from "@sluice/domain/storage/Volume"
+import { Effect } from "effect"
+
+const attempt = { id: "a", again: true, key: "k", lockedUntil: new Date(0) }
+const job = { id: "a" } as Job
+
+/** `looks`: what each look finds in turn. */
+const told = Effect.fnUntraced(function* (
+  looks: ReadonlyArray<Job | undefined>,
+  run: Effect.Effect<Job, VolumeAttached | LaunchFailed>,
+  again = true
+) {
+  let looked = 0
+  const find = () => Effect.sync(() => looks[looked++])
+  const end = yield* Effect.match(madeBefore({ ...attempt, again }, find, run), {
+    onSuccess: ({ id }) => id,
+    onFailure: ({ _tag }) => _tag
+  })
+  return [end, looked]
+})
+
+it.effect("the job of an earlier run is the answer, also where it came while this run was refused", () =>
+  Effect.gen(function* () {
+    const attached = Effect.fail(new VolumeAttached({ id: "v" }))
+    expect(yield* told([job], Effect.die("not run"))).toEqual(["a", 1])
+    expect(yield* told([undefined, job], attached)).toEqual(["a", 2])
+    expect(yield* told([undefined, undefined], attached)).toEqual(["VolumeAttached", 2])
+    expect(yield* told([undefined], Effect.succeed(job))).toEqual(["a", 1])
+    expect(yield* told([undefined, job], Effect.fail(new LaunchFailed({ jobId: "a", reason: "none" })))).toEqual([
+      "LaunchFailed",
+      1
+    ])
+    expect(yield* told([job], attached, false)).toEqual(["VolumeAttached", 0])
+  })
+)
