@@ -30,6 +30,7 @@ import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
 import { streamed } from "./Streaming.ts"
 import { teed } from "./Tee.ts"
+import { bound } from "./Unbound.ts"
 
 /** As many as take seconds of host time, so that an endless loop meets this limit and not the host's. */
 const MAX_COMMANDS = 100_000
@@ -104,6 +105,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       printed(ast)
       if (functions === undefined) leaving(ast)
       if (mode === "streamed") teed(ast)
+      bound(ast)
       probed(ast)
       if (typeof mode === "object") ast.statements.push(...mode.functions, mode.statement)
       const sources = mode === "streamed" ? streamed(ast, session.bodies) : ""

@@ -58,6 +58,8 @@ export const hasSubstitution = (value: unknown, surely?: "surely"): boolean => {
   if (typeof value !== "object" || value === null) return false
   const { type } = value as { type?: unknown }
   if (type === "CommandSubstitution") return true
+  // What ends the shell gives no status.
+  if (type === "ErrorIfUnset") return false
   if (surely !== undefined && type === "ParameterExpansion") return false
   return Object.values(value).some((one) => hasSubstitution(one, surely))
 }

@@ -79,7 +79,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       return ok()
     }),
     defineCommand(`${MARK}leave`, async ([code = "0"], context) => {
-      session.exitVariables = Object.fromEntries(context.env)
+      if (session.console.job === 0) session.exitVariables = Object.fromEntries(context.env)
       return { ...ok(), exitCode: Number(code) }
     }),
     defineCommand(STATUS, async ([code = "0"]) => ({ ...ok(), exitCode: Number(code) })),
