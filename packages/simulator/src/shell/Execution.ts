@@ -2,13 +2,15 @@
  * Runs one command in a simulated bash, ahead of time: `ShellRun` in, `Timeline` out. No host file, process, network,
  * clock or chance is reached. Bounded by commands, output, disk and depth, each with a deterministic end.
  */
-import { Bash } from "just-bash"
+import { Bash, getCommandNames } from "just-bash"
+import type { CommandName } from "just-bash"
 import { calculated, readable } from "./Arithmetic.ts"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
 import { dumpCommands } from "./commands/DumpCommands.ts"
 import { fileCommands } from "./commands/FileCommands.ts"
 import { filterCommands } from "./commands/FilterCommands.ts"
+import { findCommand } from "./commands/FindCommand.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { jobCommands, SHELL } from "./commands/JobCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
@@ -42,6 +44,9 @@ const NOT_FOUND = 127
 const LACKING =
   "simulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network\n"
 
+/** Commands of the interpreter that ask the host for time and chance, and that no image with CUDA has anyway. */
+const ASKING: ReadonlySet<string> = new Set(["sqlite3", "xan"])
+
 const LIMITS = {
   maxCommandCount: MAX_COMMANDS,
   maxLoopIterations: MAX_COMMANDS,
@@ -69,6 +74,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     defenseInDepth: guarded,
     env: environment(run),
     executionLimits: LIMITS,
+    commands: (getCommandNames() as Array<CommandName>).filter((name) => !ASKING.has(name)),
     processInfo: { pid: SHELL, ppid: 1, uid: 0, gid: 0 },
     customCommands: [
       ...timeCommands(session),
@@ -84,7 +90,8 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...runnerCommands(session),
       ...dumpCommands,
       ...fileCommands,
-      ...filterCommands
+      findCommand(session),
+      ...filterCommands(session)
     ]
   })
   fs.booted()

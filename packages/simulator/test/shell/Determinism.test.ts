@@ -1,7 +1,7 @@
 /** What the interpreter lacks is as in bash: commands whose names are expanded, `exit` within a trap's reach. */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../../src/shell/Execution.ts"
-import { asBash } from "../support/Outcomes.ts"
+import { asBash, outcome } from "../support/Outcomes.ts"
 import { runOf, START } from "../support/Runs.ts"
 
 describe("a name of several words:", () => {
@@ -24,5 +24,43 @@ describe("a name of several words:", () => {
   it("runs on the machine's clock", async () => {
     const { exit } = await execute(runOf('run() { "$@"; }; run sleep 5; run run sleep 2'))
     expect(exit).toEqual({ at: START + 7000, code: 0 })
+  })
+})
+
+describe("tools ask the machine for the time:", () => {
+  asBash([
+    [
+      "awk 'BEGIN { srand(); print systime(), srand() }'; sleep 60; jq -n 'now|todate' && echo '{\"now\":1}' | jq -c '.now, {now: 2}, \"now\"'; yq -n 'now|floor'",
+      '1700000000 1700000000\n"2023-11-14T22:14:20Z"\n1\n{"now":2}\n"now"\n1700000060\n'
+    ],
+    [
+      'touch -d "3 days ago" a; touch -d "90 minutes ago" b; touch c; for e in "-mtime +1" "-mtime 3" "-mtime -1" "-mmin -91" "-mmin +89" "-mmin 91" "-newermt yesterday" "! -newermt 2023-11-12" "-mmin 1 -o -name c"; do echo $(find . -type f $e | sort); done; find . -mtime x; find . -mmin +5 -delete; ls; ls -A /proc/self/fd | wc -l',
+      "./a\n./a\n./b ./c\n./b ./c\n./a ./b\n\n./b ./c\n./a\n./c\nfind: invalid argument 'x' to '-mtime'\nc\n3\n"
+    ],
+    [
+      "touch a b; find . -type f -print -quit | wc -l; find a b -quit; find no -quit",
+      "1\na\nfind: no: No such file or directory\n",
+      1
+    ]
+  ])
+})
+
+describe("awk draws the machine's numbers:", () => {
+  asBash([
+    [
+      "awk 'BEGIN { srand(5); a = rand(); b = rand(); srand(5); print (a == rand()), (a == b), (a >= 0 && a < 1), srand(6) }'; srand=1; awk 'function grand(x) { return x } { print grand($1), \"rand()\" }' <<< 2",
+      "1 0 1 5\n2 rand()\n"
+    ],
+    [
+      "echo 'BEGIN { n = 2 } { print $1 * n }' > p.awk; awk -fp.awk <<< 4; echo 1:5 | awk -F: -v n=3 -f p.awk; awk -f no <<< 4; echo $?",
+      "8\n2\nawk: cannot open no (No such file or directory)\n2\n"
+    ]
+  ])
+
+  it("by the run, and others each time", async () => {
+    const command = "for i in 1 2; do awk 'BEGIN { srand(); print rand(), rand() }'; awk 'BEGIN { print rand() }'; done"
+    const [text] = await outcome(command)
+    expect(await outcome(command)).toEqual([text, 0])
+    expect(new Set(text.split(/\s/)).size).toBe(7)
   })
 })

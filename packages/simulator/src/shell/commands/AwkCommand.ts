@@ -1,31 +1,59 @@
 /**
  * awk, whose program is put as the interpreter's own one reads it: a field that is raised to a power, a file's name of
- * several parts, `/dev/stdout`, and separators that `-v` sets.
+ * several parts, `/dev/stdout`, separators that `-v` sets, the program of `-f`. Chance and time are the machine's; the
+ * original would ask the host.
  */
 import { defineCommand } from "just-bash"
+import type { Command } from "just-bash"
+import { fail } from "../ShellSession.ts"
+import type { ShellSession } from "../ShellSession.ts"
 import { withProgram } from "./Options.ts"
 
 const VALUES: Readonly<Record<string, number>> = { "-F": 1, "-v": 1, "-f": 1 }
 const SEPARATORS = /^(OFS|ORS|FS|RS)=(.*)$/s
 
-export const awkCommand = defineCommand("awk", (all, context) => {
-  const separators: Array<string> = []
-  const args: Array<string> = []
-  for (let at = 0; at < all.length; at++) {
-    const arg = all[at]!
-    if (!/^-./.test(arg) || arg === "--" || arg.startsWith("-f")) {
-      args.push(...all.slice(at))
-      break
+export const awkCommand = (session: ShellSession): Command =>
+  defineCommand("awk", async (all, context) => {
+    const begin: Array<string> = []
+    const args: Array<string> = []
+    const programs: Array<string> = []
+    let at = 0
+    for (; at < all.length && /^-./.test(all[at]!) && all[at] !== "--"; at++) {
+      const arg = all[at]!
+      const valued = arg in VALUES
+      const value = valued ? (all[++at] ?? "") : arg.slice(2)
+      const [, name, text] = (arg.startsWith("-v") && SEPARATORS.exec(value)) || []
+      if (name !== undefined) begin.push(`${name}="${text!.replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`)
+      else if (arg.startsWith("-f")) {
+        const program = await context.fs.readFile(context.fs.resolvePath(context.cwd, value)).catch(() => undefined)
+        if (program === undefined) return fail(`awk: cannot open ${value} (No such file or directory)`, 2)
+        programs.push(program)
+      } else args.push(...(valued ? [arg, value] : [arg]))
     }
-    const valued = arg in VALUES
-    const [, name, value] = (arg.startsWith("-v") && SEPARATORS.exec(valued ? (all[at + 1] ?? "") : arg.slice(2))) || []
-    if (name === undefined) args.push(...all.slice(at, at + (valued ? 2 : 1)))
-    else separators.push(`${name}="${value!.replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`)
-    if (valued) at++
-  }
-  const front = separators.length === 0 ? "" : `BEGIN{${separators.join(";")}} `
-  return context.origCommand!(withProgram(args, VALUES, (program) => front + awkProgram(program)))
-})
+    const rest = all.slice(at)
+    if (programs.length > 0) rest.unshift(programs.join("\n"))
+    const seconds = Math.floor(session.clock.now / 1000)
+    return context.origCommand!(
+      withProgram([...args, ...rest], VALUES, (program) => {
+        const written = awkProgram(program, seconds)
+        const chance = written.includes(CHANCE)
+        if (chance)
+          begin.push(`${CHANCE}state=${session.random() % 2147483646}+1`, `${CHANCE}fresh=${session.random()}`)
+        return `${chance ? chanceOf(seconds) : ""}${begin.length === 0 ? "" : `BEGIN{${begin.join(";")}} `}${written}`
+      })
+    )
+  })
+
+/** Begins the names of what the front of a program defines. */
+const CHANCE = "SHELL_CHANCE_"
+/** `rand`, and `srand` with and without a seed: without one it is the time, and the numbers are new ones each time. */
+const chanceOf = (seconds: number): string => `
+function ${CHANCE}rand() { return (${CHANCE}state = (${CHANCE}state * 16807) % 2147483647) / 2147483647 }
+function ${CHANCE}seed(shown, from, last) { last = ${CHANCE}shown + 0; ${CHANCE}shown = shown;
+  ${CHANCE}state = (int(from < 0 ? -from : from) * 48271 + 11) % 2147483646 + 1; return last }
+function ${CHANCE}srand(seed) { return ${CHANCE}seed(seed, seed) }
+function ${CHANCE}renew() { return ${CHANCE}seed(${seconds}, ${CHANCE}fresh += 1) }
+`
 
 const TOKEN = /"(?:\\.|[^"\\])*"|#[^\n]*|\$?[A-Za-z_]\w*|\$?\d[\w.]*|>>|\*\*|[ \t]+|\\\n|[^]/y
 const PATTERN = /\/(?:\\.|[^/\\\n])+\//y
@@ -46,7 +74,7 @@ const tokensOf = (program: string): Array<string> => {
   return tokens
 }
 
-const awkProgram = (program: string): string => {
+const awkProgram = (program: string, seconds: number): string => {
   const tokens = tokensOf(program)
   let written = ""
   let printing = false
@@ -67,6 +95,11 @@ const awkProgram = (program: string): string => {
     } else if (/^\$\w/.test(token) && (tokens[next] === "^" || tokens[next] === "**") && tokens[next + 1] !== "=") {
       // `$2^2` of the original is the field of a power.
       written += `(${token})`
+    } else if (tokens[next] === "(" && /^(s?rand|systime)$/.test(token)) {
+      const end = behind(tokens, next + 1)
+      const called = token === "srand" && tokens[end] === ")" ? "renew" : token
+      if (token === "systime" && tokens[end] === ")") [written, at] = [`${written}(${seconds})`, end]
+      else written += token === "systime" ? token : CHANCE + called
     } else written += token
   }
   return written

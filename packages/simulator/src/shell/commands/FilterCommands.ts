@@ -2,6 +2,7 @@
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { fail } from "../ShellSession.ts"
+import type { ShellSession } from "../ShellSession.ts"
 import { awkCommand } from "./AwkCommand.ts"
 import { cutCommand } from "./CutCommand.ts"
 import { bytesOf, Refusal, tool, withProgram } from "./Options.ts"
@@ -18,7 +19,7 @@ const SED = {
   "null-data": "z"
 }
 
-export const filterCommands: ReadonlyArray<Command> = [
+export const filterCommands = (session: ShellSession): ReadonlyArray<Command> => [
   /** `-i.bak` keeps what was there; the original ignores the suffix, and knows neither `-u` nor that `-i` takes `-s` along. */
   tool("sed", { flags: "nErsuz", valued: "efl", attached: "i", long: SED }, async (options, context) => {
     const suffix = options.value("i") ?? ""
@@ -35,17 +36,20 @@ export const filterCommands: ReadonlyArray<Command> = [
       ...options.operands
     ])
   }),
-  defineCommand("jq", (args, context) =>
-    context.origCommand!(
-      withProgram(args, JQ_VALUES, (program) =>
-        program.replace(
-          /"(?:\\.|[^"\\])*(?:"|$)|(?<![.$\w])unique(?![\w(:])|@csv(?!\s*")/g,
-          (found) => JQ[found] ?? found
+  ...["jq", "yq"].map((name) =>
+    defineCommand(name, (args, context) =>
+      context.origCommand!(
+        withProgram(args, JQ_VALUES, (program) =>
+          program.replace(
+            /"(?:\\.|[^"\\])*(?:"|$)|(?<![.$\w])(?:unique|now)(?![\w(:])|@csv(?!\s*")/g,
+            // The original would ask the host for the time.
+            (found) => (found === "now" ? `(${session.clock.now / 1000})` : (JQ[found] ?? found))
+          )
         )
       )
     )
   ),
-  awkCommand,
+  awkCommand(session),
   defineCommand("grep", (args, context) => {
     const has = (option: RegExp) => args.some((arg) => option.test(arg))
     if (has(/^-\w*F|^--fixed-strings$/)) return context.origCommand!(args)
