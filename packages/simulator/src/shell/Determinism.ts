@@ -32,6 +32,13 @@ export const determined = (script: ScriptNode): void =>
         break
       case "Pipeline": {
         const pipeline = node as unknown as PipelineNode
+        const [first] = pipeline.commands
+        // Behind `!` the interpreter reads `time` as the name of a command.
+        if (pipeline.negated && first?.type === "SimpleCommand" && nameOf(first) === "time" && first.args.length > 0) {
+          pipeline.timed = true
+          first.name = first.args.shift()!
+          named(first)
+        }
         pipeline.commands = pipeline.commands.map(replacingExec)
         if (pipeline.timed === true) {
           const inner = { ...pipeline, timed: false, negated: false }

@@ -21,6 +21,13 @@ describe("a name of several words:", () => {
     ['(c=(echo forked); "${c[@]}") & wait; a="x y"; "$a" 2>/dev/null; echo $?', "forked\n127\n"]
   ])
 
+  asBash([
+    [
+      'f() { echo in $1; sleep 1; return $2; }; ! time f x 3; echo $?; c=(f y 0); ! time "${c[@]}" | cat; echo $?',
+      "in x\n\nreal\t0m1.000s\nuser\t0m0.000s\nsys\t0m0.000s\n0\nin y\n\nreal\t0m1.000s\nuser\t0m0.000s\nsys\t0m0.000s\n1\n"
+    ]
+  ])
+
   it("runs on the machine's clock", async () => {
     const { exit } = await execute(runOf('run() { "$@"; }; run sleep 5; run run sleep 2'))
     expect(exit).toEqual({ at: START + 7000, code: 0 })

@@ -166,9 +166,10 @@ const DD = ["if", "of", "bs", "ibs", "obs", "count", "skip", "seek", "conv", "if
 const CONVERSIONS = ["notrunc", "ucase", "lcase", "fsync", "fdatasync", "noerror", "sparse"]
 const full = (to: string | undefined) => `error writing '${to ?? "standard output"}': No space left on device`
 
-/** `-5` is `-n5`; `head -c 5` and `tail +3` stay. */
+/** `-5` is `-n5`, `-5c` is `-c5`; `head -c 5` and `tail +3` stay. */
 const modern = (args: ReadonlyArray<string>): Array<string> =>
-  args.map((arg, index) => (/^-\d+$/.test(arg) && !/^-[nc]$/.test(args[index - 1] ?? "") ? `-n${arg.slice(1)}` : arg))
+  args.map((arg, at) => (/^-[nc]$/.test(args[at - 1] ?? "") ? arg : arg.replace(/^-(\d+)(c)?$/, modernOption)))
+const modernOption = (_: string, count: string, unit = "n"): string => `-${unit}${count}`
 
 const wanted = (options: Options): { unit: "n" | "c"; count: number; sign: string } => {
   const [unit, text] = options.given.findLast(([letter]) => letter === "n" || letter === "c") ?? ["n", "10"]

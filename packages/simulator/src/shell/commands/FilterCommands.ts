@@ -4,8 +4,10 @@ import type { Command, ResolvedCommandContext } from "just-bash"
 import { fail } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { awkCommand } from "./AwkCommand.ts"
+import { grepCommand } from "./GrepCommand.ts"
 import { cutCommand } from "./CutCommand.ts"
-import { bytesOf, Refusal, tool, withProgram } from "./Options.ts"
+import { jsonCommands } from "./JsonCommands.ts"
+import { bytesOf, Refusal, tool } from "./Options.ts"
 
 const SED = {
   quiet: "n",
@@ -23,45 +25,33 @@ export const filterCommands = (session: ShellSession): ReadonlyArray<Command> =>
   /** `-i.bak` keeps what was there; the original ignores the suffix, and knows neither `-u` nor that `-i` takes `-s` along. */
   tool("sed", { flags: "nErsuz", valued: "efl", attached: "i", long: SED }, async (options, context) => {
     const suffix = options.value("i") ?? ""
-    for (const name of suffix === "" ? [] : options.operands.slice(options.has("ef") ? 0 : 1)) {
+    const scripts = options.has("ef") ? 0 : 1
+    const files: Array<string> = []
+    let errors = ""
+    for (const name of options.operands.slice(scripts)) {
       const path = context.fs.resolvePath(context.cwd, name)
-      if (!(await context.fs.exists(path))) continue
+      if (name !== "-" && !(await context.fs.exists(path))) {
+        errors += `sed: can't read ${name}: No such file or directory\n`
+        continue
+      }
+      files.push(name)
+      if (suffix === "") continue
       const at = path.lastIndexOf("/") + 1
       const kept = suffix.includes("*") ? path.slice(0, at) + suffix.replaceAll("*", path.slice(at)) : path + suffix
       await context.fs.writeFile(kept, await bytesOf(context, name), "binary")
     }
     const meant = options.given.filter(([letter]) => letter !== "u" && !(letter === "s" && options.has("i")))
-    return context.origCommand!([
+    if (errors !== "" && files.length === 0) return { stdout: "", stderr: errors, exitCode: 2 }
+    const result = await context.origCommand!([
       ...meant.flatMap(([letter, value]) => ("efl".includes(letter) ? [`-${letter}`, value] : [`-${letter}`])),
-      ...options.operands
+      ...options.operands.slice(0, scripts),
+      ...files
     ])
+    return errors === "" ? result : { ...result, stderr: errors + result.stderr, exitCode: result.exitCode || 2 }
   }),
-  ...["jq", "yq"].map((name) =>
-    defineCommand(name, (args, context) =>
-      context.origCommand!(
-        withProgram(args, JQ_VALUES, (program) =>
-          program.replace(
-            /"(?:\\.|[^"\\])*(?:"|$)|(?<![.$\w])(?:unique|now)(?![\w(:])|@csv(?!\s*")/g,
-            // The original would ask the host for the time.
-            (found) => (found === "now" ? `(${session.clock.now / 1000})` : (JQ[found] ?? found))
-          )
-        )
-      )
-    )
-  ),
+  ...jsonCommands(session),
   awkCommand(session),
-  defineCommand("grep", (args, context) => {
-    const has = (option: RegExp) => args.some((arg) => option.test(arg))
-    if (has(/^-\w*F|^--fixed-strings$/)) return context.origCommand!(args)
-    const extended = has(/^-\w*[EP]|^--(extended|perl)-regexp$/)
-    const onlyMatching = has(/^-\w*o|^--only-matching$/)
-    return context.origCommand!(
-      args.map((arg) => {
-        const pattern = onlyMatching ? atLeastOne(arg, extended) : arg
-        return extended ? pattern : pattern.replace(/\\[^]/g, (found) => BASIC[found] ?? found)
-      })
-    )
-  }),
+  grepCommand,
   cutCommand,
   defineCommand("uniq", async (args, context) => {
     const result = await context.origCommand!(args)
@@ -109,32 +99,7 @@ export const filterCommands = (session: ShellSession): ReadonlyArray<Command> =>
   })
 ]
 
-/** What GNU's basic patterns have and the original's lack. */
-const BASIC: Readonly<Record<string, string>> = { "\\+": "\\{1,\\}", "\\?": "\\{0,1\\}" }
-
-/** `[0-9]*` where only what matches is told: what matches nothing ends the original, and is not told anyway. */
-const atLeastOne = (pattern: string, extended: boolean): string =>
-  /^(?:\[\^?\]?[^\]]*\]|\.|\\[wWsSdD]|[^-\\[\].*^$(){}|+?])\*$/.test(pattern)
-    ? `${pattern.slice(0, -1)}${extended ? "+" : "\\+"}`
-    : pattern
-
 const SEQ_FORMAT = /^(?:[^%]|%%)*%[-+ #0]*\d*(?:\.\d+)?[aefgAEFG](?:[^%]|%%)*$/
 
 const formatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
   context.exec!("printf", { cwd: context.cwd, args: [`${format}\n`, ...numbers] })
-
-/** What the original does otherwise: `unique` leaves the order as it was, `@csv` puts no text in quotes. */
-const JQ: Readonly<Record<string, string>> = {
-  unique: "unique_by(.)",
-  "@csv": `(map(if type == "string" then "\\"" + gsub("\\""; "\\"\\"") + "\\"" elif . == null then "" else tostring end) | join(","))`
-}
-
-/** Options of jq whose values are not the program, by how many they have. */
-const JQ_VALUES: Readonly<Record<string, number>> = {
-  "--arg": 2,
-  "--argjson": 2,
-  "--slurpfile": 2,
-  "--rawfile": 2,
-  "--indent": 1,
-  "-L": 1
-}

@@ -1,0 +1,53 @@
+/** Filters say what GNU's do: grep, sed, head, tail, jq. */
+import { describe } from "@effect/vitest"
+import { asBash } from "../support/Outcomes.ts"
+
+describe("a file that is not there:", () => {
+  asBash([
+    [
+      "sed -i s/a/b/ no; echo $?; echo a > f; sed s/a/b/ no f; echo $?",
+      "sed: can't read no: No such file or directory\n2\nb\nsed: can't read no: No such file or directory\n2\n"
+    ],
+    [
+      "for o in -r -q -s -rn; do grep $o a no; echo $?; done; echo a > f; grep a f no; grep -q a f no; echo $?",
+      "grep: no: No such file or directory\n2\ngrep: no: No such file or directory\n2\n2\ngrep: no: No such file or directory\n2\nf:a\ngrep: no: No such file or directory\n0\n"
+    ]
+  ])
+})
+
+describe("grep", () => {
+  const log = "mkdir d; printf 'loss: 1\\nacc: 2\\nlr: 3\\n' > d/log;"
+  asBash([
+    [
+      `${log} grep -e loss -e lr d/log; grep -v -e loss -e '^acc' d/log; printf 'x\\nacc' | grep -f - d/log`,
+      "loss: 1\nlr: 3\nlr: 3\nacc: 2\n"
+    ],
+    [
+      `${log} grep -H lr d/log; grep -1 acc d/log | wc -l; grep -r lr .; grep -rc lr; grep -rh lr .`,
+      "d/log:lr: 3\n3\n./d/log:lr: 3\nd/log:1\nlr: 3\n"
+    ],
+    [`${log} grep -oP '(?<=loss: )[0-9]+' d/log; grep -oE -e 'l.s' -e '[0-9]*' d/log | paste -sd,`, "1\nlos,1,2,3\n"],
+    [
+      `${log} grep --color=auto -is LOSS d/log; echo a-5 | grep -e -5; grep -n --include='l*' -r acc d`,
+      "loss: 1\na-5\nd/log:2:acc: 2\n"
+    ]
+  ])
+})
+
+describe("head and tail", () => {
+  asBash([["printf abcdef | tail -3c; printf abcdef | head -2c; seq 3 | tail -1; head -c -1 <<< x", "defab3\nx"]])
+})
+
+describe("jq reads its inputs", () => {
+  asBash([
+    [
+      "printf '1 2 3' > f; jq -n 'reduce inputs as $x (0; . + $x)' f; jq --null-input -c '[inputs]' < /dev/null; jq -n 1 f",
+      "6\n[]\n1\n"
+    ],
+    [
+      "echo 2 3 | jq -nc --arg k v 'def f(x): x + 1; {($k): [inputs | f(.)], inputs: \"inputs\"}'",
+      '{"v":[3,4],"inputs":"inputs"}\n'
+    ],
+    ["printf 'a,1\\nb,2\\n' | jq -Rnc '[inputs | split(\",\")]'", '[["a","1"],["b","2"]]\n']
+  ])
+})
