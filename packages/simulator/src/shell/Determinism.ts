@@ -3,7 +3,7 @@
  * same: `$RANDOM`, `$SECONDS`, `time`, `wait`, `$!`, `exec command`, `"${command[@]}"`. It applies to every part of every
  * script.
  */
-import { become, group, MARK, nameOf, statement, statementsOf, walk } from "./Syntax.ts"
+import { become, group, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, WordPart } from "./Syntax.ts"
 
 /** The variable that stands for `$!`: the interpreter's own is always 0. */
@@ -25,6 +25,10 @@ export const determined = (script: ScriptNode): void =>
       case "ArithmeticExpression":
         // The interpreter reads the text again where a `$name` is in it.
         if (/RANDOM|SECONDS/.test(String(node["originalText"]))) delete node["originalText"]
+        break
+      case "CommandSubstitution":
+      case "Subshell":
+        walk(node["body"], inSubshell)
         break
       case "SimpleCommand":
         if (nameOf(node as unknown as CommandNode) === "wait") node["name"] = commandWord("wait")
@@ -50,6 +54,14 @@ export const determined = (script: ScriptNode): void =>
       }
     }
   })
+
+/** What a subshell traps is not the script's. */
+const inSubshell = (node: Record<string, unknown>): void => {
+  const command = node as unknown as CommandNode
+  if (command.type !== "SimpleCommand" || nameOf(command) !== "trap") return
+  const [first] = command.args[0]?.parts ?? []
+  if (first?.type !== "SingleQuoted" || first.value !== MARK) command.args.unshift(word(MARK))
+}
 
 const isHostVariable = (name: unknown): name is string => name === "RANDOM" || name === "SECONDS"
 const reader = (name: string): string => MARK + name.toLowerCase()

@@ -24,7 +24,7 @@ import { plainly } from "./Console.ts"
 import { declared } from "./Declarations.ts"
 import { defaulted } from "./Defaults.ts"
 import { determined, leaving } from "./Determinism.ts"
-import { judged } from "./ExitStatus.ts"
+import { judged, STATUS } from "./ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./MachineFs.ts"
 import { wholeRanges } from "./Ranges.ts"
 import { grouped, probed } from "./Redirections.ts"
@@ -130,7 +130,8 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     // After an `exit` the interpreter has forgotten the variables, `$?` among them.
     const env = "?" in first.env ? first.env : session.exitVariables
     session.nextScript = "streamed"
-    const source = `${functions ?? ""}\n(exit ${code})\n${exitHandler}`
+    // Only an `exit` of the handler's own keeps it from the last line.
+    const source = `${functions ?? ""}\n(exit ${code})\n${exitHandler}\n${STATUS} ${code}`
     const last = await bash
       .exec(source, {
         env,
@@ -139,7 +140,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       })
       .catch(refused)
     flush(session, last)
-    return /\bexit\b/.test(exitHandler) ? last.exitCode : code
+    return last.exitCode
   })
   const endedAt = clock.now
   if (!met && code === NOT_FOUND) console.write(endedAt, LACKING, "text")

@@ -64,12 +64,21 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
     defineCommand("sync", async () => ok()),
     defineCommand("disown", async () => ok()),
     defineCommand("trap", async (all) => {
-      const args = all[0] === "--" ? all.slice(1) : all
+      const within = all[0] === MARK || session.console.job !== 0
+      const given = all[0] === MARK ? all.slice(1) : all
+      const args = given[0] === "--" ? given.slice(1) : given
       if (args.length === 0 || args[0] === "-l" || args[0] === "-p") return ok()
       const [handler = "", ...signals] = args
       for (const signal of signals) {
         const name = signal.toUpperCase().replace(/^SIG/, "")
         const number = signalOf(signal)
+        if (within) {
+          if (number !== 0 || handler === "" || handler === "-") continue
+          return {
+            ...ok(),
+            stderr: "trap: EXIT: of a subshell or job its handler does not run on a simulated machine\n"
+          }
+        }
         if (number === 0) session.exitHandler = handler === "-" ? "" : handler
         else if (number !== undefined && handler !== "-") session.handled.set(number, handler)
         else if (number !== undefined) session.handled.delete(number)
