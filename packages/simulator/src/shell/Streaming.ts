@@ -101,6 +101,7 @@ class Rewrite {
         if (command.assignments.some((one) => hasSubstitution(one))) wrap(command)
         return
       }
+      if (name === "exec") command.redirections = command.redirections.map(shown)
       if (name !== undefined && SILENT.has(name)) return
       if (name !== undefined && this.#functions.has(name) && command.redirections.every(isTransparent)) {
         command.name = { type: "Word", parts: [{ type: "Literal", value: MARK + name }] }
@@ -194,6 +195,10 @@ const isTransparent = (one: Redirection): boolean => {
   const part = one.target.parts[0]
   return part?.type === "Literal" && (part.value === "1" || part.value === "2")
 }
+
+/** `exec 3>&1`: what is written there later is written at once. */
+const shown = (one: Redirection): Redirection =>
+  (one.fd ?? 0) > 2 && one.operator === ">&" && isTransparent(one) ? { ...toConsole("2>>"), fd: one.fd } : one
 
 const toConsole = (operator: "&>>" | "2>>"): Redirection => ({
   type: "Redirection",

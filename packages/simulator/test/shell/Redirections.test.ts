@@ -1,6 +1,8 @@
 /** What is written lands where bash puts it, or fails as there. */
 import { describe, expect, it } from "@effect/vitest"
+import { execute } from "../../src/shell/Execution.ts"
 import { asBash, outcome } from "../support/Outcomes.ts"
+import { runOf, START } from "../support/Runs.ts"
 
 describe("a file in a directory that is not there:", () => {
   asBash([
@@ -69,5 +71,15 @@ describe("a function that exits writes to its file:", () => {
       'run() { "$@" >> a; }; f() { read -r l; echo "$l $X $*"; exit 3; }; run echo 1; (echo hi | X=2 run f q); (eval "echo e; exit 6" > b; echo no); cat a b',
       "1\nhi 2 q\ne\n"
     ]
+  ])
+})
+
+it("what a copy of stdout gets is there at once", async () => {
+  const command =
+    'exec 3>&1 4>&2; echo a >&3; log() { echo "[$*]" >&3; }; sleep 1; log b; x=$(log c; echo d); echo $x >&4'
+  const { chunks } = await execute(runOf(command))
+  expect(chunks.map(({ at, bytes }) => [at - START, Buffer.from(bytes).toString()])).toEqual([
+    [0, "a\n"],
+    [1000, "[b]\n[c]\nd\n"]
   ])
 })
