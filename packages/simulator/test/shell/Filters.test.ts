@@ -1,4 +1,4 @@
-/** Filters say what GNU's do: grep, sed, head, tail, jq. */
+/** Filters say what GNU's do: awk, grep, sed, head, tail, jq. */
 import { describe } from "@effect/vitest"
 import { asBash } from "../support/Outcomes.ts"
 
@@ -31,6 +31,12 @@ describe("grep", () => {
       `${log} grep --color=auto -is LOSS d/log; echo a-5 | grep -e -5; grep -n --include='l*' -r acc d`,
       "loss: 1\na-5\nd/log:2:acc: 2\n"
     ]
+  ])
+})
+
+describe("awk", () => {
+  asBash([
+    ['awk \'{ print length, length "x", length($1); n = length; if (length > 3) print n }\' <<< "ab cd"', "5 5x 2\n5\n"]
   ])
 })
 

@@ -95,6 +95,9 @@ const awkProgram = (program: string, seconds: number): string => {
     } else if (/^\$\w/.test(token) && (tokens[next] === "^" || tokens[next] === "**") && tokens[next + 1] !== "=") {
       // `$2^2` of the original is the field of a power.
       written += `(${token})`
+    } else if (token === "length" && tokens[next] !== "(") {
+      // The original takes a comma behind it for an argument.
+      written += "length($0)"
     } else if (tokens[next] === "(" && /^(s?rand|systime)$/.test(token)) {
       const end = behind(tokens, next + 1)
       const called = token === "srand" && tokens[end] === ")" ? "renew" : token
