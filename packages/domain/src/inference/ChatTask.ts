@@ -27,7 +27,8 @@ export const fit = (model: Model, request: ChatRequest, counted: number): Effect
   const promptTokens = counted + promptOverhead(request)
   const left = model.contextLength - promptTokens
   if (left < 1) {
-    const message = `The context of ${model.id} is ${model.contextLength} tokens, but the messages have more; shorten them`
+    // Clients know by these first words that they are to shorten what they send.
+    const message = `This model's maximum context length is ${model.contextLength} tokens. However, your messages have more; shorten them`
     return Effect.fail(new QuestionInvalid({ message, param: "messages", code: "context_length_exceeded" }))
   }
   const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)

@@ -64,8 +64,10 @@ export class Embeddings extends Context.Service<
           const most = counted > model.contextLength ? model.contextLength : MAX_TOKENS
           if (counted <= model.contextLength && total <= MAX_TOKENS) continue
           const [param, text] = request.alone ? ["input", "the text"] : [`input.${index}`, `text ${index}`]
-          const what = most === MAX_TOKENS ? "all texts of a request" : text
-          const message = `${model.id} takes ${most} tokens, but ${what} has more; shorten it or send less at once`
+          const message =
+            most === MAX_TOKENS
+              ? `${model.id} takes ${most} tokens, but all texts of a request have more; send less at once`
+              : `This model's maximum context length is ${most} tokens, however ${text} has more; shorten it`
           return yield* new QuestionInvalid({ message, param, code: "context_length_exceeded" })
         }
         return total

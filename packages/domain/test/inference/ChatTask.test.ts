@@ -16,7 +16,9 @@ it.effect("a prompt may fill the context but for one token", () =>
     for (const counted of [room, room + 1]) {
       expect(yield* Effect.flip(fit(model, request, counted))).toMatchObject({
         param: "messages",
-        code: "context_length_exceeded"
+        code: "context_length_exceeded",
+        // What LiteLLM and others know it by.
+        message: expect.stringContaining(`This model's maximum context length is ${model.contextLength} tokens`)
       })
     }
   })

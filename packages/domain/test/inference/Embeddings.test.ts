@@ -64,11 +64,11 @@ it.effect("a text that is too long is told by where it stands", () =>
     const ids = Array.from({ length: 101 }, (_, at) => at)
     const long = "x".repeat(101)
     for (const [input, param, said] of [
-      [long, "input", "the text has more"],
-      [ids, "input", "the text has more"],
-      [[long], "input.0", "text 0 has more"],
-      [["a", long], "input.1", "text 1 has more"],
-      [[[1], ids], "input.1", "text 1 has more"]
+      [long, "input", "tokens, however the text has more"],
+      [ids, "input", "tokens, however the text has more"],
+      [[long], "input.0", "tokens, however text 0 has more"],
+      [["a", long], "input.1", "tokens, however text 1 has more"],
+      [[[1], ids], "input.1", "tokens, however text 1 has more"]
     ] as const) {
       expect(yield* Effect.flip(embed(input, undefined))).toMatchObject({
         param,
