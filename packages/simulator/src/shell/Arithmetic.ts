@@ -1,7 +1,7 @@
 /**
  * Rewrites arithmetic that the interpreter gets wrong: `((n>=3))` is read as `n > =3`, `((!n))` and `((n - 1))` as two
  * subshells, `((n << 1))` as a here-document. A command within arithmetic would run in a shell of its own, without the
- * variables and functions of the script.
+ * variables and functions of the script, and without its quotes.
  */
 import { parse } from "just-bash"
 import { become, group, MARK, statement, statementsOf, walk } from "./Syntax.ts"
@@ -37,7 +37,7 @@ export const calculated = (script: ScriptNode): void => {
     if (node["type"] === "ArithmeticCommand") {
       const command = node as unknown as ArithmeticCommandNode
       command.expression = rejoined(command.expression)
-      const before = hoisted(command.expression)
+      const before = hoisted(command.expression, true)
       if (before.length > 0) become(node, group([...before, statement({ ...command })]))
     } else if (node["type"] === "ArithmeticExpansion") {
       const part = { ...node } as unknown as ArithmeticExpansionPart
@@ -88,12 +88,16 @@ const readAs = (text: string): Expression | undefined => {
 }
 
 /** Assigns what commands give to variables, and lets the expression read these. */
-const hoisted = (expression: Expression): Array<StatementNode> => {
-  const before: Array<StatementNode> = []
+const hoisted = (expression: Expression, inCommand = false): Array<StatementNode> => {
+  const sources = substitutionsOf(expression.originalText ?? "")
+  const before = based(expression, inCommand || sources.length > 0)
   walk(expression.expression, (node) => {
-    const source = String(node["command"])
+    const command = String(node["command"])
     // What `Determinism.ts` has put there needs nothing of the script.
-    if (node["type"] !== "ArithCommandSubst" || source.startsWith(MARK)) return
+    if (node["type"] !== "ArithCommandSubst" || command.startsWith(MARK)) return
+    // The interpreter has taken the quotes away.
+    const at = sources.findIndex((one) => bare(one) === bare(command))
+    const source = at < 0 ? command : sources.splice(at, 1)[0]!
     const name = `${VALUE}${before.length}`
     const assignment = statementsOf(`${name}=$(${source})`)
     calculated({ type: "Script", statements: assignment })
@@ -104,3 +108,42 @@ const hoisted = (expression: Expression): Array<StatementNode> => {
   if (before.length > 0) delete expression.originalText
   return before
 }
+
+const bare = (source: string): string => source.replace(/["'\\\s]/g, "")
+
+/** The commands of `$(...)` in a text: each ends where what it has is first a command. */
+const substitutionsOf = (text: string): Array<string> => {
+  const found: Array<string> = []
+  let room = MOST_READ * text.length
+  for (let at = text.indexOf("$("); at >= 0; at = text.indexOf("$(", at + 2)) {
+    for (let end = text.indexOf(")", at); end >= 0; end = text.indexOf(")", end + 1)) {
+      if ((room -= end - at) < 0) return found
+      if (!isReadable(`: ${text.slice(at, end + 1)}`)) continue
+      found.push(text.slice(at + 2, end).replace(/([<>]) =/g, "$1="))
+      at = end
+      break
+    }
+  }
+  return found
+}
+/** How often a text is parsed, so that a hostile one takes no longer than others of its length. */
+const MOST_READ = 20
+
+/** The interpreter knows of `10#${name}` only `10#$name`, and that not in `((...))`. So it is found before. */
+const based = (expression: Expression, inCommand: boolean): Array<StatementNode> => {
+  const { originalText = "" } = expression
+  const before: Array<StatementNode> = []
+  const text = originalText.replace(BASED, (_, base: string, braced: string | undefined, plain = braced) => {
+    const isName = /^\w+$/.test(plain)
+    if (isName && !inCommand) return `${base}$${plain}`
+    const name = `${VALUE}${before.length}`
+    if (!isName) before.push(...statementsOf(`${name}=\${${braced}}`))
+    before.push(...statementsOf(`${name}=$((${base}$${isName ? plain : name}))`))
+    return name
+  })
+  const other = text === originalText ? undefined : readAs(text)
+  if (other === undefined) return []
+  Object.assign(expression, other)
+  return before
+}
+const BASED = /(?<!\w)(\d+#)\$(?:\{([^{}]+)\}|(\w+))/g

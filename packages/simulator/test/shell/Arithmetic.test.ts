@@ -36,6 +36,19 @@ describe("what looks like something else:", () => {
   ])
 })
 
+describe("numbers with a base:", () => {
+  asBash([
+    [
+      "s=00099; n=$((10#${s})); echo $((n + 1)); (( 10#${s} > 98 && 10#$n == 99 )) && echo gt; h=08:09; echo $(( 10#${h%:*} * 60 + 10#${h#*:} ))",
+      "100\ngt\n489\n"
+    ],
+    [
+      "[[ step_00041.pt =~ ([0-9]+) ]]; printf '%05d\\n' $((10#${BASH_REMATCH[1]} + 1)); a=(08); (( n = 10#${a[0]} )); echo $n $(( 10#${n} + $(echo '1 2' | wc -w) ))",
+      "00042\n8 10\n"
+    ]
+  ])
+})
+
 describe("a command within arithmetic:", () => {
   asBash([
     ["t=10; echo $(( $(echo $t) - 3 )); e=$(($(echo $t)*`echo $t`)); echo $e", "7\n100\n"],
@@ -44,6 +57,17 @@ describe("a command within arithmetic:", () => {
     ["n=2; if (( $(seq $n | wc -l) >= n )); then echo $(( $(echo $((n+1))) + $n )); fi", "5\n"],
     ['s=4; x="a$(( ($(echo $s) + 1) * $s ))b"; echo $x; (echo $(( $(echo $s) / 2 ))) & wait', "a20b\n2\n"],
     ["set -e; s=$(date +%s); echo $(( $(date +%s) - s )) $(( $(date +%s) - $s ))", "0 0\n"]
+  ])
+
+  asBash([
+    [
+      'v=0.5; if (( $(awk "BEGIN{print ($v < 0.95)}") )); then echo lt; fi; (( $(echo "$v >= 0.9" | awk \'{ print ($1 >= $3) }\') )) || echo no',
+      "lt\nno\n"
+    ],
+    [
+      'echo $(( $(echo "$(echo "3 4" | cut -d" " -f2)") + $(ls "no such" 2>/dev/null | wc -l) )); (( $(echo \'a  b\' | wc -c) == 5 )) && echo 5',
+      "4\n5\n"
+    ]
   ])
 
   it("reads the machine's clock and chance", async () => {
