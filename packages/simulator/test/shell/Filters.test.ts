@@ -36,7 +36,18 @@ describe("grep", () => {
 
 describe("awk", () => {
   asBash([
-    ['awk \'{ print length, length "x", length($1); n = length; if (length > 3) print n }\' <<< "ab cd"', "5 5x 2\n5\n"]
+    [
+      'awk \'{ print length, length "x", length($1); n = length; if (length > 3) print n }\' <<< "ab cd"',
+      "5 5x 2\n5\n"
+    ],
+    [
+      "awk 'NR==FNR { a[$1]; next } $1 in a' <(echo x) <(printf 'x 1\\ny 2\\n'); awk 'BEGIN { b[1]\nb[2] } END { for (k in b) n++; print n }' < /dev/null",
+      "x 1\n2\n"
+    ],
+    [
+      "echo a,b > f; awk '{ print $2, n }' FS=, OFS=: n=3 f; echo '{ print $1 n }' > p; awk -f p n=4 f; awk '{ print NR, $1 }' OFS=- <<< x",
+      "b:3\na,b4\n1-x\n"
+    ]
   ])
 })
 

@@ -1,7 +1,7 @@
 /**
  * awk, whose program is put as the interpreter's own one reads it: a field that is raised to a power, a file's name of
- * several parts, `/dev/stdout`, separators that `-v` sets, the program of `-f`. Chance and time are the machine's; the
- * original would ask the host.
+ * several parts, `/dev/stdout`, an element that is only named, separators that are given as arguments, the program of
+ * `-f`. Chance and time are the machine's; the original would ask the host.
  */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
@@ -17,13 +17,17 @@ export const awkCommand = (session: ShellSession): Command =>
     const begin: Array<string> = []
     const args: Array<string> = []
     const programs: Array<string> = []
+    const assign = (assignment: string) => {
+      const [, name, text] = SEPARATORS.exec(assignment) ?? []
+      if (name === undefined) args.push("-v", assignment)
+      else begin.push(`${name}="${text!.replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`)
+    }
     let at = 0
     for (; at < all.length && /^-./.test(all[at]!) && all[at] !== "--"; at++) {
       const arg = all[at]!
       const valued = arg in VALUES
       const value = valued ? (all[++at] ?? "") : arg.slice(2)
-      const [, name, text] = (arg.startsWith("-v") && SEPARATORS.exec(value)) || []
-      if (name !== undefined) begin.push(`${name}="${text!.replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`)
+      if (arg.startsWith("-v")) assign(value)
       else if (arg.startsWith("-f")) {
         const program = await context.fs.readFile(context.fs.resolvePath(context.cwd, value)).catch(() => undefined)
         if (program === undefined) return fail(`awk: cannot open ${value} (No such file or directory)`, 2)
@@ -31,6 +35,9 @@ export const awkCommand = (session: ShellSession): Command =>
       } else args.push(...(valued ? [arg, value] : [arg]))
     }
     const rest = all.slice(at)
+    // What is assigned in front of the first file is so from the beginning.
+    while (/^[A-Za-z_]\w*=/.test(rest[programs.length > 0 ? 0 : 1] ?? ""))
+      assign(rest.splice(programs.length > 0 ? 0 : 1, 1)[0]!)
     if (programs.length > 0) rest.unshift(programs.join("\n"))
     const seconds = Math.floor(session.clock.now / 1000)
     return context.origCommand!(
@@ -79,8 +86,19 @@ const awkProgram = (program: string, seconds: number): string => {
   let written = ""
   let printing = false
   let depth = 0
+  let begins = true
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at]!
+    const end = begins ? namedUntil(tokens, at) : at
+    if (end > at) {
+      // An element that is only named is there from then on.
+      const element = tokens.slice(at, end).join("")
+      written += `${element} = ${element}`
+      at = end - 1
+      begins = false
+      continue
+    }
+    if (!isBlank(token)) begins = /^[;{}\n]$/.test(token)
     if (token === "print" || token === "printf") [printing, depth] = [true, 0]
     else if (/^[;{}\n]$/.test(token)) printing = false
     else if (token === "(") depth++
@@ -106,6 +124,14 @@ const awkProgram = (program: string, seconds: number): string => {
     } else written += token
   }
   return written
+}
+
+/** The end of `name[...]` that is a statement of its own. */
+const namedUntil = (tokens: ReadonlyArray<string>, at: number): number => {
+  if (!/^[A-Za-z_]\w*$/.test(tokens[at]!) || tokens[at + 1] !== "[") return at
+  const end = tokens.indexOf("]", at) + 1
+  const isSimple = end > 0 && !tokens.slice(at + 2, end).includes("[")
+  return isSimple && /^[;}\n]$/.test(tokens[behind(tokens, end)] ?? "") ? end : at
 }
 
 /** The texts, fields and names that stand side by side; the original takes the first one alone. */
