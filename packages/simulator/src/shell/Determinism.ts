@@ -1,6 +1,6 @@
 /**
  * Rewrites what would ask the host for time or chance, or what the interpreter lacks, so that one script always does the
- * same: `$RANDOM`, `$SECONDS`, `time`, `wait`, `$!`, `exec command`, `"${command[@]}"`. It applies to every part of every
+ * same: `$RANDOM`, `$SECONDS`, `$EPOCHSECONDS`, `time`, `wait`, `$!`, `exec command`, `"${command[@]}"`. It applies to every part of every
  * script.
  */
 import { become, group, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
@@ -63,7 +63,8 @@ const inSubshell = (node: Record<string, unknown>): void => {
   if (first?.type !== "SingleQuoted" || first.value !== MARK) command.args.unshift(word(MARK))
 }
 
-const isHostVariable = (name: unknown): name is string => name === "RANDOM" || name === "SECONDS"
+const HOST_VARIABLES: ReadonlySet<unknown> = new Set(["RANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME"])
+const isHostVariable = (name: unknown): name is string => HOST_VARIABLES.has(name)
 const reader = (name: string): string => MARK + name.toLowerCase()
 const commandWord = (name: string) => ({ type: "Word", parts: [{ type: "Literal", value: MARK + name }] })
 

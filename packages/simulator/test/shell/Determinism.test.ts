@@ -34,6 +34,12 @@ describe("a name of several words:", () => {
   })
 })
 
+describe("the machine's time in variables:", () => {
+  asBash([
+    ["s=$EPOCHSECONDS; sleep 2; echo $s $((EPOCHSECONDS - s)) $EPOCHREALTIME", "1700000000 2 1700000002.000000\n"]
+  ])
+})
+
 describe("tools ask the machine for the time:", () => {
   asBash([
     [

@@ -47,6 +47,8 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
       return { stdout: "", stderr: `\nreal\t${real}\nuser\t0m0.000s\nsys\t0m0.000s\n`, exitCode: Number(code) }
     }),
     defineCommand(`${MARK}random`, async () => ok(`${session.random() & 0x7fff}\n`)),
+    defineCommand(`${MARK}epochseconds`, async () => ok(`${Math.floor(clock.now / 1000)}\n`)),
+    defineCommand(`${MARK}epochrealtime`, async () => ok(`${(clock.now / 1000).toFixed(6)}\n`)),
     defineCommand(`${MARK}seconds`, async () => ok(`${Math.floor((clock.now - session.run.startedAt) / 1000)}\n`))
   ]
 }
