@@ -58,7 +58,11 @@ export class MachineFs extends InMemoryFs {
     if (path === CONSOLE || path === STDERR) return this.#show(content, options)
     if (keepsNothing(path)) return
     const place = await this.#writable(path, content)
-    if (place !== undefined) await super.writeFile(place, content, options)
+    if (place === undefined) return
+    const before = await super.stat(place).catch(() => undefined)
+    await super.writeFile(place, content, options)
+    // What is written anew keeps its mode.
+    if (before !== undefined) await super.chmod(place, before.mode & 0o7777)
   }
 
   override async appendFile(path: string, content: FileContent, options?: WriteOptions): Promise<void> {

@@ -55,6 +55,15 @@ describe("a file in a directory that is there:", () => {
   ])
 })
 
+describe("a file that is written anew keeps its mode:", () => {
+  asBash([
+    [
+      "echo a > f; stat -c %a f; chmod 750 f; echo b > f; sed -i s/b/c/ f; echo d >> f; cat f; stat -c %a f; echo e > g; stat -c %a g",
+      "644\nc\nd\n750\n644\n"
+    ]
+  ])
+})
+
 describe("a function that exits writes to its file:", () => {
   asBash([
     [
