@@ -4,7 +4,7 @@
  * script.
  */
 import { become, group, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
-import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, WordPart } from "./Syntax.ts"
+import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, WordNode, WordPart } from "./Syntax.ts"
 
 /** The variable that stands for `$!`: the interpreter's own is always 0. */
 export const LAST_JOB = "SHELL_LAST_JOB"
@@ -32,6 +32,7 @@ export const determined = (script: ScriptNode): void =>
         break
       case "SimpleCommand":
         if (nameOf(node as unknown as CommandNode) === "wait") node["name"] = commandWord("wait")
+        byPath(node as unknown as SimpleCommandNode)
         named(node as unknown as SimpleCommandNode)
         break
       case "Pipeline": {
@@ -41,6 +42,7 @@ export const determined = (script: ScriptNode): void =>
         if (pipeline.negated && first?.type === "SimpleCommand" && nameOf(first) === "time" && first.args.length > 0) {
           pipeline.timed = true
           first.name = first.args.shift()!
+          byPath(first)
           named(first)
         }
         pipeline.commands = pipeline.commands.map(replacingExec)
@@ -66,7 +68,21 @@ const inSubshell = (node: Record<string, unknown>): void => {
 const HOST_VARIABLES: ReadonlySet<unknown> = new Set(["RANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME"])
 const isHostVariable = (name: unknown): name is string => HOST_VARIABLES.has(name)
 const reader = (name: string): string => MARK + name.toLowerCase()
-const commandWord = (name: string) => ({ type: "Word", parts: [{ type: "Literal", value: MARK + name }] })
+const commandWord = (name: string): WordNode => ({ type: "Word", parts: [{ type: "Literal", value: MARK + name }] })
+
+/** Runs a file by its path as a script like any other: the interpreter alone would run it as it is written. */
+export const BY_PATH = `${MARK}path`
+const byPath = (command: SimpleCommandNode): void => {
+  const [first] = command.name?.parts ?? []
+  if (command.name?.parts.some(hasSlash) !== true) return
+  if (first?.type === "Literal" && /^\/(usr\/)?bin\//.test(first.value)) return
+  command.args.unshift(word(BY_PATH), command.name)
+  command.name = { type: "Word", parts: [{ type: "Literal", value: "bash" }] }
+}
+const hasSlash = (part: WordPart): boolean =>
+  part.type === "DoubleQuoted"
+    ? part.parts.some(hasSlash)
+    : (part.type === "Literal" || part.type === "SingleQuoted") && part.value.includes("/")
 
 /** The interpreter reads the name of a command as one word. Where it is empty, the words behind it begin with the name. */
 const named = (command: SimpleCommandNode): void => {
@@ -100,5 +116,7 @@ const replacingExec = (command: CommandNode): CommandNode => {
   if (command.type !== "SimpleCommand" || nameOf(command) !== "exec") return command
   const [name, ...args] = command.args
   if (name === undefined) return command
-  return group([statement({ ...command, name, args }), ...statementsOf("exit")])
+  const replacing = { ...command, name, args }
+  byPath(replacing)
+  return group([statement(replacing), ...statementsOf("exit")])
 }

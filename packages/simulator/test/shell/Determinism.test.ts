@@ -34,6 +34,33 @@ describe("a name of several words:", () => {
   })
 })
 
+describe("a script that is run by its path is one like any other:", () => {
+  const script =
+    "echo 'set -u; f() { echo \"${1:-none}\"; return 3; }; f $1 || echo r $0 $#; exit 4' > s.sh; chmod +x s.sh;"
+  asBash([
+    [
+      `${script} ./s.sh a b; echo $?; ./s.sh "" > out || cat out; (./s.sh x) | cat; mkdir d; cd d; "$(dirname "$PWD")/s.sh" y; exec ../s.sh z`,
+      "a\nr ./s.sh 2\n4\nnone\nr ./s.sh 1\nx\nr ./s.sh 1\ny\nr /workspace/s.sh 1\nz\nr ../s.sh 1\n",
+      4
+    ],
+    [
+      `${script} X=1 timeout 9 ./s.sh t; ./s.sh j & wait $!; echo $?; ./no; echo $?; : > n; ./n; echo $?; echo 'cat; echo $X' > s.sh; echo in | X=2 ./s.sh; /usr/bin/env X=3 ./s.sh < /dev/null; "$PWD"/../bin/echo hi`,
+      "t\nr ./s.sh 1\nj\nr ./s.sh 1\n4\nbash: ./no: No such file or directory\n127\nbash: ./n: Permission denied\n126\nin\n2\n3\nhi\n"
+    ]
+  ])
+
+  it("on the machine's clock and chance, line by line", async () => {
+    const command =
+      "echo 'echo $SECONDS; sleep 2; echo $((SECONDS + 0 * RANDOM))' > s.sh; chmod +x s.sh; ./s.sh; echo $RANDOM"
+    const { chunks, exit } = await execute(runOf(command))
+    expect(chunks.map(({ at }) => at)).toEqual([START, START + 2000])
+    expect(exit?.code).toBe(0)
+    expect((await outcome("echo 'echo $RANDOM' > s.sh; chmod +x s.sh; ./s.sh"))[0]).toBe(
+      (await outcome("echo $RANDOM"))[0]
+    )
+  })
+})
+
 describe("the machine's time in variables:", () => {
   asBash([
     ["s=$EPOCHSECONDS; sleep 2; echo $s $((EPOCHSECONDS - s)) $EPOCHREALTIME", "1700000000 2 1700000002.000000\n"]

@@ -1,6 +1,7 @@
 /** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
 import { decodeBytesToUtf8, defineCommand, latin1FromBytes } from "just-bash"
-import type { Command } from "just-bash"
+import type { Command, ResolvedCommandContext } from "just-bash"
+import { BY_PATH } from "../Determinism.ts"
 import { STATUS } from "../ExitStatus.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
 import { MARK } from "../Syntax.ts"
@@ -120,12 +121,19 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
     }),
     ...["bash", "sh"].map((name) =>
       defineCommand(name, async (all, context) => {
+        const given = all[0] === MARK ? all.slice(1) : all
+        const byPath = given[0] === BY_PATH
+        const args = byPath ? given.slice(1) : given
+        const path = context.fs.resolvePath(context.cwd, args[0] ?? "")
+        if (byPath && /^\/(usr\/)?bin\//.test(path))
+          return context.exec!(quoted(path), { ...processOf(context), args: args.slice(1) })
+        const stat = byPath ? await context.fs.stat(path).catch(() => undefined) : undefined
+        if (byPath && stat === undefined) return fail(`bash: ${args[0]}: No such file or directory`, 127)
+        if (stat?.isDirectory === true) return fail(`bash: ${args[0]}: Is a directory`, 126)
+        if (stat !== undefined && (stat.mode & 0o111) === 0) return fail(`bash: ${args[0]}: Permission denied`, 126)
         session.nextScript = all[0] === MARK ? "streamed" : "captured"
-        return (
-          context.origCommand?.(
-            shellArguments(all[0] === MARK ? all.slice(1) : all, () => decodeBytesToUtf8(context.stdin))
-          ) ?? fail(`${name}: not available`, 127)
-        )
+        const shown = byPath ? args : shellArguments(args, () => decodeBytesToUtf8(context.stdin))
+        return context.origCommand?.(shown) ?? fail(`${name}: not available`, 127)
       })
     ),
     ...["nohup", "nice", "stdbuf"].map((name) =>
@@ -135,18 +143,19 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         while (rest[0]?.startsWith("-") === true) if (rest.shift() === "-n") rest.shift()
         const [command, ...args] = rest
         if (command === undefined) return fail(`${name}: missing operand`, 125)
-        const stdin = latin1FromBytes(context.stdin)
-        return context.exec!(quoted(command), {
-          cwd: context.cwd,
-          env: context.exportedEnv ?? {},
-          args,
-          stdin,
-          stdinKind: "bytes"
-        })
+        return context.exec!(quoted(command), { ...processOf(context), args })
       })
     )
   ]
 }
+
+/** What a command hands on to one that it runs. */
+const processOf = (context: ResolvedCommandContext) => ({
+  cwd: context.cwd,
+  env: context.exportedEnv ?? {},
+  stdin: latin1FromBytes(context.stdin),
+  stdinKind: "bytes" as const
+})
 
 /** Events that the interpreter does not tell. */
 const NEVER_RUN: ReadonlySet<string> = new Set(["ERR", "DEBUG", "RETURN"])
