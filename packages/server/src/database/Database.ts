@@ -18,6 +18,7 @@ import { addressOf } from "./DatabaseAddress.ts"
 import { DatabaseUnreachable, DataDirectoryBroken, DataDirectoryUnusable, MigrationFailed } from "./DatabaseErrors.ts"
 import type { DatabaseFailure } from "./DatabaseErrors.ts"
 import { DatabaseLoss, Loss } from "./DatabaseLoss.ts"
+import { reasonOf } from "./DatabaseRefusal.ts"
 import { lockDataDirectory } from "./DataLock.ts"
 import { isFile, makeDirectory } from "./Directory.ts"
 import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
@@ -189,14 +190,3 @@ const migrated = (client: PgClient.PgClient) =>
     Effect.provideService(SqlClient.SqlClient, client),
     Effect.mapError((error) => new MigrationFailed({ reason: reasonOf(error) }))
   )
-
-/** What went wrong in a few words, from the innermost cause that says something; drivers put no secret there. */
-const reasonOf = (cause: unknown): string => {
-  let reason = "unknown"
-  for (let at: unknown = cause, depth = 0; at instanceof Error && depth < MAX_DEPTH; at = at.cause, depth++) {
-    if (at.message !== "") reason = at.message
-    if ("code" in at && typeof at.code === "string") reason = at.message === "" ? at.code : `${at.message} (${at.code})`
-  }
-  return reason
-}
-const MAX_DEPTH = 8

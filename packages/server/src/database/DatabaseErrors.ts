@@ -57,6 +57,15 @@ export class DatabaseLost extends Schema.TaggedError<DatabaseLost>()("DatabaseLo
   }
 }
 
+/** It is open, and does not do what a server needs of it. `reason`: its own words. */
+export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The database does not do what was asked of it: ${this.reason}. Give it room and a role that may write, and try again.`
+  }
+}
+
 /** The schema could not be brought up to date. */
 export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
   reason: Schema.String

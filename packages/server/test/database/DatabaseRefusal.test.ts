@@ -1,0 +1,50 @@
+/** A database that is there and refuses: who starts or administers a server is told its words, whoever ran the statement. */
+import { expect, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { createWorkspace } from "@sluice/server/Admin"
+import { parse } from "@sluice/server/Config"
+import { postgres } from "@sluice/server/database/Database"
+import { DatabaseRefused } from "@sluice/server/database/DatabaseErrors"
+import { refusalTold } from "@sluice/server/database/DatabaseRefusal"
+import { serve } from "@sluice/server/Serve"
+import { Effect, Redacted, Result } from "effect"
+import { describeOnPostgres, freshDatabase } from "../../../../test/support/Postgres.ts"
+
+const READ_ONLY =
+  /^The database does not do what was asked of it: cannot execute \w+ in a read-only transaction \(25006\)\. Give it room and/
+
+describeOnPostgres("A database that may only be read", () => {
+  it.live("is told by a server that starts, and by its administration", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase
+      const databaseUrl = Redacted.make(url)
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
+      }).pipe(Effect.provide(postgres({ url: databaseUrl })))
+
+      const key = "svc_live_readonly00000000000000000000000000"
+      const config = Result.getOrThrow(
+        parse({
+          port: "0",
+          "database-url": url,
+          "bootstrap-key": key,
+          "master-key": Buffer.alloc(32, 7).toString("base64")
+        })
+      )
+      const started = yield* Effect.flip(serve(config, () => Effect.void))
+      expect(started.message).toMatch(READ_ONLY)
+      const made = yield* Effect.flip(createWorkspace({ data: "unused", databaseUrl }, "acme"))
+      expect(made.message).toMatch(READ_ONLY)
+    })
+  )
+})
+
+it.effect("Another failure, and another defect, stay what they are", () =>
+  Effect.gen(function* () {
+    expect(yield* Effect.flip(refusalTold(Effect.fail("mine")))).toBe("mine")
+    const defect = yield* Effect.catchDefect(refusalTold(Effect.die("broken")), (told) => Effect.succeed(told))
+    expect(defect).toBe("broken")
+    expect(defect).not.toBeInstanceOf(DatabaseRefused)
+  })
+)
