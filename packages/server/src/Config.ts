@@ -101,9 +101,11 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     const text = given[name] ?? "false"
     return check(SWITCH.test(text), /^(true|1)$/.test(text), `--${name} is true or false.`)
   }
-  const host = given.host ?? "127.0.0.1"
+  // An address may be written as in a URL.
+  const host = (given.host ?? "127.0.0.1").replace(/^\[(.+)\]$/, "$1")
+  check(host.trim() !== "", undefined, "--host must be an address or a name of this machine.")
   check(
-    allowed("allow-remote") || isLoopback(host),
+    allowed("allow-remote") || isLoopback(host) || host.trim() === "",
     undefined,
     `--host ${host} lets other machines in. If you mean it, add --allow-remote, and --allowed-hosts with the names they will use.`
   )

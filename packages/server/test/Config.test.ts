@@ -22,7 +22,11 @@ describe("Config", () => {
       expect(issuesOf({ host })[0]).toContain("--allow-remote")
       expect(issuesOf({ host, "allow-remote": "true" })).toEqual([])
     }
-    for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1"]) expect(issuesOf({ host })).toEqual([])
+    for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"]) expect(issuesOf({ host })).toEqual([])
+    for (const host of ["", " "]) {
+      expect(issuesOf({ host })).toEqual(["--host must be an address or a name of this machine."])
+    }
+    expect(Result.getOrThrow(parse({ host: "[::1]" })).host).toBe("::1")
   })
 
   it("follows links of callers only where that is said, and inside only where that is said as well", () => {
