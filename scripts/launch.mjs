@@ -71,7 +71,8 @@ const isInstalled = () => {
 
 const pinnedNode = () => {
   const pinned = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node")
-  if (existsSync(pinned)) return pinned
+  // An install that broke off may leave an empty file: run as a program, it would do nothing and succeed.
+  if (existsSync(pinned) && statSync(pinned).size > 0) return pinned
   if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath
   return fail(
     "the npm package `node` has no program (were its install scripts refused?); use Node 24, or run npm ci again"
