@@ -1,4 +1,8 @@
-/** Whether the database answers, and can be written to. */
+/**
+ * Whether the database answers, and can be written to: on the connections of requests and on those of batches, of which a
+ * PostgreSQL without a free place may refuse the one and keep the other.
+ */
+import { BatchSql } from "@sluice/domain/database/Clients"
 import { StoreWrites } from "@sluice/domain/database/StoreWrites"
 import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,11 +19,14 @@ export class StoreProbe extends Context.Service<
     StoreProbe,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const batch = yield* BatchSql
       const writes = yield* StoreWrites
+      const mode = sql<{ readonly mode: string }>`select current_setting('transaction_read_only') as mode`
       return StoreProbe.of({
-        answers: Effect.flatMap(
-          sql<{ readonly mode: string }>`select current_setting('transaction_read_only') as mode`,
-          ([row]) => (row?.mode === "on" || writes.refused() ? Effect.fail(new StoreReadOnly()) : Effect.void)
+        answers: Effect.all([mode, batch`select 1`], { concurrency: 2 }).pipe(
+          Effect.flatMap(([[row]]) =>
+            row?.mode === "on" || writes.refused() ? Effect.fail(new StoreReadOnly()) : Effect.void
+          )
         )
       })
     })
