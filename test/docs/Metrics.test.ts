@@ -1,6 +1,6 @@
 /** docs/metrics.md lists what there is, as the code says it, and its examples ask for nothing else. */
-import * as DomainMeters from "@sluice/domain/observation/Meters"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
@@ -9,8 +9,8 @@ import { join } from "node:path"
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "metrics.md"), "utf8")
 
 const families = Effect.gen(function* () {
-  return [...Object.values(yield* ServerMeters.ServerMeters), ...Object.values(yield* DomainMeters.Meters)]
-}).pipe(Effect.provide(ServerMeters.layer))
+  return [...Object.values(yield* ServerMetrics.ServerMetrics), ...Object.values(yield* DomainMetrics.Metrics)]
+}).pipe(Effect.provide(ServerMetrics.layer))
 
 describe("docs/metrics.md", () => {
   it.effect("has a row for each metric, and no other", () =>

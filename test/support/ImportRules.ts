@@ -185,7 +185,7 @@ const RANKS: Readonly<Record<string, number>> = {
   files: 0,
   idempotency: 0,
   limits: 0,
-  observation: 0,
+  metrics: 0,
   requests: 0,
   billing: 1,
   environments: 2,

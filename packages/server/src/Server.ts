@@ -35,7 +35,7 @@ import { FirstStart } from "./FirstStart.ts"
 import { hostRule } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
 import { allRoutes, serveRoutes } from "./http/Routes.ts"
-import * as ServerMeters from "./metrics/ServerMeters.ts"
+import * as ServerMetrics from "./metrics/ServerMetrics.ts"
 import * as RedisRateLimits from "./limits/RedisRateLimits.ts"
 import { faultyPorts } from "./simulation/FaultyPorts.ts"
 import { readScenario, type ScenarioInvalid } from "./simulation/ScenarioSource.ts"
@@ -109,7 +109,7 @@ export const server = (
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(Layer.mergeAll(database, NodeTokens.loaded)),
     Layer.provideMerge(catalog),
-    Layer.provideMerge(Layer.mergeAll(ServerMeters.layer, storeWritesWatched)),
+    Layer.provideMerge(Layer.mergeAll(ServerMetrics.layer, storeWritesWatched)),
     // Nothing exports traces yet: spans would be made for nobody.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )

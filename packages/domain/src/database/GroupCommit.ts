@@ -8,7 +8,7 @@
  */
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
-import { Meters } from "../observation/Meters.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 import { isStoreAway } from "./StoreAway.ts"
 import { StoreWrites } from "./StoreWrites.ts"
 
@@ -41,11 +41,11 @@ export const make = <I, O, E, R>(
 ): Effect.Effect<GroupCommit<I, O, E>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const run = Effect.runForkWith(yield* Effect.context<R>())
-    const meters = yield* Meters
+    const metrics = yield* Metrics
     const writes = yield* StoreWrites
-    const waitingRows = meters.commitWaiting.of(options.name)
-    const flushedRows = meters.commitRows.of(options.name)
-    const flushes = meters.commitFlushes.of(options.name)
+    const waitingRows = metrics.commitWaiting.of(options.name)
+    const flushedRows = metrics.commitRows.of(options.name)
+    const flushes = metrics.commitFlushes.of(options.name)
     const queues = new Map<string, Array<Waiting<I, O, E>>>()
     let busy = false
     let idle: Array<() => void> = []

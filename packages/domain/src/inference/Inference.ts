@@ -15,7 +15,7 @@ import { ImageFetch } from "./ImageFetch.ts"
 import { ModelNotFound, type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
-import { makeModelMeters, type Watch } from "./ModelMeters.ts"
+import { makeModelMetrics, type Watch } from "./ModelMetrics.ts"
 import { type ChatEvent, type Model, ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
 import { onward, ready } from "./Onward.ts"
 import { Production, type SaidChoice } from "./Production.ts"
@@ -70,12 +70,12 @@ export class Inference extends Context.Service<
       const metering = yield* Metering
       const tokens = yield* Tokens
       const images = yield* ImageFetch
-      const meters = yield* makeModelMeters
+      const metrics = yield* makeModelMetrics
       const clock = yield* Clock.Clock
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
       const withinLimit = yield* makeAnswerLimit
       const catalog = new Map(provider.models.map((model) => [model.id, model]))
-      for (const id of catalog.keys()) meters(id)
+      for (const id of catalog.keys()) metrics(id)
 
       const model = (id: string): Effect.Effect<Model, ModelNotFound> => {
         const found = catalog.get(id)
@@ -162,7 +162,7 @@ export class Inference extends Context.Service<
         isGone: () => boolean
       ) =>
         Effect.uninterruptibleMask((restore) => {
-          const watch = meters(task.model.id).watch(clock, emit !== undefined)
+          const watch = metrics(task.model.id).watch(clock, emit !== undefined)
           const answered = Effect.flatMap(
             metering.reserve(charge, tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices)),
             (reservation) => {

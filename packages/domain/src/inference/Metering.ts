@@ -17,7 +17,7 @@ import { saidAgain } from "../database/SaidAgain.ts"
 import type { Share } from "./CreditBlock.ts"
 import { makeCreditBlocks } from "./CreditBlocks.ts"
 import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
-import { makeModelMeters } from "./ModelMeters.ts"
+import { makeModelMetrics } from "./ModelMetrics.ts"
 import { MeteringStore, type MeterOutcome, type MeterRow } from "./MeteringStore.ts"
 
 /** When a hold whose request never ended is released: longer than any answer takes. */
@@ -64,7 +64,7 @@ export class Metering extends Context.Service<
     Metering,
     Effect.gen(function* () {
       const store = yield* MeteringStore
-      const meters = yield* makeModelMeters
+      const metrics = yield* makeModelMetrics
       const clock = yield* Clock.Clock
       const { scale } = yield* Replica
       const holdExpiresMs = scale * HOLD_EXPIRES_MS
@@ -102,7 +102,7 @@ export class Metering extends Context.Service<
           })
         })
 
-      const charged = ({ cost, model, tokens }: Settlement) => meters(model).charged(tokens, cost)
+      const charged = ({ cost, model, tokens }: Settlement) => metrics(model).charged(tokens, cost)
 
       const settle = (settlement: Settlement): Effect.Effect<void> => {
         const purse = blocks.purseOf(settlement.principal)

@@ -9,7 +9,7 @@ import * as Reconciler from "../database/Reconciler.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
 import type { VideoModel } from "./MediaProvider.ts"
-import { makeModelMeters } from "./ModelMeters.ts"
+import { makeModelMetrics } from "./ModelMetrics.ts"
 import { ModelProvider, type UpstreamFailed } from "./ModelProvider.ts"
 import { advance, isEnded, lookAgain, VIDEO_LIMIT_MS, type VideoNews } from "./VideoLifecycle.ts"
 import { stateOf, type VideoRow } from "./VideoRow.ts"
@@ -30,7 +30,7 @@ export class VideoReconciler extends Context.Service<
     Effect.gen(function* () {
       const store = yield* VideoStore
       const signals = yield* Signals
-      const meters = yield* makeModelMeters
+      const metrics = yield* makeModelMetrics
       const clock = yield* Clock.Clock
       const { scale } = yield* Replica
       const provider = (yield* ModelProvider).videos
@@ -77,9 +77,9 @@ export class VideoReconciler extends Context.Service<
         if (!committed) return
         if (!isEnded(state.status)) return reconciler.alarm(wakeAt)
         const completed = state.status === "completed"
-        meters(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
+        metrics(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
         signals.emit("budgets")
-        if (completed) return meters(row.model).charged(null, row.price)
+        if (completed) return metrics(row.model).charged(null, row.price)
         // Nobody will fetch it: it need not be made to its end, nor be kept. The caller's deletion may ask for that again.
         yield* Effect.ignore(drop(catalog.get(row.model), state.reference))
       })

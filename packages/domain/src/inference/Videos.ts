@@ -14,7 +14,7 @@ import { ImageFetch } from "./ImageFetch.ts"
 import type { QuestionError } from "./InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "./MediaProvider.ts"
-import { makeModelMeters } from "./ModelMeters.ts"
+import { makeModelMetrics } from "./ModelMetrics.ts"
 import { ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
 import {
   RangeUnsatisfiable,
@@ -72,7 +72,7 @@ export class Videos extends Context.Service<
       const lists = yield* VideoListStore
       const wakeups = yield* Wakeups
       const signals = yield* Signals
-      const meters = yield* makeModelMeters
+      const metrics = yield* makeModelMetrics
       const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
       const withinLimit = yield* makeAnswerLimit
@@ -115,7 +115,7 @@ export class Videos extends Context.Service<
           const { available, refused } = yield* failingWhere(store.admit(order), isUnsure, unsure)
           // What it was refused for may be held by the same order, given in the same moment.
           if (refused !== null && (yield* ordered) === undefined) {
-            meters(model.id).ended("refused", 0)
+            metrics(model.id).ended("refused", 0)
             if (refused === "budget_reached") return yield* new BudgetReached({ environmentName })
             return yield* new CreditInsufficient({ required: price, available })
           }

@@ -6,7 +6,7 @@ import { Clock, Crypto, Effect, Exit } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import { makeAnswerLimit } from "./AnswerLimit.ts"
 import { type Charge, Metering } from "./Metering.ts"
-import { makeModelMeters } from "./ModelMeters.ts"
+import { makeModelMetrics } from "./ModelMetrics.ts"
 
 export interface Order extends Charge {
   readonly requestId: string
@@ -40,7 +40,7 @@ export const wholeAnswer = <A, E>(
 /** The same for a service: each order gets an id, and no model is asked for longer than the limit of answers. */
 export const makeWholeAnswer = Effect.gen(function* () {
   const metering = yield* Metering
-  const meters = yield* makeModelMeters
+  const metrics = yield* makeModelMetrics
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const withinLimit = yield* makeAnswerLimit
   /** `owedFor`: where it is known only from the answer. */
@@ -48,7 +48,7 @@ export const makeWholeAnswer = Effect.gen(function* () {
     Effect.flatMap(newId, (id) =>
       Clock.clockWith((clock) =>
         Effect.uninterruptibleMask((restore) => {
-          const watch = meters(order.model).watch(clock, false)
+          const watch = metrics(order.model).watch(clock, false)
           const answered = restore(wholeAnswer(metering, { ...order, id }, withinLimit(produce), owedFor))
           return Effect.onExit(answered, watch.end)
         })

@@ -13,7 +13,7 @@ import { Signals } from "../database/Signals.ts"
 import { isTerminal, terminalStatuses } from "./Job.ts"
 import { decide } from "./JobLifecycle.ts"
 import { MachineOwner } from "../machines/MachineOwner.ts"
-import { Meters } from "../observation/Meters.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 import { type ClaimedJob, type JobRow, stateOf, termsOf } from "./JobRow.ts"
 import { JobStore } from "./JobStore.ts"
 
@@ -36,7 +36,7 @@ export class JobReconciler extends Context.Service<
       const store = yield* JobStore
       const holds = yield* HoldStore
       const signals = yield* Signals
-      const { jobsEnded } = yield* Meters
+      const { jobsEnded } = yield* Metrics
       for (const status of terminalStatuses) jobsEnded.of(status)
       const clock = yield* Clock.Clock
 

@@ -18,7 +18,7 @@ import type { Machine, MachineNotFound } from "../machines/Machine.ts"
 import { MachineReconciler } from "../machines/MachineReconciler.ts"
 import { Machines } from "../machines/Machines.ts"
 import { MachineSecrets } from "../machines/MachineSecrets.ts"
-import { Meters } from "../observation/Meters.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 import { RequestInvalid } from "../requests/RequestInvalid.ts"
 import { VolumeAttached, VolumeNotFound } from "../storage/Volume.ts"
 import { VolumeStore } from "../storage/VolumeStore.ts"
@@ -79,7 +79,7 @@ export class Jobs extends Context.Service<
       const wakeups = yield* Wakeups
       const crypto = yield* Crypto.Crypto
       const newId = Effect.orDie(crypto.randomUUIDv7())
-      const created = (yield* Meters).jobsCreated.of()
+      const created = (yield* Metrics).jobsCreated.of()
 
       /** What is asked for, checked against what there is. */
       const decode = Effect.fnUntraced(function* (body: unknown) {

@@ -3,7 +3,7 @@
  * nothing before it is asked, and hangs up on everybody when it ends.
  */
 import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import { Meters } from "@sluice/domain/observation/Meters"
+import { Metrics } from "@sluice/domain/metrics/Metrics"
 import { type Hear, type Model, ModelProvider, type UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Clock, Crypto, Effect, Layer } from "effect"
 import { Catalog, type Offer } from "./Catalog.ts"
@@ -27,7 +27,7 @@ export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, 
       const catalog = yield* Catalog
       const crypto = yield* Crypto.Crypto
       const clock = options.clock ?? Clock.Clock.defaultValue()
-      const around = { clock, meters: yield* Meters, scope: yield* Effect.scope }
+      const around = { clock, metrics: yield* Metrics, scope: yield* Effect.scope }
       const chats = yield* offered(catalog.chat, around)
       const embeddings = yield* offered(catalog.embeddings, around)
       const images = yield* offered(catalog.images, around)

@@ -3,8 +3,8 @@
  * next one, MOST_TRIES at most. What is still open when a request ends is hung up on, however it ended. The operator's log
  * gets model, number of the upstream, fault and status; the caller the reason alone.
  */
-import type { Tally } from "@sluice/domain/observation/Family"
-import type { Meters } from "@sluice/domain/observation/Meters"
+import type { Tally } from "@sluice/domain/metrics/Family"
+import type { Metrics } from "@sluice/domain/metrics/Metrics"
 import type { UpstreamFailed, UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
 import { stateOf, type Verdict } from "./Breaker.ts"
@@ -21,7 +21,7 @@ const LINGER = Duration.seconds(1)
 export interface Surroundings {
   /** Upstreams live in real time, also where the service's clock runs faster. */
   readonly clock: Clock.Clock
-  readonly meters: (typeof Meters)["Service"]
+  readonly metrics: (typeof Metrics)["Service"]
   /** Ends with the provider. */
   readonly scope: Scope.Scope
 }
@@ -49,7 +49,7 @@ export class Upstreams {
     this.model = offer.model.id
     this.all = offer.servers.map((server) => new Upstream(server))
     this.around = around
-    this.asked = this.all.map((_, at) => around.meters.upstreamRequests.of(this.model, String(at)))
+    this.asked = this.all.map((_, at) => around.metrics.upstreamRequests.of(this.model, String(at)))
   }
 
   run<A, E>(call: Call<A, E>, plan: Plan = ANY): Effect.Effect<A, UpstreamFailed | E> {
@@ -162,7 +162,7 @@ export class Upstreams {
   private tell(at: number, { fault, status }: CallFailed): Effect.Effect<void> {
     const what = fault === "status" ? { status } : { fault }
     const kind = fault === "status" ? `status_${Math.trunc(status / 100)}xx` : fault
-    this.around.meters.upstreamFailures.of(this.model, String(at), kind).add()
+    this.around.metrics.upstreamFailures.of(this.model, String(at), kind).add()
     return Effect.annotateLogs(Effect.logWarning("An upstream failed"), { model: this.model, upstream: at, ...what })
   }
 }

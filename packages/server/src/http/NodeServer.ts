@@ -9,12 +9,12 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Exit, Layer } from "effect"
 import { after } from "../clock/WallTime.ts"
-import { ServerMeters } from "../metrics/ServerMeters.ts"
+import { ServerMetrics } from "../metrics/ServerMetrics.ts"
 import { endWith, serverAway } from "./EdgeErrors.ts"
 import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
-import { HttpMeters } from "../metrics/HttpMeters.ts"
+import { HttpMetrics } from "../metrics/HttpMetrics.ts"
 import { requestPath } from "./RequestPath.ts"
 import { Pipelines } from "./Pipelines.ts"
 import { nameRequest } from "./RequestId.ts"
@@ -66,13 +66,13 @@ export const nodeServer = ({
     Effect.gen(function* () {
       const room = new Rooms(roomBytes)
       const hot = makeHotRoutes(isOurHost, room)
-      const meters = new HttpMeters(yield* ServerMeters, routes)
+      const metrics = new HttpMetrics(yield* ServerMetrics, routes)
       const newId = yield* idsAtOnce
       const take: typeof hot.take = (source, response) => {
         heard(source, response)
         return hot.take(source, response)
       }
-      const server = makeServer(newId, take, meters, refusalMs)
+      const server = makeServer(newId, take, metrics, refusalMs)
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
@@ -89,14 +89,14 @@ export const nodeServer = ({
 class FrontServer extends Server {
   readonly pipelines: Pipelines
 
-  constructor(newId: () => string, take: HotRoutes["Service"]["take"], meters: HttpMeters, options: ServerOptions) {
+  constructor(newId: () => string, take: HotRoutes["Service"]["take"], metrics: HttpMetrics, options: ServerOptions) {
     super(options)
     this.pipelines = new Pipelines((source, response, over) => {
       const given = source.url ?? "/"
       const url = requestPath(given)
       if (url !== given) source.url = url
       nameRequest(source, newId)
-      meters.begun(source, response, over)
+      metrics.begun(source, response, over)
       // The socket listens before the router does, and after it: who comes then would wait for ever.
       if (!take(source, response) && !super.emit("request", source, response)) endWith(response, source, serverAway)
     })
@@ -118,10 +118,10 @@ class FrontServer extends Server {
 const makeServer = (
   newId: () => string,
   take: HotRoutes["Service"]["take"],
-  meters: HttpMeters,
+  metrics: HttpMetrics,
   refusalMs: number
 ): Server => {
-  const server = new FrontServer(newId, take, meters, {
+  const server = new FrontServer(newId, take, metrics, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,
@@ -133,7 +133,7 @@ const makeServer = (
     noDelay: true
   })
   server.maxConnections = MAX_CONNECTIONS
-  server.on("connection", (socket) => meters.connected(socket))
+  server.on("connection", (socket) => metrics.connected(socket))
   // Refused where every other request is.
   server.on("checkExpectation", (source, response) => server.enter(source, response))
   server.on("clientError", (error: Broken, socket) => {

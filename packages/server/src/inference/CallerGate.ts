@@ -12,7 +12,7 @@ import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Admission } from "@sluice/domain/limits/RateLimit"
 import { onward, ready } from "@sluice/domain/inference/Onward"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
-import { Meters } from "@sluice/domain/observation/Meters"
+import { Metrics } from "@sluice/domain/metrics/Metrics"
 import { Cause, Effect, Exit, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { WorldSpeed } from "../clock/WorldClock.ts"
@@ -48,7 +48,7 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   const access = yield* Access
   const limits = yield* RateLimits
   const speed = yield* WorldSpeed
-  const refusals = (yield* Meters).rateRefusals.of()
+  const refusals = (yield* Metrics).rateRefusals.of()
 
   const admit = (principal: Principal, headers: Record<string, string>) =>
     onward(

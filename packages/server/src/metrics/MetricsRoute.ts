@@ -3,7 +3,7 @@
  * one, whoever shows it, and nobody else, because what a proxy on this machine passes on comes from this machine too. All
  * others are told what a path that is not there is told. API keys open nothing here.
  */
-import { Meters } from "@sluice/domain/observation/Meters"
+import { Metrics } from "@sluice/domain/metrics/Metrics"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer, Redacted } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -17,9 +17,9 @@ import { isLoopback } from "../http/Hosts.ts"
 import { RequestId } from "../http/RequestId.ts"
 import type { Route } from "../http/RouteTable.ts"
 import { CONTENT_TYPE, metricsText } from "./MetricsText.ts"
-import { makeProcessMeters } from "./ProcessMeters.ts"
-import { ServerMeters } from "./ServerMeters.ts"
-import { makeWorldMeters } from "./WorldMeters.ts"
+import { makeProcessMetrics } from "./ProcessMetrics.ts"
+import { ServerMetrics } from "./ServerMetrics.ts"
+import { makeWorldMetrics } from "./WorldMetrics.ts"
 
 /** For the table of methods. */
 export const metricsRoute: Route = { method: "GET", path: "/metrics" }
@@ -28,9 +28,9 @@ export const metrics = (token: Redacted.Redacted | undefined) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const router = yield* HttpRouter.HttpRouter
-      const families = [...Object.values(yield* ServerMeters), ...Object.values(yield* Meters)]
-      const ofProcess = yield* makeProcessMeters
-      const ofWorld = yield* makeWorldMeters
+      const families = [...Object.values(yield* ServerMetrics), ...Object.values(yield* Metrics)]
+      const ofProcess = yield* makeProcessMetrics
+      const ofWorld = yield* makeWorldMetrics
       const upToDate = Effect.andThen(ofProcess.refresh, ofWorld.refresh)
       const text = Effect.map(upToDate, () =>
         HttpServerResponse.text(metricsText(families), { contentType: CONTENT_TYPE })

@@ -2,7 +2,7 @@
  * Families as Prometheus reads them: its text format, version 0.0.4. Every family has its HELP and TYPE, also one without
  * a series just now.
  */
-import { type Description, Histogram, type Series, type Tally } from "@sluice/domain/observation/Family"
+import { type Description, Histogram, type Series, type Tally } from "@sluice/domain/metrics/Family"
 
 export const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -7,7 +7,7 @@ import { hostRule } from "@sluice/server/http/Hosts"
 import { HotRoutes, makeHotRoutes } from "@sluice/server/http/HotRoutes"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { requestIdOf } from "@sluice/server/http/RequestId"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import { EventEmitter } from "node:events"
@@ -15,7 +15,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { PassThrough } from "node:stream"
 
 const socket = nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]), drain: "50 millis" }).pipe(
-  Layer.provide([PooledCrypto.layer, ServerMeters.layer, NodeServices.layer])
+  Layer.provide([PooledCrypto.layer, ServerMetrics.layer, NodeServices.layer])
 )
 
 it.live("a request that a stop interrupts keeps the id under which it was worked on", () =>

@@ -5,7 +5,7 @@ import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { MOST_AT_ONCE, MOST_BYTES } from "@sluice/server/http/Pipelines"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { Effect, Layer, Stream } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
@@ -21,13 +21,13 @@ const silent = HttpRouter.serve(routes, { disableLogger: true }).pipe(
   Layer.provideMerge(
     nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]), drain: "100 millis", refusalMs: 200 })
   ),
-  Layer.provideMerge(Layer.mergeAll(PooledCrypto.layer, ServerMeters.layer, NodeServices.layer))
+  Layer.provideMerge(Layer.mergeAll(PooledCrypto.layer, ServerMetrics.layer, NodeServices.layer))
 )
 
 /** Keeps its half of the connection open, whatever it hears. */
 const caller = Effect.gen(function* () {
   const { address } = yield* HttpServer.HttpServer
-  const { connections, open } = yield* ServerMeters.ServerMeters
+  const { connections, open } = yield* ServerMetrics.ServerMetrics
   const socket = connect({ host: "127.0.0.1", port: "port" in address ? address.port : 0, allowHalfOpen: true })
   const heard = { text: "", ended: false }
   socket.on("data", (bytes) => (heard.text += bytes))

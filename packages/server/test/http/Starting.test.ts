@@ -4,12 +4,12 @@ import { expect, it } from "@effect/vitest"
 import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { Effect, Layer } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 
 const socket = nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]) }).pipe(
-  Layer.provide([PooledCrypto.layer, ServerMeters.layer, NodeServices.layer])
+  Layer.provide([PooledCrypto.layer, ServerMetrics.layer, NodeServices.layer])
 )
 
 it.live("is told to come again", () =>

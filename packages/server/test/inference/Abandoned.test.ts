@@ -1,7 +1,7 @@
 /** A caller that goes away pays for what was produced until then, soon and once. */
 import { expect, layer } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
-import * as Observation from "@sluice/domain/observation/Meters"
+import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { defaultWorld } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { ownPglite } from "../../../../test/support/Databases.ts"
@@ -19,11 +19,11 @@ const settled = (principal: Principal) =>
 
 const Paced = chatServer(keys, simulated(defaultWorld(7))).pipe(
   Layer.provideMerge(ownPglite),
-  Layer.provideMerge(Observation.layer)
+  Layer.provideMerge(DomainMetrics.layer)
 )
 
 /** How many requests were counted as abandoned; by then none may be counted as open, ok, failed or refused. */
-const left = Effect.map(Observation.Meters, ({ modelOpen, modelRequests }) => {
+const left = Effect.map(DomainMetrics.Metrics, ({ modelOpen, modelRequests }) => {
   for (const { content, values } of modelOpen.all) expect([values, content.value]).toEqual([values, 0])
   for (const end of ["ok", "failed", "refused"] as const) expect(modelRequests.of("sluice-large", end).value).toBe(0)
   return modelRequests.of("sluice-large", "abandoned").value

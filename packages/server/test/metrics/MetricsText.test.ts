@@ -1,6 +1,6 @@
 /** What is written is what a strict reader of the format reads, whatever stands in a label or a help. */
 import { assert, describe, it } from "@effect/vitest"
-import { families } from "@sluice/domain/observation/Family"
+import { families } from "@sluice/domain/metrics/Family"
 import { metricsText } from "@sluice/server/metrics/MetricsText"
 import fc from "fast-check"
 import { parsePrometheus } from "./support/PrometheusText.ts"

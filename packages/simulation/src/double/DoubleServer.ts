@@ -13,7 +13,7 @@ import { FirstStart } from "@sluice/server/FirstStart"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { allRoutes, serveRoutes } from "@sluice/server/http/Routes"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
 import * as ShellWorkers from "@sluice/server/simulation/ShellWorkers"
 import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
@@ -71,7 +71,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     Layer.provideMerge(Layer.mergeAll(machinesOf(given, struck), modelsOf(given, struck))),
     Layer.provideMerge(seal),
     Layer.provideMerge(database.clients(process, gate)),
-    Layer.provideMerge(ServerMeters.layer),
+    Layer.provideMerge(ServerMetrics.layer),
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false)),
     // What it would log are the faults that the test ordered.
     Layer.provideMerge(Logger.layer([]))

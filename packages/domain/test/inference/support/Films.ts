@@ -9,7 +9,7 @@ import { VideoListStore } from "@sluice/domain/inference/VideoListStore"
 import { VideoReconciler } from "@sluice/domain/inference/VideoReconciler"
 import { type VideoError, Videos } from "@sluice/domain/inference/Videos"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
-import * as Observation from "@sluice/domain/observation/Meters"
+import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { openWorkspace, replica } from "./Workspace.ts"
@@ -59,11 +59,11 @@ export const services = Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layer
   Layer.provide(Layer.succeed(ModelProvider, { models: [], chat: () => Effect.never, videos })),
   Layer.provide(replica),
   Layer.provide(NodeCrypto.layer),
-  Layer.provideMerge(Observation.layer)
+  Layer.provideMerge(DomainMetrics.layer)
 )
 
 /** How many were counted with each end, and what they cost. */
-export const counted = Effect.map(Observation.Meters, ({ modelCost, modelDuration, modelRequests }) => ({
+export const counted = Effect.map(DomainMetrics.Metrics, ({ modelCost, modelDuration, modelRequests }) => ({
   ok: modelRequests.of("film", "ok").value,
   failed: modelRequests.of("film", "failed").value,
   refused: modelRequests.of("film", "refused").value,

@@ -16,7 +16,7 @@ import { nodeSeal } from "@sluice/server/database/NodeSeal"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
 import { allRoutes, serveRoutes } from "@sluice/server/http/Routes"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
 import { testWorld } from "./TestWorld.ts"
@@ -114,7 +114,7 @@ export const testServerOf = ({ host = "127.0.0.1", metricsToken, ...rest }: Give
     Layer.provideMerge(PooledCrypto.layer),
     Layer.provideMerge(Layer.mergeAll(seal, testWorld)),
     Layer.provideMerge(inMemory),
-    Layer.provideMerge(ServerMeters.layer),
+    Layer.provideMerge(ServerMetrics.layer),
     Layer.orDie
   )
 

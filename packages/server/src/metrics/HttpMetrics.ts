@@ -2,32 +2,32 @@
  * Counts requests where they enter, whoever answers them: by the pattern of their route, never by their path. A request
  * costs one listener and two looks at the machine's clock; its series are found once and kept.
  */
-import type { Histogram, Tally } from "@sluice/domain/observation/Family"
+import type { Histogram, Tally } from "@sluice/domain/metrics/Family"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { performance } from "node:perf_hooks"
-import type { ServerMeters } from "./ServerMeters.ts"
+import type { ServerMetrics } from "./ServerMetrics.ts"
 import { isInference } from "../http/EdgeErrors.ts"
 import { makeRouteIndex, type Route } from "../http/RouteTable.ts"
 
-type Meters = (typeof ServerMeters)["Service"]
+type Metrics = (typeof ServerMetrics)["Service"]
 
 /** What stands for the route of a request that matches none. */
 const NO_ROUTE = { method: "other", path: "none" }
 const STATUSES = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
 
-export class HttpMeters {
-  private readonly meters: Meters
+export class HttpMetrics {
+  private readonly metrics: Metrics
   private readonly routeOf: ReturnType<typeof makeRouteIndex>
-  private readonly byRoute = new Map<Route | string, RouteMeters>()
+  private readonly byRoute = new Map<Route | string, RouteMetrics>()
   private readonly open: Tally
   private readonly connections: Tally
 
-  constructor(meters: Meters, routes: ReadonlyArray<Route>) {
-    this.meters = meters
+  constructor(metrics: Metrics, routes: ReadonlyArray<Route>) {
+    this.metrics = metrics
     this.routeOf = makeRouteIndex(routes)
-    this.open = meters.open.of()
-    this.connections = meters.connections.of()
+    this.open = metrics.open.of()
+    this.connections = metrics.connections.of()
   }
 
   connected(socket: Socket): void {
@@ -42,40 +42,40 @@ export class HttpMeters {
     response.on("close", () => {
       this.open.add(-1)
       const status = response.headersSent ? Math.min(5, Math.trunc(response.statusCode / 100)) : 0
-      this.metersOf(source.method ?? "", source.url ?? "").ended(status, (performance.now() - startedMs) / 1_000)
+      this.metricsOf(source.method ?? "", source.url ?? "").ended(status, (performance.now() - startedMs) / 1_000)
       over()
     })
   }
 
-  private metersOf(method: string, url: string): RouteMeters {
+  private metricsOf(method: string, url: string): RouteMetrics {
     const route = this.routeOf(method, url)
     const key = route ?? surfaceOf(url)
     const known = this.byRoute.get(key)
     if (known !== undefined) return known
-    const made = new RouteMeters(this.meters, surfaceOf(url), route ?? NO_ROUTE)
+    const made = new RouteMetrics(this.metrics, surfaceOf(url), route ?? NO_ROUTE)
     this.byRoute.set(key, made)
     return made
   }
 }
 
 /** Of one route. */
-class RouteMeters {
-  private readonly meters: Meters
+class RouteMetrics {
+  private readonly metrics: Metrics
   private readonly labels: readonly [surface: string, method: string, route: string]
   private readonly durations: Histogram
   /** By the class of the status. */
   private readonly answers: Array<Tally | undefined> = []
 
-  constructor(meters: Meters, surface: string, { method, path }: Route) {
-    this.meters = meters
+  constructor(metrics: Metrics, surface: string, { method, path }: Route) {
+    this.metrics = metrics
     this.labels = [surface, method, path]
-    this.durations = meters.durations.of(...this.labels)
+    this.durations = metrics.durations.of(...this.labels)
     // There from the first request on: a series that begins with its first error hides it from `rate`.
-    for (const status of [2, 4, 5]) this.answers[status] = meters.requests.of(...this.labels, STATUSES[status]!)
+    for (const status of [2, 4, 5]) this.answers[status] = metrics.requests.of(...this.labels, STATUSES[status]!)
   }
 
   ended(status: number, seconds: number): void {
-    const answers = (this.answers[status] ??= this.meters.requests.of(...this.labels, STATUSES[status]!))
+    const answers = (this.answers[status] ??= this.metrics.requests.of(...this.labels, STATUSES[status]!))
     answers.add()
     this.durations.record(seconds)
   }

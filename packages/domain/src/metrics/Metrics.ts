@@ -7,7 +7,7 @@
 import { Context, Layer } from "effect"
 import { families } from "./Family.ts"
 
-const makeMeters = (listed: boolean) => {
+const makeMetrics = (listed: boolean) => {
   const { counter, gauge, seconds } = families(listed)
   return {
     modelRequests: counter(
@@ -67,9 +67,9 @@ const makeMeters = (listed: boolean) => {
   }
 }
 
-export const Meters = Context.Reference<ReturnType<typeof makeMeters>>("@sluice/domain/observation/Meters", {
-  defaultValue: () => makeMeters(false)
+export const Metrics = Context.Reference<ReturnType<typeof makeMetrics>>("@sluice/domain/metrics/Metrics", {
+  defaultValue: () => makeMetrics(false)
 })
 
 /** Numbers that are kept, of one running server. */
-export const layer = Layer.sync(Meters, () => makeMeters(true))
+export const layer = Layer.sync(Metrics, () => makeMetrics(true))

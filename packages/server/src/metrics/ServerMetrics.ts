@@ -2,11 +2,11 @@
  * What the server counts of itself beside the domain (docs/metrics.md): its sockets, its process, and what the world looked
  * like when it was asked. As with the domain's, nothing is kept where nobody watches.
  */
-import * as DomainMeters from "@sluice/domain/observation/Meters"
-import { families } from "@sluice/domain/observation/Family"
+import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
+import { families } from "@sluice/domain/metrics/Family"
 import { Context, Layer } from "effect"
 
-const makeMeters = (listed: boolean) => {
+const makeMetrics = (listed: boolean) => {
   const { counter, gauge, seconds } = families(listed)
   return {
     build: gauge("sluice_build_info", ["version", "node"], "Always 1; its labels say what runs."),
@@ -56,12 +56,12 @@ const makeMeters = (listed: boolean) => {
   }
 }
 
-export const ServerMeters = Context.Reference<ReturnType<typeof makeMeters>>("@sluice/server/metrics/ServerMeters", {
-  defaultValue: () => makeMeters(false)
+export const ServerMetrics = Context.Reference<ReturnType<typeof makeMetrics>>("@sluice/server/metrics/ServerMetrics", {
+  defaultValue: () => makeMetrics(false)
 })
 
 /** Numbers that are kept, of the domain and of the server, of one running server. */
 export const layer = Layer.merge(
-  DomainMeters.layer,
-  Layer.sync(ServerMeters, () => makeMeters(true))
+  DomainMetrics.layer,
+  Layer.sync(ServerMetrics, () => makeMetrics(true))
 )

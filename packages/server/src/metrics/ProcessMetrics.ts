@@ -7,7 +7,7 @@ import { Clock, Effect } from "effect"
 import { readdir } from "node:fs/promises"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 import { inWallTime } from "../clock/WallTime.ts"
-import { ServerMeters } from "./ServerMeters.ts"
+import { ServerMetrics } from "./ServerMetrics.ts"
 
 const RESOLUTION_MS = 20
 /** Whoever asks more often than this sees the same of the loop. */
@@ -15,11 +15,11 @@ const WINDOW_MS = 10_000
 const PERCENTILES = ["50", "90", "99", "100"] as const
 
 /** Gives what brings the gauges up to date; watches the loop until the scope closes. */
-export const makeProcessMeters = Effect.gen(function* () {
-  const meters = yield* ServerMeters
+export const makeProcessMetrics = Effect.gen(function* () {
+  const metrics = yield* ServerMetrics
   const nowMs = yield* inWallTime(Clock.currentTimeMillis)
-  meters.build.of(VERSION, process.versions.node).value = 1
-  meters.startTime.of().value = nowMs / 1_000 - process.uptime()
+  metrics.build.of(VERSION, process.versions.node).value = 1
+  metrics.startTime.of().value = nowMs / 1_000 - process.uptime()
 
   const loop = yield* Effect.acquireRelease(
     Effect.sync(() => {
@@ -37,7 +37,7 @@ export const makeProcessMeters = Effect.gen(function* () {
     if (loop.count === 0 || !(first || over)) return
     for (const percentile of PERCENTILES) {
       const lateMs = loop.percentile(Number(percentile)) / 1e6 - RESOLUTION_MS
-      meters.loopDelay.of(percentile).value = Math.max(0, lateMs) / 1_000
+      metrics.loopDelay.of(percentile).value = Math.max(0, lateMs) / 1_000
     }
     if (!over) return
     loop.reset()
@@ -49,7 +49,7 @@ export const makeProcessMeters = Effect.gen(function* () {
     Effect.promise(() => readdir("/proc/self/fd").catch(() => undefined)),
     (open) => {
       // One of them is the directory that is being read.
-      if (open !== undefined) meters.openFiles.of().value = open.length - 1
+      if (open !== undefined) metrics.openFiles.of().value = open.length - 1
     }
   )
 
@@ -57,12 +57,12 @@ export const makeProcessMeters = Effect.gen(function* () {
     files,
     Effect.sync(() => {
       const { system, user } = process.cpuUsage()
-      meters.cpu.of("user").value = user / 1e6
-      meters.cpu.of("system").value = system / 1e6
+      metrics.cpu.of("user").value = user / 1e6
+      metrics.cpu.of("system").value = system / 1e6
       const { external, heapTotal, heapUsed, rss } = process.memoryUsage()
       const kinds = { resident: rss, heap_used: heapUsed, heap_total: heapTotal, external }
-      for (const [kind, bytes] of Object.entries(kinds)) meters.memory.of(kind).value = bytes
-      meters.loopBusy.of().value = performance.eventLoopUtilization().active / 1_000
+      for (const [kind, bytes] of Object.entries(kinds)) metrics.memory.of(kind).value = bytes
+      metrics.loopBusy.of().value = performance.eventLoopUtilization().active / 1_000
       lateness()
     })
   )

@@ -10,7 +10,7 @@ import { Duration, Effect, Option } from "effect"
 import { inWallTime } from "../clock/WallTime.ts"
 import { askedOnce } from "../database/AskedOnce.ts"
 import { LiveCounts } from "./LiveCountsStore.ts"
-import { ServerMeters } from "./ServerMeters.ts"
+import { ServerMetrics } from "./ServerMetrics.ts"
 
 const COUNTED_WITHIN = Duration.seconds(1)
 const REMEMBERED = Duration.seconds(5)
@@ -26,8 +26,8 @@ const SHARINGS = ["own", "shared", "lost"] as const
 const STATES = ["closed", "resting", "open", "half_open"] as const
 
 /** Gives what brings the gauges up to date. */
-export const makeWorldMeters = Effect.gen(function* () {
-  const meters = yield* ServerMeters
+export const makeWorldMetrics = Effect.gen(function* () {
+  const metrics = yield* ServerMetrics
   const limits = yield* RateLimits
   const health = (yield* ModelProvider).health ?? Effect.succeed([])
   const live = yield* askedOnce((yield* LiveCounts).counts, COUNTED_WITHIN)
@@ -39,16 +39,16 @@ export const makeWorldMeters = Effect.gen(function* () {
 
   const refresh = Effect.gen(function* () {
     const sharing = yield* limits.sharing
-    for (const state of SHARINGS) meters.sharing.of(state).value = state === sharing ? 1 : 0
+    for (const state of SHARINGS) metrics.sharing.of(state).value = state === sharing ? 1 : 0
     for (const { model, state, upstream } of yield* health) {
-      for (const one of STATES) meters.upstreams.of(model, String(upstream), one).value = one === state ? 1 : 0
+      for (const one of STATES) metrics.upstreams.of(model, String(upstream), one).value = one === state ? 1 : 0
     }
     const counted = yield* counts
     for (const kind of ["jobs", "machines", "videos"] as const) {
-      meters[kind].clear()
+      metrics[kind].clear()
       if (Option.isNone(counted)) continue
-      for (const status of LIVE[kind]) meters[kind].of(status)
-      for (const row of counted.value) if (row.kind === kind) meters[kind].of(row.status).value = row.count
+      for (const status of LIVE[kind]) metrics[kind].of(status)
+      for (const row of counted.value) if (row.kind === kind) metrics[kind].of(row.status).value = row.count
     }
   }).pipe(inWallTime)
   return { refresh }

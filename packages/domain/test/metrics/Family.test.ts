@@ -1,7 +1,7 @@
 /** A family gives each of its series once, keeps a bounded number of them, and none where nobody watches. */
 import { assert, describe, it } from "@effect/vitest"
-import { families, MAX_SERIES, SECONDS } from "@sluice/domain/observation/Family"
-import { Meters } from "@sluice/domain/observation/Meters"
+import { families, MAX_SERIES, SECONDS } from "@sluice/domain/metrics/Family"
+import { Metrics } from "@sluice/domain/metrics/Metrics"
 import { Effect } from "effect"
 
 describe("A family", () => {
@@ -39,9 +39,9 @@ describe("A family", () => {
 
   it.effect("keeps nothing where nobody watches", () =>
     Effect.gen(function* () {
-      const meters = yield* Meters
-      for (let i = 0; i < 10; i++) meters.jobsEnded.of(`status ${i}`).add()
-      assert.deepStrictEqual([...meters.jobsEnded.all], [])
+      const metrics = yield* Metrics
+      for (let i = 0; i < 10; i++) metrics.jobsEnded.of(`status ${i}`).add()
+      assert.deepStrictEqual([...metrics.jobsEnded.all], [])
     })
   )
 })

@@ -4,11 +4,11 @@ import { ModelProvider, type UpstreamHealth } from "@sluice/domain/inference/Mod
 import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import { inMemory } from "@sluice/server/database/Database"
 import { LIVE, LiveCounts } from "@sluice/server/metrics/LiveCountsStore"
-import * as ServerMeters from "@sluice/server/metrics/ServerMeters"
-import { makeWorldMeters } from "@sluice/server/metrics/WorldMeters"
+import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
+import { makeWorldMetrics } from "@sluice/server/metrics/WorldMetrics"
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Family, Tally } from "@sluice/domain/observation/Family"
+import type { Family, Tally } from "@sluice/domain/metrics/Family"
 
 const valuesOf = (family: Family<Tally>) =>
   Object.fromEntries([...family.all].map(({ content, values }) => [values.join(" "), content.value]))
@@ -22,7 +22,7 @@ const around = Layer.mergeAll(
     chat: () => Effect.never,
     health: Effect.sync(() => [{ model: "m", upstream: 1, state }])
   }),
-  ServerMeters.layer
+  ServerMetrics.layer
 )
 
 const job = (id: number, status: string, ended: boolean) => `insert into jobs
@@ -35,13 +35,13 @@ describe("The world's gauges", () => {
   it.live("count what is alive, by status", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const meters = yield* ServerMeters.ServerMeters
+      const metrics = yield* ServerMetrics.ServerMetrics
       for (const [at, status] of ["queued", "running", "running"].entries()) yield* sql.unsafe(job(at, status, false))
       for (const [at, status] of ["succeeded", "failed"].entries()) yield* sql.unsafe(job(at + 5, status, true))
-      yield* (yield* makeWorldMeters).refresh
-      assert.deepStrictEqual(valuesOf(meters.jobs), { queued: 1, starting: 0, running: 2 })
-      assert.deepStrictEqual(valuesOf(meters.machines), { wanted: 0, launching: 0, running: 0, stopping: 0 })
-      assert.deepStrictEqual(valuesOf(meters.videos), { queued: 0, in_progress: 0 })
+      yield* (yield* makeWorldMetrics).refresh
+      assert.deepStrictEqual(valuesOf(metrics.jobs), { queued: 1, starting: 0, running: 2 })
+      assert.deepStrictEqual(valuesOf(metrics.machines), { wanted: 0, launching: 0, running: 0, stopping: 0 })
+      assert.deepStrictEqual(valuesOf(metrics.videos), { queued: 0, in_progress: 0 })
     }).pipe(Effect.provide(Layer.mergeAll(around, LiveCounts.layer.pipe(Layer.provideMerge(inMemory)))))
   )
 
@@ -58,15 +58,15 @@ describe("The world's gauges", () => {
   it.live("leave out what the database can't say, and say it again when it can", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const meters = yield* ServerMeters.ServerMeters
-      meters.jobs.of("running").value = 7
+      const metrics = yield* ServerMetrics.ServerMetrics
+      metrics.jobs.of("running").value = 7
       yield* sql`alter table videos rename to videos_gone`
-      yield* (yield* makeWorldMeters).refresh
-      for (const kind of ["jobs", "machines", "videos"] as const) assert.deepStrictEqual(valuesOf(meters[kind]), {})
-      assert.deepStrictEqual(valuesOf(meters.sharing), { own: 0, shared: 1, lost: 0 })
+      yield* (yield* makeWorldMetrics).refresh
+      for (const kind of ["jobs", "machines", "videos"] as const) assert.deepStrictEqual(valuesOf(metrics[kind]), {})
+      assert.deepStrictEqual(valuesOf(metrics.sharing), { own: 0, shared: 1, lost: 0 })
       yield* sql`alter table videos_gone rename to videos`
-      yield* (yield* makeWorldMeters).refresh
-      assert.deepStrictEqual(valuesOf(meters.jobs), { queued: 0, starting: 0, running: 0 })
+      yield* (yield* makeWorldMetrics).refresh
+      assert.deepStrictEqual(valuesOf(metrics.jobs), { queued: 0, starting: 0, running: 0 })
     }).pipe(Effect.provide(Layer.mergeAll(around, LiveCounts.layer.pipe(Layer.provideMerge(inMemory)))))
   )
 
@@ -74,14 +74,14 @@ describe("The world's gauges", () => {
     Effect.gen(function* () {
       let asked = 0
       const hangs = LiveCounts.of({ counts: Effect.suspend(() => (asked++, Effect.never)) })
-      const meters = yield* ServerMeters.ServerMeters
-      const { refresh } = yield* Effect.provideService(makeWorldMeters, LiveCounts, hangs)
+      const metrics = yield* ServerMetrics.ServerMetrics
+      const { refresh } = yield* Effect.provideService(makeWorldMetrics, LiveCounts, hangs)
       const [lasted] = yield* Effect.timed(
         Effect.forEach([1, 2, 3], () => refresh, { concurrency: "unbounded", discard: true })
       )
       yield* refresh
       assert.strictEqual(asked, 1)
-      assert.deepStrictEqual(valuesOf(meters.jobs), {})
+      assert.deepStrictEqual(valuesOf(metrics.jobs), {})
       assert.isBelow(Duration.toMillis(lasted), 3_000)
     }).pipe(Effect.provide(around))
   )
@@ -89,10 +89,10 @@ describe("The world's gauges", () => {
   it.live("say one state of each server, and one of the rate limits", () =>
     Effect.gen(function* () {
       const none = LiveCounts.of({ counts: Effect.succeed([]) })
-      const meters = yield* ServerMeters.ServerMeters
-      const { refresh } = yield* Effect.provideService(makeWorldMeters, LiveCounts, none)
+      const metrics = yield* ServerMetrics.ServerMetrics
+      const { refresh } = yield* Effect.provideService(makeWorldMetrics, LiveCounts, none)
       yield* refresh
-      assert.deepStrictEqual(valuesOf(meters.upstreams), {
+      assert.deepStrictEqual(valuesOf(metrics.upstreams), {
         "m 1 closed": 1,
         "m 1 resting": 0,
         "m 1 open": 0,
@@ -101,8 +101,8 @@ describe("The world's gauges", () => {
       sharing = "lost"
       state = "open"
       yield* refresh
-      assert.deepStrictEqual(valuesOf(meters.sharing), { own: 0, shared: 0, lost: 1 })
-      assert.deepStrictEqual(Object.values(valuesOf(meters.upstreams)), [0, 0, 1, 0])
+      assert.deepStrictEqual(valuesOf(metrics.sharing), { own: 0, shared: 0, lost: 1 })
+      assert.deepStrictEqual(Object.values(valuesOf(metrics.upstreams)), [0, 0, 1, 0])
     }).pipe(Effect.provide(around))
   )
 })

@@ -4,26 +4,26 @@
  */
 import { type Clock, Effect, Exit, Option } from "effect"
 import { type NanoUsd, NANO_PER_USD } from "../billing/Money.ts"
-import type { Histogram, Tally } from "../observation/Family.ts"
-import { Meters } from "../observation/Meters.ts"
+import type { Histogram, Tally } from "../metrics/Family.ts"
+import { Metrics } from "../metrics/Metrics.ts"
 
 /** `abandoned`: its caller went away. `refused`: there was no money or no budget for it. */
 type End = "ok" | "failed" | "abandoned" | "refused"
 
 /** One for each model that is asked for: models of a catalog alone, so there are few. */
-export const makeModelMeters = Effect.map(Meters, (meters) => {
-  const known = new Map<string, ModelMeters>()
-  return (model: string): ModelMeters => {
+export const makeModelMetrics = Effect.map(Metrics, (metrics) => {
+  const known = new Map<string, ModelMetrics>()
+  return (model: string): ModelMetrics => {
     const found = known.get(model)
     if (found !== undefined) return found
-    const made = new ModelMeters(meters, model)
+    const made = new ModelMetrics(metrics, model)
     known.set(model, made)
     return made
   }
 })
 
-export class ModelMeters {
-  private readonly meters: (typeof Meters)["Service"]
+export class ModelMetrics {
+  private readonly metrics: (typeof Metrics)["Service"]
   private readonly model: string
   private readonly ends: Readonly<Record<End, Tally>>
   private readonly openWhole: Tally
@@ -34,17 +34,17 @@ export class ModelMeters {
   private readonly tokensOut: Tally
   private readonly cost: Tally
 
-  constructor(meters: (typeof Meters)["Service"], model: string) {
-    this.meters = meters
+  constructor(metrics: (typeof Metrics)["Service"], model: string) {
+    this.metrics = metrics
     this.model = model
-    const end = (how: End) => meters.modelRequests.of(model, how)
+    const end = (how: End) => metrics.modelRequests.of(model, how)
     this.ends = { ok: end("ok"), failed: end("failed"), abandoned: end("abandoned"), refused: end("refused") }
-    this.openWhole = meters.modelOpen.of(model, "no")
-    this.openStreams = meters.modelOpen.of(model, "yes")
-    this.durations = meters.modelDuration.of(model)
-    this.tokensIn = meters.modelTokens.of(model, "in")
-    this.tokensOut = meters.modelTokens.of(model, "out")
-    this.cost = meters.modelCost.of(model)
+    this.openWhole = metrics.modelOpen.of(model, "no")
+    this.openStreams = metrics.modelOpen.of(model, "yes")
+    this.durations = metrics.modelDuration.of(model)
+    this.tokensIn = metrics.modelTokens.of(model, "in")
+    this.tokensOut = metrics.modelTokens.of(model, "out")
+    this.cost = metrics.modelCost.of(model)
   }
 
   /** A request begins; whoever watches it must tell how it ends. `streamed`: its caller hears it as it comes. */
@@ -54,7 +54,7 @@ export class ModelMeters {
 
   /** Models that give their answers whole have none. */
   firstWord(ms: number): void {
-    this.firstWords ??= this.meters.modelFirstWord.of(this.model)
+    this.firstWords ??= this.metrics.modelFirstWord.of(this.model)
     this.firstWords.record(ms / 1_000)
   }
 
@@ -76,14 +76,14 @@ export class ModelMeters {
 
 /** One request, from when it was found in order to its end. */
 export class Watch {
-  private readonly meters: ModelMeters
+  private readonly metrics: ModelMetrics
   private readonly open: Tally
   private readonly clock: Clock.Clock
   private readonly startedMs: number
   private silent = true
 
-  constructor(meters: ModelMeters, open: Tally, clock: Clock.Clock) {
-    this.meters = meters
+  constructor(metrics: ModelMetrics, open: Tally, clock: Clock.Clock) {
+    this.metrics = metrics
     this.open = open
     this.clock = clock
     this.startedMs = clock.currentTimeMillisUnsafe()
@@ -94,13 +94,13 @@ export class Watch {
   heard(): void {
     if (!this.silent) return
     this.silent = false
-    this.meters.firstWord(this.elapsedMs)
+    this.metrics.firstWord(this.elapsedMs)
   }
 
   /** For `Effect.onExit`. */
   readonly end = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     this.open.add(-1)
-    this.meters.ended(endOf(exit), this.elapsedMs)
+    this.metrics.ended(endOf(exit), this.elapsedMs)
     return Effect.void
   }
 

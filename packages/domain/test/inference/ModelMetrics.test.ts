@@ -9,7 +9,7 @@ import { Metering } from "@sluice/domain/inference/Metering"
 import { ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { makeWholeAnswer } from "@sluice/domain/inference/WholeAnswer"
-import * as Observation from "@sluice/domain/observation/Meters"
+import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { modelAt } from "./support/Models.ts"
@@ -46,18 +46,18 @@ const world = (end: Effect.Effect<void, UpstreamFailed>, money: Effect.Effect<vo
       )
     ),
     Layer.provideMerge(Layer.merge(NodeCrypto.layer, replica)),
-    Layer.provideMerge(Observation.layer)
+    Layer.provideMerge(DomainMetrics.layer)
   )
 
-const counted = Effect.map(Observation.Meters, (meters) => {
+const counted = Effect.map(DomainMetrics.Metrics, (metrics) => {
   const ends = Object.fromEntries(
-    [...meters.modelRequests.all].map(({ content, values }) => [values[1], content.value])
+    [...metrics.modelRequests.all].map(({ content, values }) => [values[1], content.value])
   )
-  for (const { content } of meters.modelOpen.all) assert.strictEqual(content.value, 0)
+  for (const { content } of metrics.modelOpen.all) assert.strictEqual(content.value, 0)
   return {
     ends,
-    words: meters.modelFirstWord.of("m").sum,
-    answers: meters.modelDuration.of("m").sum
+    words: metrics.modelFirstWord.of("m").sum,
+    answers: metrics.modelDuration.of("m").sum
   }
 })
 const none = { ok: 0, failed: 0, abandoned: 0, refused: 0 }
@@ -92,7 +92,7 @@ describe("A chat is counted once", () => {
         const inference = yield* Inference
         const fiber = yield* Effect.forkChild(Effect.exit(inference.chat(principal, "r", request, given.emit)))
         yield* TestClock.adjust(500)
-        const { modelOpen } = yield* Observation.Meters
+        const { modelOpen } = yield* DomainMetrics.Metrics
         const goesOn = given.money === undefined && how !== "was not read"
         assert.strictEqual(modelOpen.of("m", given.emit === undefined ? "no" : "yes").value, goesOn ? 1 : 0)
         if (given.leave === true) yield* Fiber.interrupt(fiber)
