@@ -42,11 +42,11 @@ export interface Admission {
 const FIRST_LOOK_MS = 30_000
 
 /** `repeated`: the job was there already (an earlier run of the same request). */
-export type Admitted = { readonly _tag: "Admitted"; readonly repeated: boolean; readonly at: number }
-export type Refusal =
-  | { readonly _tag: "BudgetReached" }
-  | { readonly _tag: "VolumeAttached" }
-  | { readonly _tag: "CreditInsufficient"; readonly error: CreditInsufficient }
+export interface Admitted {
+  readonly repeated: boolean
+  readonly at: number
+}
+type Refusal = { readonly _tag: "BudgetReached" } | { readonly _tag: "VolumeAttached" } | CreditInsufficient
 
 interface AdmissionRow {
   readonly ord: number
@@ -106,7 +106,7 @@ const inputOf = (admission: Admission, ord: number) => ({
   price: admission.price.toString(),
   amount: admission.hold.toString(),
   launch: admission.launch,
-  // The first moment that is known ahead: nothing before it concerns the job but its machine.
+  // When the job itself is looked at first, unless its machine changes before.
   wait_minutes: admission.spec.capacityWaitMinutes
 })
 
@@ -132,20 +132,15 @@ export class JobAdmissionStore extends Context.Service<
         switch (row?.refused) {
           case null:
           case "admitted":
-            return Exit.succeed({ _tag: "Admitted", repeated: false, at })
+            return Exit.succeed({ repeated: false, at })
           case "repeated":
-            return Exit.succeed({ _tag: "Admitted", repeated: true, at })
+            return Exit.succeed({ repeated: true, at })
           case "budget_reached":
             return Exit.fail({ _tag: "BudgetReached" })
           case "volume_attached":
             return Exit.fail({ _tag: "VolumeAttached" })
-          default: {
-            const available = row?.available ?? 0n
-            return Exit.fail({
-              _tag: "CreditInsufficient",
-              error: new CreditInsufficient({ required: admission.hold, available })
-            })
-          }
+          default:
+            return Exit.fail(new CreditInsufficient({ required: admission.hold, available: row?.available ?? 0n }))
         }
       }
 

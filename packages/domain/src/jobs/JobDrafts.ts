@@ -1,4 +1,5 @@
-/** What a job and its machine look like at the moment they are recorded: known without asking the database again. */
+/** What is recorded of a job and its machine, and what both look like then: known without asking the database again. */
+import type { Principal } from "../access/Principal.ts"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
@@ -48,8 +49,33 @@ export const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"])
 export const holdOf = (request: Pick<JobRequest, "price" | "spec">): NanoUsd =>
   costOf(request.price, (request.spec.maxRuntimeMinutes + SETUP_ALLOWANCE_MINUTES) * MINUTE_MS)
 
+/** All that is recorded of a job that is asked for. `sealed`: its variables, as only its machine may see them. */
+export const draftOf = (
+  principal: Principal,
+  request: JobRequest & { readonly launch: boolean },
+  { jobId, machineId, sealed }: Pick<Admission, "jobId" | "machineId" | "sealed">
+): Admission => {
+  const name = request.name ?? `job-${jobId.slice(0, 8)}`
+  const variables = serviceVariables(jobId, name, principal.environmentName, request.spec)
+  return {
+    jobId,
+    machineId,
+    workspaceId: principal.workspaceId,
+    environmentId: principal.environmentId,
+    volumeId: request.volumeId,
+    name,
+    spec: request.spec,
+    machineSpec: machineSpecOf(request.spec, variables),
+    labels: request.labels,
+    sealed,
+    price: request.price,
+    hold: holdOf(request),
+    launch: request.launch
+  }
+}
+
 /** The machine as it was recorded at `at`: claimed, its launch asked for. */
-export const claimedOf = (draft: Admission, at: number): ClaimedMachine => ({
+export const claimedMachine = (draft: Admission, at: number): ClaimedMachine => ({
   id: draft.machineId,
   workspaceId: draft.workspaceId,
   jobId: draft.jobId,

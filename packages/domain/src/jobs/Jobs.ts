@@ -25,7 +25,7 @@ import { VolumeStore } from "../storage/VolumeStore.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
 import { JobEnded, JobNotFound, JobUnsure, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
-import { claimedOf, holdOf, machineSpecOf, queuedJob, serviceVariables } from "./JobDrafts.ts"
+import { claimedMachine, draftOf, holdOf, queuedJob } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
@@ -110,8 +110,12 @@ export class Jobs extends Context.Service<
         return { ...request, spec: { ...request.spec, region: volume.region } }
       })
 
-      /** A job that was recorded by an earlier run of the same request, or just now. */
-      const recorded = (principal: Principal, id: string) => Effect.flatMap(lists.find(principal, id), orNotFound(id))
+      const existing = (principal: Principal, id: string) =>
+        Effect.filterOrFail(
+          lists.find(principal, id),
+          (job) => job !== undefined,
+          () => new JobNotFound({ id })
+        )
 
       /** Waits until the job is terminal, as it will be soon: its machine was refused. */
       const ended = (principal: Principal, id: string): Effect.Effect<Job | undefined> =>
@@ -132,7 +136,7 @@ export class Jobs extends Context.Service<
         admitted: Admitted,
         request: JobRequest.JobRequest
       ) {
-        const answer = yield* launches.start(claimedOf(draft, admitted.at), request.env)
+        const answer = yield* launches.start(claimedMachine(draft, admitted.at), request.env)
         // A provider that answers at once costs no timer.
         const first = Deferred.isDoneUnsafe(answer)
           ? Option.some(yield* Deferred.await(answer))
@@ -158,25 +162,8 @@ export class Jobs extends Context.Service<
         if (!request.available) return yield* unavailable(principal, request)
         const jobId = attempt?.id ?? (yield* newId)
         const machineId = yield* newId
-        const name = request.name ?? `job-${jobId.slice(0, 8)}`
-        const draft: Admission = {
-          jobId,
-          machineId,
-          workspaceId: principal.workspaceId,
-          environmentId: principal.environmentId,
-          volumeId: request.volumeId,
-          name,
-          spec: request.spec,
-          machineSpec: machineSpecOf(
-            request.spec,
-            serviceVariables(jobId, name, principal.environmentName, request.spec)
-          ),
-          labels: request.labels,
-          sealed: secrets.seal(machineId, request.env),
-          price: request.price,
-          hold: holdOf(request),
-          launch: request.launch
-        }
+        const sealed = secrets.seal(machineId, request.env)
+        const draft = draftOf(principal, request, { jobId, machineId, sealed })
         const admission = failingWhere(
           admissions.admit(draft),
           isUnsure,
@@ -190,11 +177,10 @@ export class Jobs extends Context.Service<
               Effect.andThen(
                 withVolume(principal, request),
                 Effect.fail(new VolumeAttached({ id: request.volumeId ?? "" }))
-              ),
-            CreditInsufficient: ({ error }) => Effect.fail(error)
+              )
           })
         )
-        if (admitted.repeated) return yield* Effect.orDie(recorded(principal, jobId))
+        if (admitted.repeated) return yield* Effect.orDie(existing(principal, jobId))
         created.add()
         return draft.launch ? yield* launched(principal, draft, admitted, request) : queuedJob(draft, admitted.at)
       })
@@ -217,17 +203,17 @@ export class Jobs extends Context.Service<
         }
       })
 
-      const get = Effect.fn("Jobs.get")((principal: Principal, id: string) => recorded(principal, id))
+      const get = Effect.fn("Jobs.get")(existing)
 
       const askToStop = (id: string, reason: "cancelled_by_user" | "instance_stopped") =>
         Effect.andThen(store.stop(id, reason), wakeups.announce("machines", "jobs", `job:${id}`))
 
       const cancel = Effect.fn("Jobs.cancel")(function* (principal: Principal, id: string) {
-        const job = yield* recorded(principal, id)
+        const job = yield* existing(principal, id)
         if (job.status === "cancelled") return job
         if (isTerminal(job.status)) return yield* new JobEnded({ id, status: job.status })
         yield* askToStop(id, "cancelled_by_user")
-        const after = yield* recorded(principal, id)
+        const after = yield* existing(principal, id)
         // It ended by itself in the same moment.
         if (isTerminal(after.status) && after.status !== "cancelled")
           return yield* new JobEnded({ id, status: after.status })
@@ -245,6 +231,3 @@ export class Jobs extends Context.Service<
     })
   )
 }
-
-const orNotFound = (id: string) => (job: Job | undefined) =>
-  job === undefined ? Effect.fail(new JobNotFound({ id })) : Effect.succeed(job)
