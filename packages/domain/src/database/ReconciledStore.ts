@@ -1,9 +1,10 @@
 /**
- * What stores of reconciled rows have alike: which rows have ended, how those that are due are claimed and their claims
- * renewed, when they wake, and that a machine is to stop.
+ * What stores of reconciled rows have alike: which rows have ended, how those that are due are claimed, their claims renewed
+ * and what a step came to committed, when they wake, and that a machine is to stop.
  */
-import { Clock, Effect } from "effect"
-import { RelaxedSql } from "./Clients.ts"
+import { Clock, Effect, type Exit } from "effect"
+import { BatchSql, RelaxedSql } from "./Clients.ts"
+import * as GroupCommit from "./GroupCommit.ts"
 import { Replica } from "./Replica.ts"
 
 type Table = "environments" | "jobs" | "machines" | "videos"
@@ -74,4 +75,33 @@ export const makeClaims = Effect.fnUntraced(function* <Row extends object, Claim
       }).pipe(Effect.orDie, Effect.asVoid)
   }
   return claims
+})
+
+/** Rows of one commit statement at most. */
+const MAX_ROWS = 128
+
+/**
+ * How steps are committed: those of many rows in one statement. `durable`: it waits for the disk; without it only what can
+ * be observed again may be written.
+ */
+export const makeCommits = Effect.fnUntraced(function* <Commit, Committed>(options: {
+  readonly table: Table
+  readonly workspaceOf: (commit: Commit) => string
+  readonly rowOf: (commit: Commit) => string
+  readonly flush: (
+    sql: BatchSql["Service"],
+    commits: ReadonlyArray<Commit>
+  ) => Effect.Effect<ReadonlyArray<Exit.Exit<Committed>>>
+}) {
+  const batch = yield* BatchSql
+  const relaxed = yield* RelaxedSql
+  const queue = (name: string, sql: BatchSql["Service"]) =>
+    GroupCommit.make(
+      // A lease that ran out while the database was slow: both claims of a row may wait to be committed.
+      { name, maxRows: MAX_ROWS, key: options.workspaceOf, alone: options.rowOf },
+      (commits: ReadonlyArray<Commit>) => options.flush(sql, commits)
+    )
+  const durably = yield* queue(options.table, batch)
+  const relaxedly = yield* queue(`${options.table}_relaxed`, relaxed)
+  return (commit: Commit, durable: boolean): Effect.Effect<Committed> => (durable ? durably : relaxedly).submit(commit)
 })

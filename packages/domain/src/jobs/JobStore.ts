@@ -7,16 +7,22 @@ import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { REVENUE_ACCOUNT, split, WRITE_OFF_ACCOUNT } from "../billing/Ledger.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { BatchSql, RelaxedSql } from "../database/Clients.ts"
-import * as GroupCommit from "../database/GroupCommit.ts"
-import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
+import { BatchSql } from "../database/Clients.ts"
+import {
+  type Claims,
+  claiming,
+  ENDED,
+  GONE,
+  makeClaims,
+  makeCommits,
+  stopAsked,
+  wakeNow
+} from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { instant } from "../machines/MachineRow.ts"
 import { isTerminal, type StatusReason } from "./Job.ts"
 import type { JobState } from "./JobLifecycle.ts"
 import { type ClaimedJob, claimedOf } from "./JobRow.ts"
-
-const MAX_ROWS = 128
 
 export interface JobCommit {
   readonly row: ClaimedJob
@@ -142,11 +148,10 @@ export class JobStore extends Context.Service<
     JobStore,
     Effect.gen(function* () {
       const batch = yield* BatchSql
-      const relaxed = yield* RelaxedSql
       const replica = yield* Replica
       const clock = yield* Clock.Clock
 
-      const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<JobCommit>) => {
+      const flush = (sql: BatchSql["Service"], commits: ReadonlyArray<JobCommit>) => {
         const at = clock.currentTimeMillisUnsafe()
         const rows = sql.unsafe<{ readonly id: string; readonly wake_at: Date; readonly limited: boolean }>(COMMIT, [
           JSON.stringify(commits.map(inputOf)),
@@ -169,20 +174,17 @@ export class JobStore extends Context.Service<
           })
         )
       }
-      const options = {
-        maxRows: MAX_ROWS,
-        key: (commit: JobCommit) => commit.row.workspace_id,
-        // A lease that ran out while the database was slow: both claims may wait to be committed.
-        alone: (commit: JobCommit) => commit.row.id
-      }
-      const durably = yield* GroupCommit.make({ name: "jobs", ...options }, flush(batch))
-      const relaxedly = yield* GroupCommit.make({ name: "jobs_relaxed", ...options }, flush(relaxed))
+      const commit = yield* makeCommits({
+        table: "jobs",
+        workspaceOf: ({ row }: JobCommit) => row.workspace_id,
+        rowOf: ({ row }) => row.id,
+        flush
+      })
 
       return JobStore.of({
         ...(yield* makeClaims({ table: "jobs", claim: CLAIM, of: claimedOf })),
         // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
-        commit: (commit) =>
-          (isTerminal(commit.state.status) || commit.stopMachine ? durably : relaxedly).submit(commit),
+        commit: (step) => commit(step, isTerminal(step.state.status) || step.stopMachine),
         stop: (jobId, reason) =>
           Effect.asVoid(Effect.orDie(batch.unsafe(STOP, [jobId, new Date(clock.currentTimeMillisUnsafe()), reason])))
       })

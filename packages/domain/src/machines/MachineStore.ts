@@ -5,16 +5,12 @@
  * job for the same replica and gives its volume back in the same statement. Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
-import { BatchSql, RelaxedSql } from "../database/Clients.ts"
-import * as GroupCommit from "../database/GroupCommit.ts"
-import { type Claims, claiming, ENDED, GONE, makeClaims } from "../database/ReconciledStore.ts"
+import { type BatchSql, RelaxedSql } from "../database/Clients.ts"
+import { type Claims, claiming, ENDED, GONE, makeClaims, makeCommits } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
 import { isGone, type MachineFacts } from "./MachineLifecycle.ts"
 import { type ClaimedMachine, claimedOf, factTexts, instant } from "./MachineRow.ts"
-
-/** Rows of one commit statement at most. */
-const MAX_ROWS = 128
 
 export interface MachineCommit {
   readonly machine: ClaimedMachine
@@ -108,12 +104,11 @@ export class MachineStore extends Context.Service<
   static readonly layer = Layer.effect(
     MachineStore,
     Effect.gen(function* () {
-      const batch = yield* BatchSql
       const relaxed = yield* RelaxedSql
       const replica = yield* Replica
       const clock = yield* Clock.Clock
 
-      const flush = (sql: BatchSql["Service"]) => (commits: ReadonlyArray<MachineCommit>) => {
+      const flush = (sql: BatchSql["Service"], commits: ReadonlyArray<MachineCommit>) => {
         const at = clock.currentTimeMillisUnsafe()
         const alone = [JSON.stringify(commits.map(inputOf)), replica.id, new Date(at)]
         const told = commits.some(concernsOthers)
@@ -137,14 +132,12 @@ export class MachineStore extends Context.Service<
             })
           )
       }
-      const options = {
-        maxRows: MAX_ROWS,
-        key: (commit: MachineCommit) => commit.machine.workspaceId,
-        // A lease that ran out while the database was slow: both claims may wait to be committed.
-        alone: (commit: MachineCommit) => commit.machine.id
-      }
-      const durably = yield* GroupCommit.make({ name: "machines", ...options }, flush(batch))
-      const relaxedly = yield* GroupCommit.make({ name: "machines_relaxed", ...options }, flush(relaxed))
+      const commit = yield* makeCommits({
+        table: "machines",
+        workspaceOf: ({ machine }: MachineCommit) => machine.workspaceId,
+        rowOf: ({ machine }) => machine.id,
+        flush
+      })
 
       const claims = yield* makeClaims({
         table: "machines",
@@ -157,11 +150,7 @@ export class MachineStore extends Context.Service<
         return (yield* relaxed.unsafe(WAKE_WAITING, [now, limit])).length
       }, Effect.orDie)
 
-      return MachineStore.of({
-        ...claims,
-        wakeWaiting,
-        commit: (commit, durable) => (durable ? durably : relaxedly).submit(commit)
-      })
+      return MachineStore.of({ ...claims, wakeWaiting, commit })
     })
   )
 }
