@@ -1,4 +1,4 @@
-/** All that works in the background, in one place. */
+/** What keeps rows and the world together in the background, in one place: the reconcilers and the sweeps. */
 import { Effect, Layer } from "effect"
 import { BudgetReconciler } from "./billing/BudgetReconciler.ts"
 import { HoldSweep } from "./inference/HoldSweep.ts"
