@@ -14,8 +14,8 @@ export interface ChatTask {
   readonly allowed: number
 }
 
-/** What the model can't take; undefined: nothing. */
-export const refusalOf = (model: Model, request: ChatRequest) => {
+/** Why the model can't see the images of a request; undefined: it can, or there are none. */
+export const imagesRefused = (model: Model, request: ChatRequest) => {
   const index = model.vision ? -1 : request.messages.findIndex((message) => message.images.length > 0)
   return index < 0
     ? undefined

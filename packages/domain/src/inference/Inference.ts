@@ -10,7 +10,7 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { makeAnswerLimit } from "./AnswerLimit.ts"
 import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
-import { type ChatTask, fit, refusalOf } from "./ChatTask.ts"
+import { type ChatTask, fit, imagesRefused } from "./ChatTask.ts"
 import { ImageFetch } from "./ImageFetch.ts"
 import { ModelNotFound, type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
@@ -82,18 +82,19 @@ export class Inference extends Context.Service<
         return found === undefined ? Effect.fail(new ModelNotFound({ model: id })) : Effect.succeed(found)
       }
 
-      const counted = (caller: string, found: Model, asked: ChatRequest) =>
+      const fitted = (caller: string, found: Model, asked: ChatRequest) =>
         onward(tokens.count(caller, promptText(asked), found.contextLength), (count) => fit(found, asked, count))
 
       /** The request as this model can serve it, with its images in place and its prompt counted. */
       const admit = (caller: string, request: ChatRequest) =>
         onward(model(request.model), (found): Effect.Effect<ChatTask, QuestionInvalid | UpstreamFailed> => {
           const links = linksOf(request)
-          const refusal = linksRefused(links, images) ?? refusalOf(found, request) ?? provider.refuses?.(found, request)
+          const refusal =
+            linksRefused(links, images) ?? imagesRefused(found, request) ?? provider.refuses?.(found, request)
           if (refusal !== undefined) return Effect.fail(new QuestionInvalid({ ...refusal, code: null }))
           return links.length === 0 || images === undefined
-            ? counted(caller, found, request)
-            : Effect.flatMap(withImages(images, caller, request, links), (seen) => counted(caller, found, seen))
+            ? fitted(caller, found, request)
+            : Effect.flatMap(withImages(images, caller, request, links), (seen) => fitted(caller, found, seen))
         })
 
       /** The billed usage of what was produced. */

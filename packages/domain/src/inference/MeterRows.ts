@@ -28,21 +28,25 @@ export const reserveRow = (id: string, purse: Purse, amount: NanoUsd): MeterRow 
 /** Gives back all that is left of a hold. */
 export const releaseRow = (id: string, purse: Purse): MeterRow => ({ ...reserveRow(id, purse, 0n), settle: true })
 
-export const settleRow = ({ cost, description, model, share, tokens, ...rest }: Settlement): MeterRow => ({
-  settle: true,
-  id: rest.id,
-  accountId: rest.principal.workspaceId,
-  environmentId: rest.principal.environmentId,
-  keyId: rest.principal.keyId,
-  amount: cost,
-  block: share === undefined ? undefined : { id: share.block.id, reserved: share.amount },
-  model,
-  description: description ?? `Chat with ${model}`,
-  requestId: rest.requestId,
-  tokensIn: tokens?.prompt ?? null,
-  tokensOut: tokens?.completion ?? null
-})
+export const settleRow = (settlement: Settlement): MeterRow => {
+  const { cost, description, id, model, principal, requestId, share, tokens } = settlement
+  return {
+    settle: true,
+    id,
+    accountId: principal.workspaceId,
+    environmentId: principal.environmentId,
+    keyId: principal.keyId,
+    amount: cost,
+    block: share === undefined ? undefined : { id: share.block.id, reserved: share.amount },
+    model,
+    description: description ?? `Chat with ${model}`,
+    requestId,
+    tokensIn: tokens?.prompt ?? null,
+    tokensOut: tokens?.completion ?? null
+  }
+}
 
+/** Why a reservation was refused, to its caller. */
 export const refusalOf = ({ available, refused }: MeterOutcome, { environmentName }: Principal, required: NanoUsd) =>
   refused === "budget_reached"
     ? new BudgetReached({ environmentName })

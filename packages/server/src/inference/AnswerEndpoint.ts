@@ -39,9 +39,9 @@ export interface AnswerKind<R> {
 }
 
 /** Writes a streamed answer itself; gives the others back. */
-export type ChatHandler = (asked: Asked) => Effect.Effect<Reply>
+export type AnswerHandler = (asked: Asked) => Effect.Effect<Reply>
 
-export const makeAnswers = <R>(kind: AnswerKind<R>) =>
+export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const guarded = yield* makeGate
@@ -71,7 +71,7 @@ export const makeAnswers = <R>(kind: AnswerKind<R>) =>
         )
       })
 
-    const handler: ChatHandler = ({ headers, response, source, text }) =>
+    const handler: AnswerHandler = ({ headers, response, source, text }) =>
       guarded(source, { headers, scope: "inference:write" }, (caller) =>
         onward(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parsedJson(body), kind.decode)

@@ -1,10 +1,10 @@
 /** POST /chat/completions: what is chat's own about a question and its answer. */
 import { completionText } from "@sluice/api/inference/ChatWire"
 import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
-import { makeAnswers } from "./AnswerEndpoint.ts"
+import { makeAnswerEndpoint } from "./AnswerEndpoint.ts"
 import { ChatEvents } from "./ChatEvents.ts"
 
-export const makeChat = makeAnswers<ChatRequest>({
+export const makeChat = makeAnswerEndpoint<ChatRequest>({
   decode: decodeChat,
   chat: (request) => request,
   whole: (_, answer) => completionText(answer),

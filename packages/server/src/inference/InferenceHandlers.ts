@@ -35,7 +35,7 @@ import { originOf } from "../http/Hosts.ts"
 import { type FormBounds, type FormServices, isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
 import { commonHeaders, requestIdOf } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
-import type { ChatHandler } from "./AnswerEndpoint.ts"
+import type { AnswerHandler } from "./AnswerEndpoint.ts"
 import { makeChat } from "./ChatEndpoint.ts"
 import { makeEmbeddings } from "./EmbeddingEndpoint.ts"
 import { makeImages } from "./ImageEndpoint.ts"
@@ -66,7 +66,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
     const hotRoutes = yield* HotRoutes
-    const addHot = (path: string, ask: ChatHandler) =>
+    const addHot = (path: string, ask: AnswerHandler) =>
       hotRoutes.add({
         path,
         maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
@@ -77,7 +77,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
       })
     yield* addHot(CHAT_PATH, chat)
     yield* addHot(RESPONSES_PATH, responses)
-    const routed = (ask: ChatHandler, request: HttpServerRequest) =>
+    const routed = (ask: AnswerHandler, request: HttpServerRequest) =>
       Effect.map(
         ask({
           source: NodeHttpServerRequest.toIncomingMessage(request),

@@ -1,10 +1,10 @@
 /** POST /responses: the same engine as chat's, asked and answered in the form of OpenAI's Responses API. */
 import { wholeResponse } from "@sluice/api/inference/ResponseWire"
 import { decodeResponse, inBody, type ResponseRequest } from "@sluice/domain/inference/ResponseRequest"
-import { makeAnswers } from "./AnswerEndpoint.ts"
+import { makeAnswerEndpoint } from "./AnswerEndpoint.ts"
 import { ResponseEvents } from "./ResponseEvents.ts"
 
-export const makeResponses = makeAnswers<ResponseRequest>({
+export const makeResponses = makeAnswerEndpoint<ResponseRequest>({
   decode: decodeResponse,
   chat: ({ chat }) => chat,
   whole: wholeResponse,
