@@ -73,6 +73,12 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
     "upstream_refused",
     "The model's server refused this request because it is too large. Send less at once."
   ),
+  // Which length it is, its server knows alone: it may be less than the catalog's.
+  too_long: invalidRequest(
+    400,
+    "context_length_exceeded",
+    "This model's maximum context length is less than what this request has, with the answer that it may have; shorten it"
+  ),
   unserved: forGood(
     badGateway(
       "upstream_refused",

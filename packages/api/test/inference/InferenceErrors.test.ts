@@ -48,6 +48,16 @@ it("a request that a model's server refuses is its caller's to mend", () => {
   }
 })
 
+it("a request that a model's server finds too long is told as our own check tells it, and names no length that may be wrong", () => {
+  expect(told("too_long")).toMatchObject({
+    status: 400,
+    type: "invalid_request_error",
+    code: "context_length_exceeded",
+    message: expect.stringMatching(/^This model's maximum context length is /)
+  })
+  expect(told("too_long").message).not.toMatch(/[0-9]/)
+})
+
 it("sends callers to the operator only with what is the operator's alone", () => {
   expect(told("denied").message).toContain("operator")
   expect(told("forbidden").message).not.toContain("operator")

@@ -50,13 +50,15 @@ export interface ImageModel {
 }
 
 /**
- * `refused`, `too_large`: the model does not take this request. `denied`: it is not there for this service, whatever is asked.
- * `forbidden`: which of the two it is, is not known. `unserved`: it took the request and gave less, or something else.
+ * `refused`, `too_large`: the model does not take this request. `too_long`: it has more tokens than the model takes. `denied`:
+ * the model is not there for this service, whatever is asked. `forbidden`: which of the two it is, is not known. `unserved`: it
+ * took the request and gave less, or something else.
  */
 export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
   reason: Schema.Literals([
     "refused",
     "too_large",
+    "too_long",
     "denied",
     "forbidden",
     "unserved",

@@ -45,7 +45,7 @@ const makeMetrics = (listed: boolean) => {
     upstreamFailures: counter(
       "sluice_upstream_failures_total",
       ["model", "upstream", "fault"],
-      "Requests to a server behind a model that failed: unreachable, lost, timeout, cut, malformed, or the class of the status."
+      "Requests to a server behind a model that failed: unreachable, lost, timeout, too_long, cut, malformed, or the class of the status."
     ),
     jobsCreated: counter("sluice_jobs_created_total", [], "Jobs that were accepted by this replica."),
     jobsEnded: counter("sluice_jobs_ended_total", ["status"], "Jobs whose end was written by this replica, by how."),

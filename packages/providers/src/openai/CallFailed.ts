@@ -9,11 +9,11 @@ import { retryAfterMs, type Verdict } from "./Breaker.ts"
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   /**
    * `unreachable`: it was not asked. `lost`: the connection broke before an answer began. `timeout`: it was silent for too
-   * long. `status`: it answered with an error. `cut`: its answer broke off. `malformed`: its answer makes no sense, or says
-   * that it failed. `unserved`: a sound answer, and not what was asked for, as one image where two were, or a film that is
-   * not kept any more.
+   * long. `status`: it answered with an error. `too_long`: with one that says that the request has too many tokens. `cut`: its
+   * answer broke off. `malformed`: its answer makes no sense, or says that it failed. `unserved`: a sound answer, and not what
+   * was asked for, as one image where two were, or a film that is not kept any more.
    */
-  fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "cut", "malformed", "unserved"]),
+  fault: Schema.Literals(["unreachable", "lost", "timeout", "status", "too_long", "cut", "malformed", "unserved"]),
   status: Schema.Int,
   retryAfterMs: Schema.UndefinedOr(Schema.Finite)
 }) {}
@@ -32,7 +32,8 @@ const BUSY = new Set([429])
 /** Of the others below 500 these are no matter of the request: a wrong key, no credit, a wrong name, too slow. */
 const OPERATORS = new Set([401, 402, 404, 408])
 
-const isRefusal = ({ fault, status }: CallFailed): boolean => fault === "status" && REFUSALS.has(status)
+const isRefusal = ({ fault, status }: CallFailed): boolean =>
+  fault === "too_long" || (fault === "status" && REFUSALS.has(status))
 
 /** An answer below 500 that is neither the operator's matter nor the moment's. A 403 may be moderation. */
 const isOfRequest = ({ fault, status }: CallFailed): boolean =>
@@ -53,11 +54,14 @@ export const worthAnother = (failed: CallFailed): boolean => !isRefusal(failed)
 
 /** Whether the upstream has surely done nothing of what was asked. */
 export const hasDoneNothing = ({ fault, status }: CallFailed): boolean =>
-  fault === "unreachable" || (fault === "status" && (status === 429 || (status >= 400 && status < 500)))
+  fault === "unreachable" ||
+  fault === "too_long" ||
+  (fault === "status" && (status === 429 || (status >= 400 && status < 500)))
 
 /** What the caller is told. */
 export const toldOf = ({ fault, status }: CallFailed): UpstreamFailed => {
   if (fault === "timeout" || (fault === "status" && (status === 408 || status === 504))) return TIMEOUT
+  if (fault === "too_long") return TOO_LONG
   if (fault === "unserved") return UNSERVED
   if (fault !== "status") return BROKEN
   if (status === 413) return TOO_LARGE
@@ -80,6 +84,7 @@ export const toldOfAll = (failed: ReadonlyArray<CallFailed>, able: number): Upst
 const isFinal = ({ reason }: UpstreamFailed): boolean => reason === "denied" || reason === "forbidden"
 
 const REFUSED = new UpstreamFailed({ reason: "refused" })
+const TOO_LONG = new UpstreamFailed({ reason: "too_long" })
 const TOO_LARGE = new UpstreamFailed({ reason: "too_large" })
 const UNSERVED = new UpstreamFailed({ reason: "unserved" })
 const DENIED = new UpstreamFailed({ reason: "denied" })

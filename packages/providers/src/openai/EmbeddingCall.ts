@@ -7,7 +7,8 @@ import type { Embedded, EmbeddingModel } from "@sluice/domain/inference/ModelPro
 import { Effect } from "effect"
 import { bodyText } from "./BodyText.ts"
 import { callFailed } from "./CallFailed.ts"
-import { field, list, number } from "./Loose.ts"
+import { failureOf, isError } from "./ErrorChunk.ts"
+import { field, isRecord, list, number } from "./Loose.ts"
 import { json } from "./Reply.ts"
 import type { Call } from "./Upstreams.ts"
 
@@ -30,11 +31,13 @@ export const embeddingCall =
         mostBytes: inputs.length * model.dimensions * BYTES_PER_NUMBER + MORE_BYTES
       })
       return Effect.flatMap(json(exchange, lease), (value) =>
-        Effect.flatMap(vectorsOf(value, inputs.length, dimensions), (vectors) =>
-          vectors === undefined
-            ? Effect.fail(callFailed("malformed"))
-            : Effect.succeed({ vectors, tokens: tokensOf(field(value, "usage")) })
-        )
+        isRecord(value) && isError(value)
+          ? Effect.fail(failureOf(value, false))
+          : Effect.flatMap(vectorsOf(value, inputs.length, dimensions), (vectors) =>
+              vectors === undefined
+                ? Effect.fail(callFailed("malformed"))
+                : Effect.succeed({ vectors, tokens: tokensOf(field(value, "usage")) })
+            )
       )
     })
 

@@ -88,6 +88,10 @@ export class Upstreams {
     return this.around.clock.currentTimeMillisUnsafe()
   }
 
+  sleep(time: Duration.Duration): Effect.Effect<void> {
+    return this.around.clock.sleep(time)
+  }
+
   private attempt<A, E>(
     call: Call<A, E>,
     plan: Plan,
@@ -149,13 +153,13 @@ export class Upstreams {
       const known = failed instanceof CallFailed ? failed : Exit.isFailure(exit) ? exchange?.failure : undefined
       lease.judge(Exit.isSuccess(exit) ? ANSWERED : known === undefined ? NOTHING : verdictOf(known, lease.crashes))
       if (exchange === undefined || exchange.over) return Effect.void
-      if (Exit.isFailure(exit) && known?.fault !== "status") {
+      if (Exit.isFailure(exit) && known?.fault !== "status" && known?.fault !== "too_long") {
         exchange.abort()
         return Effect.void
       }
       exchange.leave()
       const given = Effect.sync(() => exchange.abort())
-      return Effect.asVoid(Effect.forkIn(Effect.andThen(this.around.clock.sleep(LINGER), given), this.around.scope))
+      return Effect.asVoid(Effect.forkIn(Effect.andThen(this.sleep(LINGER), given), this.around.scope))
     })
   }
 
@@ -194,6 +198,11 @@ export class Lease {
 
   get nowMs(): number {
     return this.upstreams.nowMs
+  }
+
+  /** By the upstream's clock. */
+  sleep(time: Duration.Duration): Effect.Effect<void> {
+    return this.upstreams.sleep(time)
   }
 
   /** One at a time. */

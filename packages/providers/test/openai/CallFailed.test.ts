@@ -33,6 +33,7 @@ it("a failure is the upstream's or the request's, and is told in the port's word
     ["timeout", "Failed", yes, no, "timeout"],
     ["cut", "Failed", yes, no, "broken"],
     ["malformed", "Failed", yes, no, "broken"],
+    ["too_long", "Answered", no, yes, "too_long"],
     ["unserved", "Answered", yes, no, "unserved"]
   ] as const) {
     const failed = typeof failure === "number" ? statusFailed(failure, undefined, 0) : callFailed(failure)

@@ -4,7 +4,7 @@ import { expect, layer } from "@effect/vitest"
 import { type ChatEvent, type Model, ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { streamText } from "ai"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
-import { InternalServerError } from "openai"
+import { BadRequestError, InternalServerError } from "openai"
 import type { ResponseOutputItem } from "openai/resources/responses/responses"
 import { saying } from "../../../../test/support/Answers.ts"
 import { ownPglite } from "../../../../test/support/Databases.ts"
@@ -22,6 +22,7 @@ const odd = [text("a"), call(0), args(0, "{"), call(1), text("b"), args(1, "{}")
 const answers = {
   breaks: Stream.concat(Stream.fromArray(two), Stream.fail(new UpstreamFailed({ reason: "broken" }))),
   refuses: Stream.fail(new UpstreamFailed({ reason: "overloaded" })),
+  long: Stream.fail(new UpstreamFailed({ reason: "too_long" })),
   hangs: Stream.concat(Stream.fromArray(two), Stream.never),
   empty: Stream.fromArray([finish("stop")]),
   odd: Stream.fromArray([...odd, finish("tool_calls")]).pipe(Stream.rechunk(1))
@@ -114,6 +115,21 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
         expect([error.status, error.requestID === null]).toEqual([status, false])
       }
       expect(yield* money(principal)).toMatchObject({ spent: 0n, held: 0n, usage: 0n, openHolds: 0n })
+    })
+  )
+
+  it.effect("a conversation that the model's server finds too long is told as our own check tells it", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      for (const stream of [true, false]) {
+        const error = yield* failure(() => client.responses.create({ model: "long", input: "hi", stream }))
+        expect(error).toBeInstanceOf(BadRequestError)
+        expect([error.status, error.code, error.type]).toEqual([
+          400,
+          "context_length_exceeded",
+          "invalid_request_error"
+        ])
+      }
     })
   )
 
