@@ -7,7 +7,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Name } from "@sluice/api/infra/WireFields"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
-import { fromUsd, toUsd } from "@sluice/domain/billing/Money"
+import { fromUsd, toUsd, usdText } from "@sluice/domain/billing/Money"
 import type { Redacted } from "effect"
 import { Crypto, Effect, Layer, Schema } from "effect"
 import { existsSync } from "node:fs"
@@ -75,7 +75,7 @@ export const credit = Effect.fn("Admin.credit")(function* (
     const earlier = yield* ledger.credit(id, amount, reference ?? (yield* Effect.orDie(crypto.randomUUIDv7())))
     if (earlier !== undefined && earlier !== amount) {
       return yield* new AdminRefused({
-        reason: `${reference} was credited to ${workspace} with $${toUsd(earlier)} already, so nothing was credited now. For more, give another --reference.`
+        reason: `${reference} was credited to ${workspace} with $${usdText(earlier)} already, so nothing was credited now. For more, give another --reference.`
       })
     }
     const { balance, held } = yield* ledger.balance(id)

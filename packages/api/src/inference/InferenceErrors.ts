@@ -4,7 +4,7 @@
  * are never in it.
  */
 import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
-import { toUsd } from "@sluice/domain/billing/Money"
+import { usdText } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import type { ClientStalled, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
 import type { VideoError } from "@sluice/domain/inference/Videos"
@@ -171,8 +171,8 @@ const table: {
     type: "insufficient_quota",
     code: "insufficient_credits",
     message:
-      `This request may cost up to ${toUsd(required)} USD, and ${toUsd(available)} USD of the balance is free. ` +
-      "Add credit, or ask for less: a lower max_tokens (max_output_tokens), fewer seconds or images."
+      `This request may cost up to ${usdText(required)} USD, and ${usdText(available)} USD of the balance is free. ` +
+      "Add credit, or ask for less: shorter texts, a lower max_tokens (max_output_tokens), fewer seconds or images."
   }),
   RangeUnsatisfiable: ({ size }) => ({
     ...invalidRequest(416, "range_not_satisfiable", `The video has ${size} bytes. Ask for a range within them.`),

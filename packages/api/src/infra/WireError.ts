@@ -2,7 +2,7 @@
  * What a failure of the domain is on the wire: one table from the fact to code, words and details. Every message says what
  * to do. No text of a library, a database or an upstream ever gets in here, so none gets out.
  */
-import { toUsd } from "@sluice/domain/billing/Money"
+import { toUsd, usdText } from "@sluice/domain/billing/Money"
 import type { ErrorCode } from "./InfraErrors.ts"
 import type { InfraFailure } from "./InfraFailure.ts"
 
@@ -83,7 +83,7 @@ const table: {
   CreditInsufficient: ({ required, available }) => ({
     code: "insufficient_credits",
     message:
-      `This needs ${toUsd(required)} USD to be free in the balance, and ${toUsd(available)} USD is. Add credit, or ask ` +
+      `This needs ${usdText(required)} USD to be free in the balance, and ${usdText(available)} USD is. Add credit, or ask ` +
       "for less time or fewer GPUs.",
     details: { required_usd: toUsd(required), available_usd: toUsd(available) }
   }),

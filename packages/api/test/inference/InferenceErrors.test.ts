@@ -1,6 +1,7 @@
 /** What callers are told of a model's server that fails: whether the same again may help, and who can help where not. */
 import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { VideoUnsure, VideoWithheld } from "@sluice/domain/inference/Video"
 
@@ -56,6 +57,12 @@ it("a request that a model's server finds too long is told as our own check tell
     message: expect.stringMatching(/^This model's maximum context length is /)
   })
   expect(told("too_long").message).not.toMatch(/[0-9]/)
+})
+
+it("names small amounts in plain decimals, and advises what any kind of request can heed", () => {
+  const { message } = inferenceErrorOf(new CreditInsufficient({ required: 20n, available: 0n }))
+  expect(message).toContain("up to 0.00000002 USD, and 0 USD")
+  expect(message).toContain("shorter texts")
 })
 
 it("sends callers to the operator only with what is the operator's alone", () => {

@@ -25,6 +25,13 @@ export const toUsd = (nano: NanoUsd): number => {
   return nano < 0n ? -value : value
 }
 
+/** The same for people: plain decimals, however small it is. */
+export const usdText = (nano: NanoUsd): string => {
+  const absolute = nano < 0n ? -nano : nano
+  const fraction = (absolute % NANO_PER_USD).toString().padStart(9, "0").replace(/0+$/, "")
+  return `${nano < 0n ? "-" : ""}${absolute / NANO_PER_USD}${fraction === "" ? "" : `.${fraction}`}`
+}
+
 /** What a machine costs that ran for `ms` milliseconds at `perHour` nano-USD an hour, rounded down to the nano-USD. */
 export const costOf = (perHour: NanoUsd, ms: number): NanoUsd =>
   ms <= 0 ? 0n : (perHour * BigInt(Math.floor(ms))) / MS_PER_HOUR

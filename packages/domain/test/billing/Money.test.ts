@@ -1,7 +1,7 @@
 /** Money is exact: what is rounded, and in whose favour, is said here (decisions: common rules, Billing). */
 import { describe, expect, it } from "@effect/vitest"
 import { split } from "@sluice/domain/billing/Ledger"
-import { costOf, fromUsd, priceFor, paysForMs, toUsd } from "@sluice/domain/billing/Money"
+import { costOf, fromUsd, priceFor, paysForMs, toUsd, usdText } from "@sluice/domain/billing/Money"
 import { monthOf, monthStart, nextMonth } from "@sluice/domain/billing/Month"
 import fc from "fast-check"
 
@@ -18,6 +18,14 @@ describe("Money", () => {
     )
     expect([fromUsd(0.000000001), fromUsd(-0.5), fromUsd(1_000_000)]).toEqual([1n, -500_000_000n, 10n ** 15n])
     expect([toUsd(1n), toUsd(-1n), toUsd(-1_500_000_000n), toUsd(0n)]).toEqual([1e-9, -1e-9, -1.5, 0])
+    expect([20n, -1n, -1_500_000_000n, 0n, 12_000_000_000n, 9_200_000_000_123_456_789n].map(usdText)).toEqual([
+      "0.00000002",
+      "-0.000000001",
+      "-1.5",
+      "0",
+      "12",
+      "9200000000.123456789"
+    ])
   })
 
   it("pays for a time whose cost it covers, and for not a millisecond less", () => {
