@@ -2,7 +2,7 @@
  * Which tools a simulated model calls, and with what: those that the question speaks of, or those that it must call. The
  * arguments satisfy the tool's schema. A tool's answer is answered with words.
  */
-import type { ChatRequest, ChatTool } from "@sluice/domain/inference/Chat"
+import type { ChatMessage, ChatRequest, ChatTool } from "@sluice/domain/inference/Chat"
 import { textHash } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"
 
@@ -34,19 +34,42 @@ export const toCall = (request: ChatRequest): ReadonlyArray<ChatTool> => {
   if (typeof toolChoice === "object") return tools.filter((tool) => tool.name === toolChoice.named).slice(0, 1)
   if (toolChoice === "auto" && messages.at(-1)?.role === "tool") return []
   const offered = toolChoice === "required" ? uncalled(request) : tools
+  const ending = toolChoice === "required" ? endingOf(tools) : undefined
   const words = wordsOf(asked(request))
-  const fitting = offered.filter((tool) => wordsOf(tool.name).some((word) => words.includes(word)))
+  const fitting = offered.filter((tool) => tool !== ending && wordsOf(tool.name).some((word) => words.includes(word)))
   const wanted = fitting.length === 0 && toolChoice === "required" ? offered.slice(0, 1) : fitting
   return wanted.slice(0, parallelToolCalls ? MAX_CALLS : 1)
 }
 
-/** The tools that were not called since the question, where there are any: an agent that allows no words waits for its last one. */
+/**
+ * The tools that were not called since the question, where there are any: an agent that allows no words waits for its last
+ * one. Where one of them ends, it comes first once another was called, and the question is what came since it was.
+ */
 const uncalled = ({ messages, tools }: ChatRequest): ReadonlyArray<ChatTool> => {
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
-  const called = new Set(since.flatMap((message) => namesOf(message.toolCalls ?? "[]")))
-  const rest = tools.filter(({ name }) => !called.has(name))
+  const ending = endingOf(tools)
+  const last = messages.findLastIndex((message) =>
+    ending === undefined ? message.role === "user" : calledIn(message, [ending]).length > 0
+  )
+  const called = new Set(messages.slice(last + 1).flatMap((message) => calledIn(message, tools)))
+  const rest = tools.filter((tool) => tool !== ending && !called.has(tool))
+  if (ending !== undefined && (called.size > 0 || rest.length === 0)) return [ending, ...rest]
   return rest.length === 0 ? tools : rest
 }
+
+/** The tool that gives the final answer, where one says of itself that it does. */
+const endingOf = (tools: ReadonlyArray<ChatTool>): ChatTool | undefined =>
+  tools.find(({ name }) => FINAL.test(name)) ?? tools.find(({ description }) => FINAL.test(description))
+
+const FINAL = /final[-_ ]?answer/i
+
+/** Those of the tools that a message calls. smolagents writes earlier calls into the text, and their results as a user's. */
+const calledIn = (message: ChatMessage, tools: ReadonlyArray<ChatTool>): ReadonlyArray<ChatTool> => {
+  if (message.role !== "assistant") return []
+  const names = namesOf(message.toolCalls ?? "[]")
+  return tools.filter(({ name }) => names.includes(name) || isQuoted(message.text, name))
+}
+
+const isQuoted = (text: string, name: string): boolean => text.includes(`'${name}'`) || text.includes(`"${name}"`)
 
 const namesOf = (toolCalls: string): ReadonlyArray<string | undefined> =>
   (JSON.parse(toolCalls) as ReadonlyArray<{ readonly function?: { readonly name: string } | null }>).map(
