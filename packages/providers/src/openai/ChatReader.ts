@@ -56,7 +56,8 @@ export class ChatReader {
       // A count before the last word is not that of the answer.
       this.usage = undefined
     }
-    const usage = chunk["usage"]
+    // Moonshot's is within the choice.
+    const usage = chunk["usage"] ?? field(choices[0], "usage")
     if (!isRecord(usage)) return
     this.readUsage(usage)
     // A count on the way is what is owed where the rest never comes.
@@ -97,7 +98,7 @@ export class ChatReader {
     const whole = !isRecord(choice["delta"])
     const said = whole ? choice["message"] : choice["delta"]
     if (isRecord(said)) {
-      const thought = text(said["reasoning_content"]) ?? text(said["reasoning"]) ?? ""
+      const thought = text(said["reasoning_content"]) ?? text(said["reasoning"]) ?? thoughtsOf(said)
       if (thought !== "") {
         state.thought = true
         events.push({ _tag: "Thought", index, text: thought })
@@ -147,6 +148,13 @@ const wordsOf = (said: Readonly<Record<string, unknown>>): string => {
   const parts = list(content).map((part) => text(field(part, "text")) ?? "")
   return parts.join("")
 }
+
+/** Mistral's, which are parts of the content, in parts of their own. */
+const thoughtsOf = (said: Readonly<Record<string, unknown>>): string =>
+  list(said["content"])
+    .flatMap((part) => list(field(part, "thinking")))
+    .map((part) => text(field(part, "text")) ?? "")
+    .join("")
 
 /** Undefined: it tells none. */
 const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<SaidToken> | undefined => {

@@ -60,6 +60,14 @@ describe("streams", () => {
           "content in parts (Mistral)",
           hello.replace('"content":"Hello"', '"content":[{"type":"text","text":"Hello"}]')
         ],
+        [
+          "the count within the choice (Moonshot)",
+          events(
+            delta({ role: "assistant", content: "Hello there" }),
+            { choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] },
+            "[DONE]"
+          )
+        ],
         ["reasoning beside it", events(delta({ reasoning_content: "hm", content: null })) + hello],
         ["choices nobody asked for", events({ choices: [{ index: 7, delta: { content: "no" } }] }) + hello]
       ] as const) {

@@ -17,6 +17,7 @@ const says =
     streams(response, events(...chunks))
 const counts = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 40 } }
 const thinks = [delta({ reasoning_content: "hmm" }), counts]
+const MISTRALS = { type: "thinking", thinking: [{ type: "text", text: "hmm" }] }
 const answers = [delta({ content: "Hi" }), delta({}, "stop"), "[DONE]"]
 
 it.live("each server that thought and failed says that it is forgotten, before another one is heard", () =>
@@ -27,6 +28,8 @@ it.live("each server that thought and failed says that it is forgotten, before a
       // Of these there is nothing to forget.
       [fails(500), ["Text", "Finish"]],
       [says(...thinks, ...answers), ["Thought", "Running", "Text", "Finish"]],
+      // Mistral thinks in parts of the content.
+      [says(delta({ content: [MISTRALS] }), counts, ...answers), ["Thought", "Running", "Text", "Finish"]],
       // What was handed on is owed.
       [says(...thinks, delta({ content: "H" })), ["Thought", "Running", "Text"]]
     ] as const) {
