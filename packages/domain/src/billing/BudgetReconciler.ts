@@ -48,8 +48,7 @@ export class BudgetReconciler extends Context.Service<
           yield* wakeups.announce("jobs", "machines")
           return
         }
-        const wakeAt = yield* store.later(budget, Math.min(at, month))
-        if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
+        reconciler.alarm(yield* store.later(budget, Math.min(at, month)))
       })
 
       const reconciler: Reconciler.Reconciler<ClaimedBudget> = yield* Reconciler.make<ClaimedBudget>({

@@ -12,7 +12,7 @@ import { Replica } from "./Replica.ts"
 export interface Reconciler<Row> {
   /** There is work now. */
   readonly signal: () => void
-  /** There will be work at this time (ms). */
+  /** There will be work at this time (ms); Infinity: there will be none. */
   readonly alarm: (at: number) => void
   /** Steps all that is due, and what becomes due by it, until nothing is; answers how many steps. For virtual time. */
   readonly tick: Effect.Effect<number>
@@ -51,6 +51,7 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
   }
 
   const alarm = (at: number) => {
+    if (!Number.isFinite(at)) return
     alarms.add(at)
     if (at < sleepsUntil) latch.openUnsafe()
   }

@@ -30,14 +30,14 @@ export class Absences {
     const now = this.monotonicMs()
     const known = this.absences.get(key)
     if (known?.since === since) return now - known.countedFrom
-    this.found(key)
+    this.forget(key)
     if (this.absences.size >= this.most) this.absences.delete(this.absences.keys().next().value!)
     this.absences.set(key, { since, countedFrom: now })
     return 0
   }
 
   /** It was seen, or is of no more interest. */
-  found(key: string): void {
+  forget(key: string): void {
     this.absences.delete(key)
   }
 }

@@ -39,9 +39,7 @@ export class MachineReconciler extends Context.Service<
       const signals = yield* Signals
       const { scale } = yield* Replica
       const run = Effect.runForkWith(yield* Effect.context<never>())
-      const after = (wakeAt: number) => {
-        if (Number.isFinite(wakeAt)) reconciler.alarm(wakeAt)
-      }
+      const after = (wakeAt: number) => reconciler.alarm(wakeAt)
       const reconciler: Reconciler.Reconciler<ClaimedMachine> = yield* Reconciler.make<ClaimedMachine>({
         name: "machines",
         slots: SLOTS,

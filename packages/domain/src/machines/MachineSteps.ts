@@ -77,7 +77,7 @@ export class MachineSteps extends Context.Service<
 
       const absentMs = ({ id, facts }: ClaimedMachine, { _tag }: Observation["state"], at: number): number => {
         if (_tag === "Absent") return absences.missing(id, facts.absentSince ?? at)
-        absences.found(id)
+        absences.forget(id)
         return 0
       }
       const seen = (machine: ClaimedMachine, observation: Observation): Outcome => {
@@ -185,7 +185,7 @@ export class MachineSteps extends Context.Service<
           if (job !== undefined) yield* owner.look(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
             signals.emit("capacity")
-            absences.found(current.id)
+            absences.forget(current.id)
             // What is not released here, the sweep releases.
             yield* Effect.ignore(provider.release(current.id))
             return Number.POSITIVE_INFINITY

@@ -76,7 +76,7 @@ describe("Absences", () => {
     assert.strictEqual(absences.missing("a", T0 + 7), 0)
     now = 170
     assert.strictEqual(absences.missing("a", T0 + 7), 20)
-    absences.found("a")
+    absences.forget("a")
     assert.strictEqual(absences.missing("a", T0 + 7), 0)
   })
 
