@@ -4,7 +4,7 @@
  */
 import { Bash, getCommandNames } from "just-bash"
 import type { CommandName } from "just-bash"
-import { calculated, readable } from "./Arithmetic.ts"
+import { readable } from "./Arithmetic.ts"
 import { byteCommands } from "./commands/ByteCommands.ts"
 import { dateCommands } from "./commands/DateCommands.ts"
 import { dumpCommands } from "./commands/DumpCommands.ts"
@@ -14,25 +14,19 @@ import { findCommand } from "./commands/FindCommand.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { jobCommands, SHELL } from "./commands/JobCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
-import { printCommands, printed } from "./commands/PrintCommands.ts"
+import { printCommands } from "./commands/PrintCommands.ts"
 import { runnerCommands } from "./commands/RunnerCommands.ts"
 import { sortCommand } from "./commands/SortCommand.ts"
+import { sourceCommands } from "./commands/SourceCommands.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
 import { plainly } from "./Console.ts"
-import { declared } from "./Declarations.ts"
-import { defaulted } from "./Defaults.ts"
-import { determined, leaving } from "./Determinism.ts"
-import { judged, STATUS } from "./ExitStatus.ts"
+import { STATUS } from "./ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./MachineFs.ts"
-import { wholeRanges } from "./Ranges.ts"
-import { grouped, probed } from "./Redirections.ts"
+import { rewrite } from "./Rewriting.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
-import { streamed } from "./Streaming.ts"
-import { teed } from "./Tee.ts"
-import { bound } from "./Unbound.ts"
 
 /** As many as take seconds of host time, so that an endless loop meets this limit and not the host's. */
 const MAX_COMMANDS = 100_000
@@ -79,6 +73,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     customCommands: [
       ...timeCommands(session),
       ...jobCommands(session),
+      ...sourceCommands(session),
       ...systemCommands(session),
       ...textCommands(session),
       ...printCommands(session),
@@ -102,20 +97,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     transform: ({ ast }) => {
       const mode = session.nextScript
       session.nextScript = "captured"
-      declared(ast)
-      calculated(ast)
-      determined(ast)
-      wholeRanges(ast)
-      defaulted(ast)
-      grouped(ast)
-      judged(ast)
-      printed(ast)
-      if (functions === undefined) leaving(ast)
-      if (mode === "streamed") teed(ast)
-      bound(ast)
-      probed(ast)
-      if (typeof mode === "object") ast.statements.push(...mode.functions, mode.statement)
-      const sources = mode === "streamed" ? streamed(ast, session.bodies) : ""
+      const sources = rewrite(ast, mode, session.bodies, functions === undefined ? "first" : "other")
       functions ??= sources
       return { ast }
     }

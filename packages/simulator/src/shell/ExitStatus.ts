@@ -19,7 +19,7 @@ import type {
 export const STATUS = `${MARK}status`
 
 /** With these a script gets functions that it does not define. */
-const SOURCING: ReadonlySet<string> = new Set([".", "source", "eval"])
+export const SOURCING: ReadonlySet<string> = new Set([".", "source", "eval"])
 const ERREXIT = /"-[a-zA-Z]*e[a-zA-Z]*"|"errexit"/
 const NEVER_FUNCTIONS: ReadonlySet<string> = new Set(["test", "true", "false", ":", "grep", "echo", "cd", "mkdir"])
 

@@ -6,8 +6,9 @@
  * change. A function called where output is not captured runs as its twin, a copy whose commands write to the console.
  * `cmd &` becomes a job that runs beside the script on the machine's clock.
  */
-import { STATUS } from "./ExitStatus.ts"
+import { SOURCING, STATUS } from "./ExitStatus.ts"
 import { CONSOLE } from "./MachineFs.ts"
+import { onConsole } from "./Sourcing.ts"
 import {
   become,
   group,
@@ -109,6 +110,7 @@ class Rewrite {
       }
       if (name !== undefined && RUNNERS.has(name) && command.redirections.every(isTransparent))
         command.args.unshift(word(MARK))
+      if (name !== undefined && SOURCING.has(name) && command.redirections.every(isTransparent)) onConsole(command)
       command.redirections.unshift(toConsole("&>>"))
       return
     }

@@ -1,0 +1,59 @@
+/**
+ * The one way of every text that becomes a script, whether the interpreter asks for it or `eval` and `source` do: from
+ * its tree to that of a script which asks the host for nothing and behaves as in bash.
+ */
+import { parse, serialize } from "just-bash"
+import { calculated, readable } from "./Arithmetic.ts"
+import { printed } from "./commands/PrintCommands.ts"
+import { declared } from "./Declarations.ts"
+import { defaulted } from "./Defaults.ts"
+import { determined, leaving } from "./Determinism.ts"
+import { judged } from "./ExitStatus.ts"
+import { wholeRanges } from "./Ranges.ts"
+import { grouped, probed } from "./Redirections.ts"
+import { sourced } from "./Sourcing.ts"
+import { streamed } from "./Streaming.ts"
+import type { JobBody } from "./Streaming.ts"
+import type { ScriptNode } from "./Syntax.ts"
+import { teed } from "./Tee.ts"
+import { bound } from "./Unbound.ts"
+
+/** `first`: the command of the run itself; `part`: what runs within the shell that reads it. */
+type Role = "first" | "other" | "part"
+
+/** Rewrites in place; gives the source of the functions of a script that writes to the console. */
+export const rewrite = (
+  script: ScriptNode,
+  mode: "streamed" | "captured" | JobBody,
+  bodies: Array<JobBody>,
+  role: Role
+): string => {
+  declared(script)
+  calculated(script)
+  determined(script)
+  sourced(script)
+  wholeRanges(script)
+  defaulted(script)
+  grouped(script)
+  judged(script)
+  printed(script)
+  if (role !== "other") leaving(script)
+  // What comes behind the tee becomes a subshell: a part has variables to leave behind.
+  if (mode === "streamed" && role !== "part") teed(script)
+  bound(script)
+  probed(script)
+  if (typeof mode === "object") script.statements.push(...mode.functions, mode.statement)
+  return mode === "streamed" ? streamed(script, bodies) : ""
+}
+
+/** The same of a text; one that cannot be parsed stays as it is, for the interpreter to say why. */
+export const rewritten = (source: string, mode: "streamed" | "captured", bodies: Array<JobBody>): string => {
+  let script: ScriptNode
+  try {
+    script = parse(readable(source))
+  } catch {
+    return source
+  }
+  rewrite(script, mode, bodies, "part")
+  return serialize(script)
+}

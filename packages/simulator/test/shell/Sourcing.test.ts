@@ -1,0 +1,30 @@
+/** What `eval` and `.` run asks the machine for time and chance, writes when it runs, and acts on its shell. */
+import { describe, expect, it } from "@effect/vitest"
+import { execute } from "../../src/shell/Execution.ts"
+import { asBash, outcome } from "../support/Outcomes.ts"
+import { runOf, START } from "../support/Runs.ts"
+
+describe("what is read into a shell:", () => {
+  asBash([
+    [
+      "echo 'set -u; v=${1:-none}; echo $v $#; f() { echo f $1; }; return 3; echo no' > lib; . ./lib a b; echo $? $v $#; source lib; f x; (exit 4); eval 'echo $?'",
+      "a 2\n3 a 0\nnone 0\nf x\n4\n"
+    ],
+    ["eval; echo $?; eval 'x=1;' 'echo $x'; y=$(eval 'echo a; echo b'); echo $y; eval 'exit 4'", "0\n1\na b\n", 4],
+    ["eval 'sleep 1; echo a $SECONDS; (sleep 2; echo job) & wait $!'; echo $? $SECONDS", "a 1\njob\n0 3\n"]
+  ])
+
+  for (const command of ["eval 'echo $RANDOM'", "echo 'echo $RANDOM' > lib; . ./lib"])
+    it(`draws the machine's numbers: ${command}`, async () => {
+      expect(await outcome(command)).toEqual(await outcome("echo $RANDOM"))
+    })
+
+  for (const command of [
+    "eval 'echo a; sleep 2; echo $SECONDS'",
+    "echo 'echo a; sleep 2; echo $SECONDS' > lib; . ./lib"
+  ])
+    it(`writes line by line: ${command}`, async () => {
+      const { chunks } = await execute(runOf(command))
+      expect(chunks.map(({ at }) => at)).toEqual([START, START + 2000])
+    })
+})
