@@ -44,8 +44,8 @@ export const fitSliced = (text: string, limit: number, slices: SliceTokens): str
   for (const slice of slicesOf(text)) {
     const fits = slices.fit(slice, left)
     if (fits.length < slice.length) return text.slice(0, start + fits.length)
-    left -= slices.count(slice)
     start += slice.length
+    if (start < text.length) left -= slices.count(slice)
   }
   return text
 }

@@ -35,24 +35,34 @@ export const makeTokenizer = (): Tokenizer => {
     known.set(Buffer.from(word).toString(), count)
     return count
   }
-  const countSlice = (slice: string): number => {
-    let count = 0
-    for (const word of slice.match(O200K_TOKEN_SPLIT_REGEX) ?? []) count += countWord(word)
+  // What a model says is counted where it is cut, and again at once where it is charged. It keeps one text alive.
+  let last = ""
+  let lastCount = 0
+  const counted = (slice: string, count: number): number => {
+    last = slice
+    lastCount = count
     return count
   }
+  const countSlice = (slice: string): number => {
+    if (slice === last) return lastCount
+    let count = 0
+    for (const word of wordsOf(slice)) count += countWord(word)
+    return counted(slice, count)
+  }
   const fitSlice = (slice: string, limit: number): string => {
-    const words = new RegExp(O200K_TOKEN_SPLIT_REGEX)
+    let start = 0
     let left = limit
-    for (let found = words.exec(slice); found !== null; found = words.exec(slice)) {
-      const [word] = found
+    for (const word of wordsOf(slice)) {
       const count = countWord(word)
       if (count > left) {
-        const fits = slice.slice(0, found.index) + (left === 0 ? "" : fitByHalves(word, left, countWord))
+        const fits = slice.slice(0, start) + (left === 0 ? "" : fitByHalves(word, left, countWord))
         // What is cut may be divided into other words than the whole.
         return countSlice(fits) <= limit ? fits : fitByHalves(fits, limit, countSlice)
       }
       left -= count
+      start += word.length
     }
+    counted(slice, limit - left)
     return slice
   }
   const slices = { count: countSlice, fit: fitSlice }
@@ -62,3 +72,6 @@ export const makeTokenizer = (): Tokenizer => {
     slices
   }
 }
+
+/** A text as the encoding divides it. Nothing is left out: its words, one after another, are the text. */
+export const wordsOf = (text: string): ReadonlyArray<string> => text.match(O200K_TOKEN_SPLIT_REGEX) ?? []

@@ -1,7 +1,7 @@
 /** Counting by remembered words gives what the tokenizer says of the whole; what fits a limit is counted the same. */
 import { expect, it } from "@effect/vitest"
 import { SLICE_LENGTH } from "@sluice/domain/inference/Tokens"
-import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
+import { makeTokenizer, wordsOf } from "@sluice/server/tokens/Tokenizer"
 import fc from "fast-check"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 
@@ -40,6 +40,15 @@ it("counts any text as the tokenizer does, the first time and again", () => {
   )
 })
 
+it("divides a text into words that leave nothing of it out", () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(wordsOf(text).join("")).toBe(text)
+    }),
+    { numRuns: 500 }
+  )
+})
+
 it("forgets rather than grows", () => {
   const { count } = makeTokenizer()
   const words = Array.from({ length: 60_000 }, (_, n) => ` ${n.toString(36).replace(/\d/g, "q")}x`)
@@ -54,6 +63,7 @@ it("fits a beginning to a limit: never more tokens, and no less of the text than
     fc.property(long, fc.integer({ min: 1, max: 400 }), (text, limit) => {
       const fits = fit(text, limit)
       expect(text.startsWith(fits)).toBe(true)
+      expect(count(fits)).toBe(makeTokenizer().count(fits))
       expect(count(fits)).toBeLessThanOrEqual(limit)
       if (count(text) <= limit) expect(fits).toBe(text)
       if (text.isWellFormed()) expect(fits.isWellFormed()).toBe(true)

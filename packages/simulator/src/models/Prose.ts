@@ -22,7 +22,8 @@ export const prose = (request: ChatRequest, key: number, words: readonly [number
   const topic = (n: number) => pick(key, n, (topics ??= topicsOf(asked)))
   const target = Math.min(between(key, 0, words[0], words[1]), most + 1)
   const sentences = [opening(asked, key), ...pictures(request), ...results(request)]
-  let length = wordCount(sentences.join(" "))
+  let length = 0
+  for (const sentence of sentences) length += wordCount(sentence)
   for (let n = 1; length < target; n++) {
     const sentence = pick(key, n, n % 2 === 0 ? STATEMENTS : ADVICE).replace("{}", () => topic(n + 1_000))
     sentences.push(sentence)
