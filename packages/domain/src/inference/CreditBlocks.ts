@@ -54,16 +54,18 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   /** Sends a row; what the books answer of its environment is remembered on the way. A hold that they lose is handed back. */
   const submit = (row: MeterRow, purse: Purse): Effect.Effect<MeterOutcome> => {
     const askedMs = now()
-    const sent = Effect.catchCause(send(row), (cause) => {
-      if (row.block === undefined) handBack(releaseRow(row.id, purse))
-      return Effect.failCause(cause)
-    })
-    return Effect.map(sent, (outcome) => {
-      const { available, budgetReached, room } = outcome
-      const free = room !== null && room < available ? room : available
-      // A budget that was lowered below what is set aside is as good as reached for who would use a block.
-      purse.learn(free, budgetReached || (room !== null && room < 0n), askedMs)
-      return outcome
+    return Effect.matchCauseEffect(send(row), {
+      onSuccess: (outcome) => {
+        const { available, budgetReached, room } = outcome
+        const free = room !== null && room < available ? room : available
+        // A budget that was lowered below what is set aside is as good as reached for who would use a block.
+        purse.learn(free, budgetReached || (room !== null && room < 0n), askedMs)
+        return Effect.succeed(outcome)
+      },
+      onFailure: (cause) => {
+        if (row.block === undefined) handBack(releaseRow(row.id, purse))
+        return Effect.failCause(cause)
+      }
     })
   }
 

@@ -4,7 +4,7 @@
  * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
  * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
  */
-import { Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
+import { Cause, Clock, Context, Crypto, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { makeAnswerLimit } from "./AnswerLimit.ts"
@@ -117,7 +117,8 @@ export class Inference extends Context.Service<
             )
       }
 
-      const settle = (charge: Charging, task: ChatTask, production: Production) =>
+      /** Charges what was produced, and gives it as an answer. */
+      const settle = (charge: Charging, head: AnswerHead, task: ChatTask, production: Production) =>
         onward(usageOf(charge, task, production), (usage) =>
           Effect.as(
             metering.settle({
@@ -126,7 +127,7 @@ export class Inference extends Context.Service<
               tokens: { prompt: usage.promptTokens, completion: usage.completionTokens },
               cost: usage.cost
             }),
-            usage
+            answerOf(head, task, production, usage)
           )
         )
 
@@ -169,18 +170,16 @@ export class Inference extends Context.Service<
             (reservation) => {
               const charging = { ...reservation, requestId: charge.requestId }
               const production = new Production(task.request.choices, task.allowed)
-              return Effect.flatMap(Effect.exit(restore(produce(head, task, production, watch, emit))), (exit) => {
-                if (Exit.isSuccess(exit)) {
-                  return Effect.map(settle(charging, task, production), (usage) =>
-                    answerOf(head, task, production, usage)
-                  )
+              return Effect.matchCauseEffect(restore(produce(head, task, production, watch, emit)), {
+                onSuccess: () => settle(charging, head, task, production),
+                onFailure: (cause) => {
+                  // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
+                  const left = Cause.hasInterrupts(cause) && isGone()
+                  const owed = production.delivered || (production.started && left)
+                  const resolved = owed ? settle(charging, head, task, production) : release(charging, task)
+                  // Where many go away at once, all their models are let go before the first answer is counted.
+                  return Effect.andThen(Effect.andThen(Effect.yieldNow, resolved), Effect.failCause(cause))
                 }
-                // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
-                const left = Exit.hasInterrupts(exit) && isGone()
-                const owed = production.delivered || (production.started && left)
-                const resolved = owed ? settle(charging, task, production) : release(charging, task)
-                // Where many go away at once, all their models are let go before the first answer is counted.
-                return Effect.andThen(Effect.andThen(Effect.yieldNow, resolved), Effect.failCause(exit.cause))
               })
             }
           )

@@ -34,8 +34,8 @@ export interface AnswerKind<R> {
   readonly whole: (request: R, answer: Answer) => string
   /** A streamed answer. `asked`: when, in Unix seconds. */
   readonly wire: (request: R, asked: number) => AnswerWire
-  /** The engine's refusal in the words of this form. */
-  readonly refusal: (request: R, refusal: QuestionInvalid) => QuestionInvalid
+  /** The engine's refusal in the words of this form; left out: they are its own. */
+  readonly refusal?: (request: R, refusal: QuestionInvalid) => QuestionInvalid
 }
 
 /** Writes a streamed answer itself; gives the others back. */
@@ -47,12 +47,14 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
     const guarded = yield* makeGate
     const keys = yield* KeyWatch
 
-    const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) =>
-      Effect.catchTag(
-        inference.chat(caller.principal, caller.requestId, kind.chat(request), emit, () => response.destroyed),
-        "QuestionInvalid",
-        (refused) => Effect.fail(kind.refusal(request, refused))
-      )
+    const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) => {
+      const { principal, requestId } = caller
+      const answer = inference.chat(principal, requestId, kind.chat(request), emit, () => response.destroyed)
+      const { refusal } = kind
+      return refusal === undefined
+        ? answer
+        : Effect.catchTag(answer, "QuestionInvalid", (refused) => Effect.fail(refusal(request, refused)))
+    }
 
     const buffered = (caller: Caller, request: R, response: ServerResponse) =>
       Effect.map(ask(caller, request, response), (answer) => json(200, kind.whole(request, answer), caller.headers))

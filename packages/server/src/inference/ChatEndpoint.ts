@@ -8,6 +8,5 @@ export const makeChat = makeAnswerEndpoint<ChatRequest>({
   decode: decodeChat,
   chat: (request) => request,
   whole: (_, answer) => completionText(answer),
-  wire: ({ includeUsage }) => new ChatEvents(includeUsage),
-  refusal: (_, refusal) => refusal
+  wire: ({ includeUsage }) => new ChatEvents(includeUsage)
 })
