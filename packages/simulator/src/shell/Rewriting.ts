@@ -14,6 +14,7 @@ import { grouped, probed } from "./Redirections.ts"
 import { sourced } from "./Sourcing.ts"
 import { streamed } from "./Streaming.ts"
 import type { JobBody } from "./Streaming.ts"
+import { subscripted } from "./Subscripts.ts"
 import type { ScriptNode } from "./Syntax.ts"
 import { teed } from "./Tee.ts"
 import { bound } from "./Unbound.ts"
@@ -30,6 +31,7 @@ export const rewrite = (
 ): string => {
   declared(script)
   calculated(script)
+  subscripted(script)
   determined(script)
   sourced(script)
   wholeRanges(script)
