@@ -12,7 +12,7 @@ import { judged } from "./ExitStatus.ts"
 import { wholeRanges } from "./Ranges.ts"
 import { grouped, probed } from "./Redirections.ts"
 import { sourced } from "./Sourcing.ts"
-import { streamed } from "./Streaming.ts"
+import { captured, streamed } from "./Streaming.ts"
 import type { JobBody } from "./Streaming.ts"
 import { subscripted } from "./Subscripts.ts"
 import type { ScriptNode } from "./Syntax.ts"
@@ -44,8 +44,10 @@ export const rewrite = (
   if (mode === "streamed" && role !== "part") teed(script)
   bound(script)
   probed(script)
+  if (mode === "streamed") return streamed(script, bodies)
+  captured(script, bodies)
   if (typeof mode === "object") script.statements.push(...mode.functions, mode.statement)
-  return mode === "streamed" ? streamed(script, bodies) : ""
+  return ""
 }
 
 /** The same of a text; one that cannot be parsed stays as it is, for the interpreter to say why. */

@@ -58,7 +58,10 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => 
     )
   })
   const sources = [...functions.values()].map(({ source }) => source).join("\n")
-  if (redirectsItself(script)) return sources
+  if (redirectsItself(script)) {
+    captured(script, bodies)
+    return sources
+  }
   // Until its definition is reached, a twin calls whatever has the plain name.
   const undefinedTwins = [...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name)))
   const definitions = [...functions.values()].map(({ definition }) => statement(definition))
@@ -68,8 +71,33 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => 
     if (definition.type === "FunctionDef" && definition.name.startsWith(MARK)) rewrite.command(definition.body)
   })
   rewrite.statements(script.statements)
+  captured(script, bodies)
   script.statements.unshift(...undefinedTwins)
   return sources
+}
+
+/** Where output is captured, what jobs write is too: all of it where they begin. */
+export const captured = (script: ScriptNode, bodies: Array<JobBody>): void => {
+  const functions: Array<StatementNode> = []
+  walk(script, (node) => {
+    if (node["type"] === "FunctionDef") functions.push(statement(node as unknown as FunctionDefNode))
+  })
+  walk(script, (node) => {
+    const one = node as unknown as StatementNode
+    if (one.type === "Statement" && one.background) begin(one, { functions, statement: ended(one) }, bodies, CAPTURED)
+  })
+}
+
+/** What is asked of the fork whose output is its own. */
+export const CAPTURED = "captured"
+
+const ended = (one: StatementNode): StatementNode => ({ ...one, background: false })
+
+const begin = (one: StatementNode, body: JobBody, bodies: Array<JobBody>, mode = ""): void => {
+  const at = bodies.push(body) - 1
+  // Of its variables a shell gives what it runs all but the arrays.
+  const [forked] = statementsOf(`${MARK}fork ${at} "$(declare -a; declare -A)" ${mode}`)
+  become(one as unknown as Record<string, unknown>, forked!)
 }
 
 const undefinedTwin = (name: string): string => `${MARK}${name}() { ${name} "$@" &>>${CONSOLE}; }`
@@ -102,7 +130,7 @@ class Rewrite {
         if (command.assignments.some((one) => hasSubstitution(one))) wrap(command)
         return
       }
-      if (name === "exec") command.redirections = command.redirections.map(shown)
+      if (name === "exec") command.redirections = command.redirections.filter(isMeant).map(shown)
       if (name !== undefined && SILENT.has(name)) return
       if (name !== undefined && this.#functions.has(name) && command.redirections.every(isTransparent)) {
         command.name = { type: "Word", parts: [{ type: "Literal", value: MARK + name }] }
@@ -149,12 +177,9 @@ class Rewrite {
   }
 
   #background(one: StatementNode): void {
-    const body = { functions: this.#definitions, statement: { ...one, background: false } }
+    const body = { functions: this.#definitions, statement: ended(one) }
     this.statements([body.statement])
-    const at = this.#bodies.push(body) - 1
-    // Of its variables a shell gives what it runs all but the arrays.
-    const [forked] = statementsOf(`${MARK}fork ${at} "$(declare -a; declare -A)"`)
-    become(one as unknown as Record<string, unknown>, forked!)
+    begin(one, body, this.#bodies)
   }
 }
 
@@ -164,7 +189,9 @@ const redirectsItself = (script: ScriptNode): boolean => {
   walk(script.statements, (node) => {
     const command = node as unknown as CommandNode
     if (command.type !== "SimpleCommand" || nameOf(command) !== "exec" || command.args.length > 0) return
-    found ||= command.redirections.some((one) => !one.operator.startsWith("<") && (one.fd === null || one.fd < 3))
+    found ||= command.redirections.some(
+      (one) => !one.operator.startsWith("<") && (one.fd === null || one.fd < 3) && isMeant(one)
+    )
   })
   return found
 }
@@ -197,6 +224,9 @@ const isTransparent = (one: Redirection): boolean => {
   const part = one.target.parts[0]
   return part?.type === "Literal" && (part.value === "1" || part.value === "2")
 }
+
+/** `exec 2>&1`: both are the console anyway. */
+const isMeant = (one: Redirection): boolean => (one.fd ?? 0) > 2 || one.operator !== ">&" || !isTransparent(one)
 
 /** `exec 3>&1`: what is written there later is written at once. */
 const shown = (one: Redirection): Redirection =>

@@ -83,6 +83,13 @@ describe("a function that exits writes to its file:", () => {
   ])
 })
 
+asBash([
+  [
+    "exec 2>&1; (echo out; echo err >&2) 2>/dev/null; (exit 3) & wait $!; echo $?; x=$(ls /no); echo [$x]; exec 1>&2; ls /no | wc -l",
+    "out\n3\nls: cannot access '/no': No such file or directory\n[]\nls: cannot access '/no': No such file or directory\n0\n"
+  ]
+])
+
 it("what a copy of stdout gets is there at once", async () => {
   const command =
     'exec 3>&1 4>&2; echo a >&3; log() { echo "[$*]" >&3; }; sleep 1; log b; x=$(log c; echo d); echo $x >&4'

@@ -5,6 +5,7 @@ import { plainly } from "../Console.ts"
 import { LAST_JOB } from "../Determinism.ts"
 import { FIRST_JOB, signalOf } from "./JobCommands.ts"
 import { MARK } from "../Syntax.ts"
+import { CAPTURED } from "../Streaming.ts"
 import type { JobBody } from "../Streaming.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { CommandResult, ShellSession } from "../ShellSession.ts"
@@ -34,8 +35,8 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
       return ok()
     }),
     defineCommand("timeout", async (args, context) => limited(session, args, context)),
-    defineCommand(`${MARK}fork`, async ([body, arrays = ""], context) =>
-      forked(session, session.bodies[Number(body)]!, arrays, context)
+    defineCommand(`${MARK}fork`, async ([body, arrays = "", mode], context) =>
+      forked(session, session.bodies[Number(body)]!, arrays, mode === CAPTURED, context)
     ),
     defineCommand(`${MARK}tic`, async () => {
       tics.push(clock.now)
@@ -61,6 +62,7 @@ const forked = async (
   session: ShellSession,
   body: JobBody,
   arrays: string,
+  isCaptured: boolean,
   context: ResolvedCommandContext
 ): Promise<CommandResult> => {
   const { clock, console, jobs } = session
@@ -76,15 +78,16 @@ const forked = async (
     (signal) => context.exec!(`${settings(context)}${assigned(arrays)}\n:`, { env, cwd: context.cwd, signal }),
     MOST_SLEEPS
   )
-  console.write(clock.now, result.stdout, "text")
+  if (!isCaptured) console.write(clock.now, result.stdout, "text")
   if (!met) {
-    console.write(clock.now, plainly(result.stderr), "text")
+    if (!isCaptured) console.write(clock.now, plainly(result.stderr), "text")
     Object.assign(job, { endsAt: clock.now, exitCode: result.exitCode })
   }
   console.job = outer
   clock.now = startedAt
   await context.assignShellVariable?.(LAST_JOB, String(job.id))
-  return ok()
+  // Nobody waits for the output of a job that does not end.
+  return isCaptured && !met ? { ...result, exitCode: 0 } : ok()
 }
 
 /** Of what `declare -a; declare -A` says, only what takes less time to read. */
