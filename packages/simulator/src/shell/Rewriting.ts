@@ -11,7 +11,7 @@ import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
 import { wholeRanges } from "./Ranges.ts"
 import { grouped, probed } from "./Redirections.ts"
-import { sourced } from "./Sourcing.ts"
+import { located, readFrom, sourced } from "./Sourcing.ts"
 import { captured, streamed } from "./Streaming.ts"
 import type { JobBody } from "./Streaming.ts"
 import { subscripted } from "./Subscripts.ts"
@@ -39,7 +39,8 @@ export const rewrite = (
   grouped(script)
   judged(script)
   printed(script)
-  if (role !== "other") leaving(script)
+  if (role === "other") located(script)
+  else leaving(script)
   // What comes behind the tee becomes a subshell: a part has variables to leave behind.
   if (mode === "streamed" && role !== "part") teed(script)
   bound(script)
@@ -50,14 +51,20 @@ export const rewrite = (
   return ""
 }
 
-/** The same of a text; one that cannot be parsed stays as it is, for the interpreter to say why. */
-export const rewritten = (source: string, mode: "streamed" | "captured", bodies: Array<JobBody>): string => {
+/** The same of a text, of a file by its path; one that cannot be parsed stays as it is, for the interpreter to say why. */
+export const rewritten = (
+  source: string,
+  mode: "streamed" | "captured",
+  bodies: Array<JobBody>,
+  path?: string
+): string => {
   let script: ScriptNode
   try {
     script = parse(readable(source))
   } catch {
     return source
   }
+  if (path !== undefined) readFrom(script, path)
   rewrite(script, mode, bodies, "part")
   return serialize(script)
 }

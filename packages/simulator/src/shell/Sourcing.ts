@@ -2,7 +2,7 @@
  * `eval TEXT` and `. FILE`: the interpreter runs what it reads there as it is written. So a command rewrites the text
  * first, and `eval` gets what that prints; `.` gets the path of a file which holds it.
  */
-import { MARK, nameOf, statement, walk, word } from "./Syntax.ts"
+import { MARK, nameOf, spelled, statement, walk, word } from "./Syntax.ts"
 import type { CommandNode, ScriptNode, SimpleCommandNode, WordNode } from "./Syntax.ts"
 
 /** Prints the text that its arguments are, rewritten. */
@@ -21,6 +21,18 @@ export const sourced = (script: ScriptNode): void =>
       if (command.args[at] !== undefined) command.args[at] = printedBy(FILE, [command.args[at]])
     }
   })
+
+/** `${BASH_SOURCE[0]}`, which the interpreter lacks, is of a script what `$0` is. */
+export const located = (script: ScriptNode): void =>
+  walk(script, (node) => {
+    if (node["type"] === "ParameterExpansion" && OWN_PATH.test(String(node["parameter"]))) node["parameter"] = "0"
+  })
+
+/** The same of what is read from a file by this path. */
+export const readFrom = (script: ScriptNode, path: string): void =>
+  spelled(script, ({ parameter }) => OWN_PATH.test(parameter), path)
+
+const OWN_PATH = /^BASH_SOURCE(\[0\])?$/
 
 /** Lets what `eval` and `.` run write to the console. */
 export const onConsole = ({ args }: SimpleCommandNode): void => {

@@ -16,6 +16,7 @@ import {
   MARK,
   nameOf,
   sourceOf,
+  spelled,
   statement,
   statementsOf,
   walk,
@@ -210,10 +211,8 @@ const withTwin = (definition: FunctionDefNode, functions: Functions, room: { lef
 
 const twinOf = (definition: FunctionDefNode): FunctionDefNode => {
   const twin = structuredClone(definition)
-  walk(twin.body, (node) => {
-    const named = node["parameter"] === "FUNCNAME" || node["parameter"] === "FUNCNAME[0]"
-    if (named && node["operation"] === null) become(node, { type: "SingleQuoted", value: definition.name })
-  })
+  const isName = /^FUNCNAME(\[0\])?$/
+  spelled(twin.body, ({ operation, parameter }) => operation === null && isName.test(parameter), definition.name)
   return { ...twin, name: MARK + definition.name }
 }
 

@@ -53,6 +53,20 @@ export const walk = (value: unknown, visit: (node: Record<string, unknown>) => v
   if (typeof node["type"] === "string") visit(node)
 }
 
+/** Puts a text in the place of expansions. */
+export const spelled = (
+  value: unknown,
+  isMeant: (node: Extract<WordPart, { type: "ParameterExpansion" }>) => boolean,
+  text: string
+): void =>
+  walk(value, (node) => {
+    if (!Array.isArray(node["parts"])) return
+    const type = node["type"] === "DoubleQuoted" ? "Literal" : "SingleQuoted"
+    node["parts"] = (node["parts"] as Array<WordPart>).map((part) =>
+      part.type === "ParameterExpansion" && isMeant(part) ? { type, value: text } : part
+    )
+  })
+
 /** Whether a command is run to find the value; `surely`: not only where a parameter is unset. */
 export const hasSubstitution = (value: unknown, surely?: "surely"): boolean => {
   if (typeof value !== "object" || value === null) return false

@@ -11,6 +11,10 @@ describe("what is read into a shell:", () => {
       "a 2\n3 a 0\nnone 0\nf x\n4\n"
     ],
     ["eval; echo $?; eval 'x=1;' 'echo $x'; y=$(eval 'echo a; echo b'); echo $y; eval 'exit 4'", "0\n1\na b\n", 4],
+    [
+      `mkdir -p bin lib; echo 'echo "lib \${BASH_SOURCE[0]} $0"; where() { echo "\${FUNCNAME[0]} $BASH_SOURCE"; }; [ "\${BASH_SOURCE[0]}" = "$0" ] || echo sourced' > lib/a; echo 'set -u; cd "$(dirname "\${BASH_SOURCE[0]}")/.."; . lib/a; where; [[ "\${BASH_SOURCE[0]}" == "$0" ]] && echo main' > bin/run; chmod +x bin/run; bin/run; cd bin; bash run; . ../lib/a; where; echo "[\${BASH_SOURCE[0]:-}]"`,
+      "lib lib/a bin/run\nsourced\nwhere lib/a\nmain\nlib lib/a run\nsourced\nwhere lib/a\nmain\nlib ../lib/a bash\nsourced\nwhere ../lib/a\n[]\n"
+    ],
     ["eval 'sleep 1; echo a $SECONDS; (sleep 2; echo job) & wait $!'; echo $? $SECONDS", "a 1\njob\n0 3\n"]
   ])
 

@@ -24,7 +24,7 @@ export const sourceCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const place = fs.resolvePath(cwd, path)
         if ((await fs.stat(place).catch(() => undefined))?.isFile !== true) continue
         const source = await fs.readFile(place)
-        const text = rewritten(source, modeOf(mode), session.bodies)
+        const text = rewritten(source, modeOf(mode), session.bodies, path)
         if (text === source) break
         await fs.writeFile(PLACE, text)
         return told(PLACE, status)
