@@ -11,6 +11,7 @@ import { determined, leaving } from "./Determinism.ts"
 import { judged } from "./ExitStatus.ts"
 import { wholeRanges } from "./Ranges.ts"
 import { grouped, probed } from "./Redirections.ts"
+import { separated } from "./Separators.ts"
 import { located, readFrom, sourced } from "./Sourcing.ts"
 import { captured, streamed } from "./Streaming.ts"
 import type { JobBody } from "./Streaming.ts"
@@ -29,6 +30,7 @@ export const rewrite = (
   bodies: Array<JobBody>,
   role: Role
 ): string => {
+  separated(script)
   declared(script)
   calculated(script)
   subscripted(script)

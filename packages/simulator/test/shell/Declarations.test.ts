@@ -3,6 +3,14 @@ import { asBash } from "../support/Outcomes.ts"
 
 asBash([
   [
+    "a=(3 1 2); IFS=$'\\n' sorted=($(sort <<<\"${a[*]}\")); unset IFS; echo ${#sorted[@]} ${sorted[*]}; l=a,b; IFS=, p=($l); echo ${p[1]}; IFS=: x=$(echo y); echo $x",
+    "3 1 2 3\nb\ny\n"
+  ],
+  [
+    'a=(3 1 2); IFS=,; x="${a[*]}"; echo "$x"; cat <<< "[${a[*]}]"; y="$(echo "${a[*]}")-${#a[*]}"; unset IFS; echo "$y" "${a[*]}"',
+    "3,1,2\n[3,1,2]\n3,1,2-3 3 1 2\n"
+  ],
+  [
     'f() { local files=($(echo a b) "$(echo c d)" {1..2}) n=5 x=("$@"); echo "${#files[@]} ${files[2]} $n ${x[1]}"; }; f 1 "2 3"',
     "5 c d 5 2 3\n"
   ],
