@@ -51,6 +51,37 @@ describe("awk", () => {
   ])
 })
 
+describe("numbers of awk", () => {
+  asBash([
+    [
+      "awk 'BEGIN{print 1e-5, 0.00003, 1e-10, 0.1*3, 3e20, 0.000123456789, 100000*1.5, 1234567.89, 0.1+0.2, -1e-20, 1/3}'",
+      "1e-05 3e-05 1e-10 0.3 3e+20 0.000123457 150000 1.23457e+06 0.3 -1e-20 0.333333\n"
+    ],
+    [
+      "awk 'BEGIN{print int(-3.7), int(3.7), int(\"12abc\"), int(-0.5), int(\"-2.5\"), 1+int(7/2)*2}'; awk 'BEGIN{OFMT=\"%.2f\"; print 3.14159}'; awk -v OFMT=%.3g 'BEGIN{print 3.14159}'",
+      "-3 3 12 0 -2 7\n3.14\n3.14\n"
+    ],
+    [
+      'printf \'b 2\\na 1\\nb 3\\n\' | awk \'{s[$1]+=$2; print $2/2 > "o"} END{for(k in s) print k, s[k] | "sort -k2nr"; printf "%s\\n", NR | "cat -n"; print "q" | "cat -n"}\'; cat o; ls -a',
+      "b 5\na 1\n     1\t3\n     2\tq\n1\n0.5\n1.5\n.\n..\no\n"
+    ]
+  ])
+})
+
+describe("wc", () => {
+  asBash([
+    [
+      "printf 'a\\n' > a; printf 'b\\nc é\\n' > b; seq 200 > big; wc a b; wc -l a b; wc -lw a; wc big a; cat a b | wc; wc -l < a; wc -m b; wc -L big b; cat a | wc -lc - no",
+      "1 1 2 a\n2 3 7 b\n3 4 9 total\n1 a\n2 b\n3 total\n1 1 a\n200 200 692 big\n  1   1   2 a\n201 201 694 total\n      3       4       9\n1\n6 b\n  3 big\n  3 b\n  3 total\n1 2 -\n1 2 total\nwc: no: No such file or directory\n",
+      1
+    ],
+    [
+      "for i in 1 2; do head -c $((i*1000)) /dev/zero > f$i; done; wc f1 f2; find . -name 'f*' | sort | xargs wc -l",
+      "   0    0 1000 f1\n   0    0 2000 f2\n   0    0 3000 total\n   0 ./f1\n   0 ./f2\n   0 total\n"
+    ]
+  ])
+})
+
 describe("head and tail", () => {
   asBash([["printf abcdef | tail -3c; printf abcdef | head -2c; seq 3 | tail -1; head -c -1 <<< x", "defab3\nx"]])
 })

@@ -3,6 +3,14 @@ import { expect, it } from "@effect/vitest"
 import { asBash, outcome } from "../support/Outcomes.ts"
 
 asBash([
+  [
+    "printf '%g %g %g %g %g\\n' 100 100000 1000000 0.001 1e-5; printf '%.3g %.10g %g\\n' 1234567 1234567 0; printf '%G %E\\n' 1e-10 12; printf '%8.3g|%-8g|%08g|%+g|% g|%#g\\n' 1234.5 2 -3 4 5 6",
+    "100 100000 1e+06 0.001 1e-05\n1.23e+06 1234567 0\n1E-10 1.200000E+01\n1.23e+03|2       |-0000003|+4| 5|6.00000\n"
+  ],
+  [
+    "printf '%s=%g\\n' lr 3e-20 eps 1e20 x; printf '%g\\n'; printf '%d %g%%\\n' 5 99.5 6; printf '%s\\n' %g; for i in 1 10 1e3; do printf '%g ' $i; done",
+    "lr=3e-20\neps=1e+20\nx=0\n0\n5 99.5%\n6 0%\n%g\n1 10 1000 "
+  ],
   ["printf '\\303\\251 \\xc3\\xa9 \\u00e9 \\U1F600 é\\n'", "Ã© Ã© Ã© ð\u009f\u0098\u0080 Ã©\n"],
   ["printf '\\377\\0\\1' > f; wc -c < f; base64 f; printf 'a\\xffb\\n'", "3\n/wAB\naÿb\n"],
   ["printf '%b|%s\\n' 'a\\303\\251b\\tq' 'c\\x41'; printf '%s\\\\x41%%\\n' é", "aÃ©b\tq|c\\x41\nÃ©\\x41%\n"],

@@ -1,16 +1,18 @@
 /**
  * awk, whose program is put as the interpreter's own one reads it: a field that is raised to a power, a file's name of
  * several parts, `/dev/stdout`, an element that is only named, separators that are given as arguments, the program of
- * `-f`. Chance and time are the machine's; the original would ask the host.
+ * `-f`, `int` of what is below zero. Chance and time are the machine's; the original would ask the host. Numbers with a
+ * power of ten come marked out of it: it prints 1e-10 as `1e-1`.
  */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
+import { general } from "../General.ts"
 import { fail } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { withProgram } from "./Options.ts"
 
 const VALUES: Readonly<Record<string, number>> = { "-F": 1, "-v": 1, "-f": 1 }
-const SEPARATORS = /^(OFS|ORS|FS|RS)=(.*)$/s
+const SEPARATORS = /^(OFS|ORS|FS|RS|OFMT)=(.*)$/s
 
 export const awkCommand = (session: ShellSession): Command =>
   defineCommand("awk", async (all, context) => {
@@ -40,16 +42,42 @@ export const awkCommand = (session: ShellSession): Command =>
       assign(rest.splice(programs.length > 0 ? 0 : 1, 1)[0]!)
     if (programs.length > 0) rest.unshift(programs.join("\n"))
     const seconds = Math.floor(session.clock.now / 1000)
-    return context.origCommand!(
+    const pipes: Array<string> = []
+    const result = await context.origCommand!(
       withProgram([...args, ...rest], VALUES, (program) => {
-        const written = awkProgram(program, seconds)
+        const { isAlone, written } = awkProgram(program, seconds, pipes)
         const chance = written.includes(CHANCE)
+        // What it writes elsewhere is not seen here.
+        if (isAlone && !all.some((arg) => arg.includes("OFMT"))) begin.unshift(`OFMT="${MARKED}"`)
+        const whole = written.includes(WHOLE) ? `function ${WHOLE}(x) { return x + 0 < 0 ? -int(-x) : int(x) }\n` : ""
         if (chance)
           begin.push(`${CHANCE}state=${session.random() % 2147483646}+1`, `${CHANCE}fresh=${session.random()}`)
-        return `${chance ? chanceOf(seconds) : ""}${begin.length === 0 ? "" : `BEGIN{${begin.join(";")}} `}${written}`
+        return `${whole}${chance ? chanceOf(seconds) : ""}${begin.length === 0 ? "" : `BEGIN{${begin.join(";")}} `}${written}`
       })
     )
+    let { stdout, stderr } = result
+    stdout = stdout.replace(SHOWN, (_, number: string) => general(Number(number)))
+    for (const [at, command] of pipes.entries()) {
+      const place = placeOf(at)
+      const stdin = await context.fs.readFile(place, "binary").catch(() => undefined)
+      if (stdin === undefined) continue
+      await context.fs.rm(place)
+      const { cwd, exportedEnv: env = {}, signal } = context
+      const read = await context.exec!(command, { cwd, env, stdin, stdinKind: "bytes", signal: signal! })
+      stdout += read.stdout
+      stderr += read.stderr
+    }
+    return { ...result, stdout, stderr }
   })
+
+/** What is printed to a command lies here until the program is through. */
+const placeOf = (pipe: number): string => `/proc/self/fd/.awk${pipe}`
+
+/** What a number is printed as, for `SHOWN` to find. */
+const MARKED = "\u0001%.17e\u0002"
+// oxlint-disable-next-line no-control-regex
+const SHOWN = /\u0001([-+\d.e]+)\u0002/g
+const WHOLE = "SHELL_WHOLE"
 
 /** Begins the names of what the front of a program defines. */
 const CHANCE = "SHELL_CHANCE_"
@@ -81,12 +109,18 @@ const tokensOf = (program: string): Array<string> => {
   return tokens
 }
 
-const awkProgram = (program: string, seconds: number): string => {
+/** `isAlone`: it prints to no file or command; the commands are added to `pipes`. */
+const awkProgram = (
+  program: string,
+  seconds: number,
+  pipes: Array<string>
+): { readonly written: string; readonly isAlone: boolean } => {
   const tokens = tokensOf(program)
   let written = ""
   let printing = false
   let depth = 0
   let begins = true
+  let isAlone = !program.includes("OFMT")
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at]!
     const end = begins ? namedUntil(tokens, at) : at
@@ -104,7 +138,14 @@ const awkProgram = (program: string, seconds: number): string => {
     else if (token === "(") depth++
     else if (token === ")") depth--
     const next = behind(tokens, at + 1)
-    if (printing && depth === 0 && (token === ">" || token === ">>")) {
+    if (printing && depth === 0 && /^(>>?|\|)$/.test(token)) isAlone = false
+    const command = printing && depth === 0 && token === "|" ? LITERAL.exec(tokens[next] ?? "")?.[1] : undefined
+    if (command !== undefined) {
+      const name = command.replace(/\\(["\\])/g, "$1")
+      if (!pipes.includes(name)) pipes.push(name)
+      written += `> "${placeOf(pipes.indexOf(name))}"`
+      at = next
+    } else if (printing && depth === 0 && (token === ">" || token === ">>")) {
       const parts = partsOf(tokens, next)
       const file = tokens.slice(next, parts.end).join("").trim()
       at = parts.end - 1
@@ -116,6 +157,8 @@ const awkProgram = (program: string, seconds: number): string => {
     } else if (token === "length" && tokens[next] !== "(") {
       // The original takes a comma behind it for an argument.
       written += "length($0)"
+    } else if (tokens[next] === "(" && token === "int") {
+      written += WHOLE
     } else if (tokens[next] === "(" && /^(s?rand|systime)$/.test(token)) {
       const end = behind(tokens, next + 1)
       const called = token === "srand" && tokens[end] === ")" ? "renew" : token
@@ -123,8 +166,10 @@ const awkProgram = (program: string, seconds: number): string => {
       else written += token === "systime" ? token : CHANCE + called
     } else written += token
   }
-  return written
+  return { written, isAlone }
 }
+
+const LITERAL = /^"(.*)"$/s
 
 /** The end of `name[...]` that is a statement of its own. */
 const namedUntil = (tokens: ReadonlyArray<string>, at: number): number => {

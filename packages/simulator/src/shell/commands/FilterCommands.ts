@@ -5,6 +5,7 @@ import { fail } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { awkCommand } from "./AwkCommand.ts"
 import { grepCommand } from "./GrepCommand.ts"
+import { countCommand } from "./CountCommand.ts"
 import { cutCommand } from "./CutCommand.ts"
 import { jsonCommands } from "./JsonCommands.ts"
 import { bytesOf, Refusal, tool } from "./Options.ts"
@@ -52,6 +53,7 @@ export const filterCommands = (session: ShellSession): ReadonlyArray<Command> =>
   ...jsonCommands(session),
   awkCommand(session),
   grepCommand,
+  countCommand,
   cutCommand,
   defineCommand("uniq", async (args, context) => {
     const result = await context.origCommand!(args)

@@ -1,15 +1,16 @@
 /**
  * `printf` and `echo -e` with bytes for their escapes: the originals take `\303` for a character and write it as two
- * bytes. Only calls that may need it are made to these, as a command from here costs more than an original.
+ * bytes; and of `%g` they drop zeros that count. Only calls that may need it are made to these, as a command from here costs more than an original.
  */
 import { defineCommand, encodeUtf8ToBytes, latin1FromBytes } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
+import { general } from "../General.ts"
 import { MARK, nameOf, walk } from "../Syntax.ts"
 import type { CommandNode, ScriptNode } from "../Syntax.ts"
 import type { CommandResult, ShellSession } from "../ShellSession.ts"
 
-/** Found in the syntax tree of a format: what is no plain text, an escape of a byte, `%b` and `%(...)T`. */
-const NEEDED = /Expansion|Substitution|Escaped|\\\\[0-7xuU]|[^\0-\x7f]|%b|\)T/
+/** Found in the syntax tree of a format: what is no plain text, an escape of a byte, `%b`, `%(...)T` and `%g`. */
+const NEEDED = /Expansion|Substitution|Escaped|\\\\[0-7xuU]|[^\0-\x7f]|%b|\)T|%[-+ 0#.\d]*[gG]/
 
 export const printed = (script: ScriptNode): void =>
   walk(script, (node) => {
@@ -45,8 +46,13 @@ const formatted = async (
   values: ReadonlyArray<string>
 ): Promise<CommandResult> => {
   const kinds = conversions(format ?? "")
-  const shown = values.map((value, at) => hidden(value, kinds[at % kinds.length] === "b" ? INSIDE : undefined))
-  const args = format === undefined ? [] : ["--", hidden(format, OUTSIDE), ...shown]
+  const missing = kinds.slice(values.length % kinds.length || (values.length === 0 ? 0 : kinds.length))
+  const given = missing.some(isGeneral) ? [...values, ...missing.map((kind) => (isGeneral(kind) ? "0" : ""))] : values
+  const shown = given.map((value, at) => {
+    const kind = kinds[at % kinds.length] ?? ""
+    return isGeneral(kind) ? shownAs(kind, value) : hidden(value, kind === "b" ? INSIDE : undefined)
+  })
+  const args = format === undefined ? [] : ["--", hidden(format.replace(GENERAL, asText), OUTSIDE), ...shown]
   const result = await exec!("printf", { args, cwd, env: { TZ: env.get("TZ") ?? "UTC" } })
   const stdout = result.stdout.replace(HIDDEN, (one) => String.fromCharCode(one.charCodeAt(0) - BYTES))
   return { stdout, stderr: result.stderr, exitCode: result.exitCode, stdoutKind: "bytes" }
@@ -76,12 +82,31 @@ const hidden = (text: string, escapes: RegExp | undefined): string => {
 
 const bytewise = (text: string): string => latin1FromBytes(encodeUtf8ToBytes(text))
 
-/** The letters of a format's conversions, one for each argument that they take. */
+/** The letters of a format's conversions, one for each argument that they take; of `%g` all of it. */
 const conversions = (format: string): ReadonlyArray<string> =>
-  [...format.replaceAll("%%", "").matchAll(/%([^a-zA-Z(]*)(.)/g)].flatMap(([, flags, kind]) => [
-    ...flags!.replace(/[^*]/g, ""),
-    kind!
-  ])
+  [...format.replaceAll("%%", "").matchAll(/%([^a-zA-Z(]*)(.)/g)].flatMap(([all, flags, kind]) =>
+    isGeneral(all) ? [all] : [...flags!.replace(/[^*]/g, ""), kind!]
+  )
+
+const GENERAL = /%%|%([-+ 0#]*)(\d*)(?:\.(\d*))?([gG])/g
+const isGeneral = (conversion: string): boolean => /^%[-+ 0#]*\d*(?:\.\d*)?[gG]$/.test(conversion)
+const asText = (all: string, flags = "", width = ""): string =>
+  all === "%%" ? all : `%${flags.includes("-") ? "-" : ""}${width}s`
+
+/** A value as `%g` shows it, but for blanks up to its width. */
+const shownAs = (conversion: string, value: string): string => {
+  const [, flags = "", width = "", precision, kind] = new RegExp(GENERAL.source).exec(conversion)!
+  const number = /^["']/.test(value) ? (value.codePointAt(1) ?? 0) : Number(value)
+  const text = general(number || 0, precision === undefined ? 6 : Number(precision), flags.includes("#"))
+  const sign = text.startsWith("-") ? "" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : ""
+  const whole = kind === "G" ? (sign + text).toUpperCase() : sign + text
+  if (!flags.includes("0") || flags.includes("-")) return whole
+  return whole.replace(
+    /^[-+ ]?/,
+    (one) => one + "0".repeat(Math.max(0, Math.min(Number(width), MOST_WIDTH) - whole.length))
+  )
+}
+const MOST_WIDTH = 10_000
 
 /** `%(%T)T` of nothing or -1 is now. */
 const moments = (values: ReadonlyArray<string>, now: number): ReadonlyArray<string> => {
