@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
 import * as Sweep from "../database/Sweep.ts"
-import { MeteringStore } from "./MeteringStore.ts"
+import { HoldSweepStore } from "./HoldSweepStore.ts"
 
 /** Holds of one statement. */
 const BATCH = 500
@@ -25,7 +25,7 @@ export class HoldSweep extends Context.Service<
   static readonly layerNoDeps = Layer.effect(
     HoldSweep,
     Effect.gen(function* () {
-      const store = yield* MeteringStore
+      const store = yield* HoldSweepStore
       const everyMs = Sweep.EVERY_MS * (yield* Replica).scale
       const sweep = Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
@@ -41,5 +41,5 @@ export class HoldSweep extends Context.Service<
     })
   )
 
-  static readonly layer = HoldSweep.layerNoDeps.pipe(Layer.provide(MeteringStore.layer))
+  static readonly layer = HoldSweep.layerNoDeps.pipe(Layer.provide(HoldSweepStore.layer))
 }

@@ -1,14 +1,17 @@
 /** What is held for requests that nobody settles: given back when it has expired, once, and then forgotten. */
 import { expect } from "@effect/vitest"
 import { Purse } from "@sluice/domain/inference/CreditBlock"
+import { HoldSweepStore } from "@sluice/domain/inference/HoldSweepStore"
 import { reserveRow } from "@sluice/domain/inference/MeterRows"
 import { type MeterRow, MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import type { Principal } from "@sluice/domain/access/Principal"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
 import { meterRow } from "../billing/support/Work.ts"
 import { idOf, money, openWorkspace } from "./support/Workspace.ts"
+
+const stores = Layer.merge(MeteringStore.layer, HoldSweepStore.layer)
 
 const reservation = (principal: Principal, n: number, amount: bigint): MeterRow =>
   reserveRow(idOf.request(n), new Purse(principal.workspaceId, principal.environmentId), amount)
@@ -19,6 +22,7 @@ onEveryDatabase("Expired holds", (it) => {
   it.effect("are released so many at a time, the first to expire first, and forgotten when they are told to be", () =>
     Effect.gen(function* () {
       const store = yield* MeteringStore
+      const { sweep } = yield* HoldSweepStore
       const sql = yield* SqlClient.SqlClient
       const principal = yield* openWorkspace(1, 100n)
       // The first to expire is settled by then, and stands in nobody's way.
@@ -34,16 +38,16 @@ onEveryDatabase("Expired holds", (it) => {
       const states = Effect.map(sql<{ readonly state: string }>`select state from holds order by id`, (rows) =>
         rows.map(({ state }) => state)
       )
-      expect(yield* store.sweep(1_000, 0, 1)).toBe(1)
+      expect(yield* sweep(1_000, 0, 1)).toBe(1)
       expect(yield* states).toEqual(["settled", "released", "open", "open"])
       expect(yield* money(principal)).toMatchObject({ balance: 93n, held: 20n, openHolds: 20n })
-      expect(yield* store.sweep(1_000, 0, 5)).toBe(1)
-      expect(yield* store.sweep(1_000, 0, 5)).toBe(0)
+      expect(yield* sweep(1_000, 0, 5)).toBe(1)
+      expect(yield* sweep(1_000, 0, 5)).toBe(0)
       expect(yield* money(principal)).toMatchObject({ balance: 93n, held: 10n, openHolds: 10n })
-      expect(yield* store.sweep(1_000, 1_001, 2)).toBe(2)
-      expect(yield* store.sweep(1_000, 1_001, 2)).toBe(1)
+      expect(yield* sweep(1_000, 1_001, 2)).toBe(2)
+      expect(yield* sweep(1_000, 1_001, 2)).toBe(1)
       expect(yield* states).toEqual(["open"])
-    }).pipe(Effect.provide(MeteringStore.layer))
+    }).pipe(Effect.provide(stores))
   )
 
   it.effect("that no budget knows of take nothing from one when they are settled", () =>
@@ -57,7 +61,7 @@ onEveryDatabase("Expired holds", (it) => {
       yield* sql`update environments set reserved = 0`
       yield* store.flush([settlement(principal, 1, 7n)], 0, 1_000)
       expect(yield* money(principal)).toMatchObject({ balance: 93n, held: 0n, spent: 7n })
-    }).pipe(Effect.provide(MeteringStore.layer))
+    }).pipe(Effect.provide(stores))
   )
 })
 
@@ -67,6 +71,7 @@ onPostgres(
     it.effect("are settled or released, whichever comes first, and no change of the account is lost", () =>
       Effect.gen(function* () {
         const store = yield* MeteringStore
+        const holds = yield* HoldSweepStore
         const sql = yield* SqlClient.SqlClient
         const waiting = sql`select pg_stat_clear_snapshot()`.pipe(
           Effect.andThen(
@@ -80,7 +85,7 @@ onPostgres(
           const [one, other] = [2 * n, 2 * n + 1]
           yield* store.flush([reservation(principal, one, 10n), reservation(principal, other, 10n)], 0, 1_000)
           const settle = store.flush([settlement(principal, one, 7n)], 0, 1_000)
-          const sweep = store.sweep(1_000, 0, 10)
+          const sweep = holds.sweep(1_000, 0, 10)
           // Both have begun before one of them has changed anything.
           const both = yield* sql.withTransaction(
             Effect.gen(function* () {
@@ -97,7 +102,7 @@ onPostgres(
           const charged = settlesFirst ? 7n : 0n
           expect(yield* money(principal)).toMatchObject({ balance: 100n - charged, held: 0n, spent: charged })
         }
-      }).pipe(Effect.provide(MeteringStore.layer))
+      }).pipe(Effect.provide(stores))
     )
   },
   { live: true }
