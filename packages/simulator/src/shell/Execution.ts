@@ -10,7 +10,7 @@ import { dateCommands } from "./commands/DateCommands.ts"
 import { dumpCommands } from "./commands/DumpCommands.ts"
 import { fileCommands } from "./commands/FileCommands.ts"
 import { filterCommands } from "./commands/FilterCommands.ts"
-import { findCommand } from "./commands/FindCommand.ts"
+import { findCommands } from "./commands/FindCommand.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { jobCommands, SHELL } from "./commands/JobCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
@@ -85,7 +85,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...runnerCommands(session),
       ...dumpCommands,
       ...fileCommands,
-      findCommand(session),
+      ...findCommands(session),
       ...filterCommands(session)
     ]
   })

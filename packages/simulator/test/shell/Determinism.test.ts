@@ -78,6 +78,10 @@ describe("tools ask the machine for the time:", () => {
       "./a\n./a\n./b ./c\n./b ./c\n./a ./b\n\n./b ./c\n./a\n./c\nfind: invalid argument 'x' to '-mtime'\nc\n3\n"
     ],
     [
+      "mkdir d; touch d/a.txt 'd/b c.txt' d/e.log; find d -name '*.txt' -exec sh -c 'echo \"got {}\"' \\; | sort; find d -name '*.log' -exec mv {} {}.bak \\; ; find d -name '*.bak' -exec bash -c 'echo \"$0\" {}' {} \\; -print; find d -type f -exec echo {} + | wc -l; cd d; find . -name 'a*' -exec cp {} {}.copy \\; -exec echo copied {} \\;",
+      "got d/a.txt\ngot d/b c.txt\nd/e.log.bak d/e.log.bak\nd/e.log.bak\n1\ncopied ./a.txt\n"
+    ],
+    [
       "touch a b; find . -type f -print -quit | wc -l; find a b -quit; find no -quit",
       "1\na\nfind: no: No such file or directory\n",
       1

@@ -1,18 +1,32 @@
 /**
  * find, which asks how old a file is by the machine's clock: the interpreter's own one would ask the host's. It can tell
- * what is newer than another file, so a file of each moment is there while it runs.
+ * what is newer than another file, so a file of each moment is there while it runs. And it puts a file's name only where
+ * `{}` is all of a word, not in `-exec sh -c 'gzip {}' \;`.
  */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { momentOf } from "../Moments.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
+import { MARK } from "../Syntax.ts"
+import { quoted } from "./TimeCommands.ts"
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const AGE = /^-[acm](time|min)$/
 
-export const findCommand = (session: ShellSession): Command =>
+/** Runs a command for the file that is the first argument. */
+const EACH = `${MARK}each`
+
+export const findCommands = (session: ShellSession): ReadonlyArray<Command> => [
+  defineCommand(EACH, ([file = "", name = "", ...args], { cwd, exec, exportedEnv, signal }) =>
+    exec!(quoted(name), {
+      cwd,
+      env: exportedEnv ?? {},
+      args: args.map((arg) => arg.replaceAll("{}", () => file)),
+      signal: signal!
+    })
+  ),
   defineCommand("find", async (all, context) => {
     const { now } = session.clock
     const moments = new Set<number>()
@@ -36,6 +50,10 @@ export const findCommand = (session: ShellSession): Command =>
         if (moment === undefined) return fail(`find: I cannot figure out how to interpret '${value}' as a date or time`)
         at++
         args.push(...newerThan(moment.at))
+      } else if (arg === "-exec" || arg === "-execdir") {
+        const end = all.indexOf(";", at)
+        const isWithin = all.slice(at, end).some((one) => one.includes("{}") && one !== "{}")
+        args.push(...(end > at && isWithin ? [arg, EACH, "{}"] : [arg]))
       } else args.push(arg)
     }
     // One that ends with the first file it tells of needs not end early.
@@ -53,6 +71,7 @@ export const findCommand = (session: ShellSession): Command =>
       for (const moment of moments) await context.fs.rm(pathOf(moment))
     }
   })
+]
 
 const pathOf = (moment: number): string => `/proc/self/fd/.${moment}`
 
