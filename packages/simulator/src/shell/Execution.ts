@@ -97,7 +97,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     transform: ({ ast }) => {
       const mode = session.nextScript
       session.nextScript = "captured"
-      const sources = rewrite(ast, mode, session.bodies, functions === undefined ? "first" : "other")
+      const sources = rewrite(ast, mode, session, functions === undefined ? "first" : "other")
       functions ??= sources
       return { ast }
     }

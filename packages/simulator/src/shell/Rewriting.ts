@@ -8,6 +8,8 @@ import { printed } from "./commands/PrintCommands.ts"
 import { declared } from "./Declarations.ts"
 import { defaulted } from "./Defaults.ts"
 import { determined, leaving } from "./Determinism.ts"
+import { exported, imported } from "./Exports.ts"
+import type { Exports } from "./Exports.ts"
 import { judged } from "./ExitStatus.ts"
 import { wholeRanges } from "./Ranges.ts"
 import { grouped, probed } from "./Redirections.ts"
@@ -20,6 +22,12 @@ import type { ScriptNode } from "./Syntax.ts"
 import { teed } from "./Tee.ts"
 import { bound } from "./Unbound.ts"
 
+/** What the scripts of one run know of each other: the jobs of all of them, and the functions that they share. */
+export interface Shared {
+  readonly bodies: Array<JobBody>
+  readonly exports: Exports
+}
+
 /** `first`: the command of the run itself; `part`: what runs within the shell that reads it. */
 type Role = "first" | "other" | "part"
 
@@ -27,9 +35,11 @@ type Role = "first" | "other" | "part"
 export const rewrite = (
   script: ScriptNode,
   mode: "streamed" | "captured" | JobBody,
-  bodies: Array<JobBody>,
+  { bodies, exports }: Shared,
   role: Role
 ): string => {
+  if (role === "other" && typeof mode !== "object") imported(script, exports)
+  exported(script, exports)
   separated(script)
   declared(script)
   calculated(script)
@@ -54,12 +64,7 @@ export const rewrite = (
 }
 
 /** The same of a text, of a file by its path; one that cannot be parsed stays as it is, for the interpreter to say why. */
-export const rewritten = (
-  source: string,
-  mode: "streamed" | "captured",
-  bodies: Array<JobBody>,
-  path?: string
-): string => {
+export const rewritten = (source: string, mode: "streamed" | "captured", shared: Shared, path?: string): string => {
   let script: ScriptNode
   try {
     script = parse(readable(source))
@@ -67,6 +72,6 @@ export const rewritten = (
     return source
   }
   if (path !== undefined) readFrom(script, path)
-  rewrite(script, mode, bodies, "part")
+  rewrite(script, mode, shared, "part")
   return serialize(script)
 }

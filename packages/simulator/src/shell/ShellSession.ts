@@ -2,6 +2,7 @@
 import { Console } from "./Console.ts"
 import { LocalClock } from "./LocalClock.ts"
 import { hash32 } from "../Chance.ts"
+import type { Exports } from "./Exports.ts"
 import type { ShellRun } from "./Shell.ts"
 import type { JobBody } from "./Streaming.ts"
 
@@ -27,6 +28,8 @@ export class ShellSession {
   readonly jobs: Array<Job> = []
   /** What the jobs of all scripts run. */
   readonly bodies: Array<JobBody> = []
+  /** The functions that their shells know of each other. */
+  readonly exports: Exports = new Map()
   /** How the next script that the interpreter parses is rewritten; or what it is followed by, which is rewritten already. */
   nextScript: "streamed" | "captured" | JobBody = "streamed"
   /** What `trap ... EXIT` set, and the variables at the `exit` or `kill` that came last. */

@@ -32,3 +32,17 @@ describe("what is read into a shell:", () => {
       expect(chunks.map(({ at }) => at)).toEqual([START, START + 2000])
     })
 })
+
+describe("functions that are exported:", () => {
+  asBash([
+    [
+      "hello() { echo \"hi $1\"; }; both() { hello \"$1\"; echo \"on ${2:-cpu}\"; }; export -f hello both; echo a b | xargs -n1 bash -c 'both \"$0\"'; timeout 5 bash -c 'hello t | cat'; (bash -c 'hello sub' & wait); bash -c 'hello() { echo mine; }; hello'",
+      "hi a\non cpu\nhi b\non cpu\nhi t\nhi sub\nmine\n"
+    ],
+    [
+      "f() { return 3; }; export -f f; echo 'f || echo f $?' > s.sh; bash s.sh; bash -c f; export -f no 2> /dev/null",
+      "f 3\n",
+      1
+    ]
+  ])
+})
