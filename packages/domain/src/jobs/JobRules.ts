@@ -40,14 +40,14 @@ const variableIssue = (name: string, value: unknown): string | undefined => {
   return value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
 }
 
-/** Of `env`: names, sizes, their sum. Values are never in a message. */
+/** Of `env`: names, sizes of values, their sum. Values are never in a message. */
 export const envIssues = (env: unknown): ReadonlyArray<Issue> => {
   const entries = entriesOf(env)
   const issues: Array<Issue> = []
   if (entries.length > MAX_ENV_KEYS) issues.push({ path: "env", message: `must have at most ${MAX_ENV_KEYS} keys` })
   let total = 0
   for (const [name, value] of entries.slice(0, MAX_ENV_KEYS)) {
-    total += byteLength(name) + (typeof value === "string" ? byteLength(value) : 0)
+    total += typeof value === "string" ? byteLength(value) : 0
     const message = variableIssue(name, value)
     if (message !== undefined) issues.push({ path: `env.${name.slice(0, SHOWN_CHARACTERS)}`, message })
   }
