@@ -4,10 +4,10 @@
  * mistyped one is told instead. Every error's `message` says what to do.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Name } from "@sluice/api/infra/WireFields"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
 import { fromUsd, toUsd, usdText } from "@sluice/domain/billing/Money"
+import { Name } from "@sluice/domain/requests/Name"
 import type { Redacted } from "effect"
 import { Crypto, Effect, Layer, Schema } from "effect"
 import { existsSync } from "node:fs"

@@ -2,13 +2,14 @@
 import type { ApiKey } from "@sluice/domain/access/ApiKey"
 import { DEFAULT_RATE_LIMIT_RPM, MAX_RATE_LIMIT_RPM } from "@sluice/domain/access/ApiKey"
 import { allScopes } from "@sluice/domain/access/Principal"
+import { Name } from "@sluice/domain/requests/Name"
 import { optional } from "@sluice/domain/requests/OptionalField"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
-import { DateTime, idParams, iso, isoOrNull, Name, nullable, required } from "../infra/WireFields.ts"
+import { DateTime, idParams, iso, isoOrNull, nullable, required } from "../infra/WireFields.ts"
 import { Authorized, NeedsScope, OnceOnly, TellsSecret, WellFormed } from "./InfraAccess.ts"
 
 const scopeRule = { message: `must be a list of scopes out of ${allScopes.join(", ")}` }

@@ -9,7 +9,7 @@ import type { MachineNotFound } from "@sluice/domain/machines/Machine"
 import type { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import type { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import type { VolumeAttached, VolumeBeingDeleted, VolumeNameTaken, VolumeNotFound } from "@sluice/domain/storage/Volume"
-import type { RegionUnknown, VolumeShrinks } from "@sluice/domain/storage/Volumes"
+import type { VolumeShrinks } from "@sluice/domain/storage/Volumes"
 
 export type InfraFailure =
   | KeyInvalid
@@ -29,7 +29,6 @@ export type InfraFailure =
   | MachineNotFound
   | MachinesUnavailable
   | ProviderUnavailable
-  | RegionUnknown
   | RequestInvalid
   | VolumeAttached
   | VolumeBeingDeleted

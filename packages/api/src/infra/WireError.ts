@@ -71,7 +71,6 @@ const table: {
   MachineNotFound: missing("instance", "/instances"),
   VolumeNotFound: missing("volume", "/storage"),
   RequestInvalid: ({ issues }) => invalid(issues),
-  RegionUnknown: ({ known }) => invalid([{ path: "region", message: `must be one of ${known.join(", ")}` }]),
   VolumeShrinks: ({ sizeGb }) =>
     invalid([{ path: "size_gb", message: `must be at least ${sizeGb}: volumes only grow` }]),
   BudgetReached: ({ environmentName }) => ({

@@ -1,23 +1,10 @@
-/** Fields that several resources share on the wire: times, money, names, ids. */
+/** Fields that several resources share on the wire: times, money, ids. */
 import * as Schema from "effect/Schema"
 
 export const DateTime = Schema.String.annotate({ format: "date-time", description: "RFC 3339, UTC, milliseconds." })
 export const Usd = Schema.Finite.annotate({ description: "USD, at most 9 decimals." })
 export const nullable = Schema.NullOr
 export const required = { messageMissingKey: "is required" }
-
-const oneLine = Schema.makeFilter((value: string) =>
-  /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) || !value.isWellFormed() ? "must not contain control characters" : undefined
-)
-const MAX_NAME = 63
-const nameRule = { message: `must be a text of 1 to ${MAX_NAME} characters` }
-
-/** A name that people give: one line of 1 to 63 characters. */
-export const Name = Schema.String.annotate(nameRule).check(
-  Schema.isNonEmpty(nameRule),
-  Schema.isMaxCodePoints(MAX_NAME, nameRule),
-  oneLine
-)
 
 /** Path parameter of one resource. */
 export const idParams = { id: Schema.String }

@@ -1,8 +1,8 @@
 /** A volume and a region on the wire, and the bodies that make and grow one (decisions: Storage; interface: Storage region). */
 import type { Volume } from "@sluice/domain/storage/Volume"
-import { MAX_VOLUME_GB } from "@sluice/domain/storage/Volume"
+import { SizeGb, VolumeRequestBody } from "@sluice/domain/storage/VolumeRequest"
 import * as Schema from "effect/Schema"
-import { DateTime, iso, Name, nullable, required } from "../infra/WireFields.ts"
+import { DateTime, iso, nullable } from "../infra/WireFields.ts"
 
 export const VolumeWire = Schema.Struct({
   id: Schema.String,
@@ -28,15 +28,6 @@ export const RegionWire = Schema.Struct({ id: Schema.String, name: Schema.String
   identifier: "StorageRegion"
 })
 
-const sizeRule = { message: `must be an integer from 1 to ${MAX_VOLUME_GB}` }
-const SizeGb = Schema.Int.annotate(sizeRule)
-  .check(Schema.isBetween({ minimum: 1, maximum: MAX_VOLUME_GB }, sizeRule))
-  .annotateKey(required)
-
-export const NewVolume = Schema.Struct({
-  name: Name.annotateKey(required),
-  region: Schema.String.annotate({ message: "must be a string: an id of GET /storage/regions" }).annotateKey(required),
-  size_gb: SizeGb
-}).annotate({ identifier: "NewVolume" })
+export const NewVolume = VolumeRequestBody.annotate({ identifier: "NewVolume" })
 
 export const VolumeChange = Schema.Struct({ size_gb: SizeGb }).annotate({ identifier: "VolumeChange" })

@@ -28,12 +28,6 @@ const table: { readonly [T in Tag]: readonly [Facts<T>, ...Told] } = {
     "validation_error",
     { issues: [{ path: "a", message: "b" }] }
   ],
-  RegionUnknown: [
-    { known: ["r1", "r2"] },
-    422,
-    "validation_error",
-    { issues: [{ path: "region", message: "must be one of r1, r2" }] }
-  ],
   VolumeShrinks: [
     { sizeGb: 5 },
     422,

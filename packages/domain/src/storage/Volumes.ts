@@ -2,30 +2,20 @@
  * The volumes of an environment: create, look, grow, delete. Attaching is the business of who submits and stops machines;
  * here an attached volume is only refused to be changed. A volume's size grows and never shrinks.
  */
-import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Crypto, Effect, Layer, Result, Schema } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
+import { RequestInvalid } from "../requests/RequestInvalid.ts"
 import type { Region } from "./Region.ts"
 import type { Volume, VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
 import { VolumeAttached, VolumeNotFound } from "./Volume.ts"
+import * as VolumeRequest from "./VolumeRequest.ts"
 import { VolumeStore } from "./VolumeStore.ts"
-
-/** No such region. `known` are those there are. */
-export class RegionUnknown extends Schema.TaggedError<RegionUnknown>()("RegionUnknown", {
-  region: Schema.String,
-  known: Schema.Array(Schema.String)
-}) {}
 
 /** A volume only grows. */
 export class VolumeShrinks extends Schema.TaggedError<VolumeShrinks>()("VolumeShrinks", { sizeGb: Schema.Int }) {}
-
-export interface VolumeRequest {
-  readonly name: string
-  readonly region: string
-  readonly sizeGb: number
-}
 
 export class Volumes extends Context.Service<
   Volumes,
@@ -34,9 +24,9 @@ export class Volumes extends Context.Service<
     /** `attemptId`: the id of an earlier run of the same request. */
     readonly create: (
       principal: Principal,
-      request: VolumeRequest,
+      body: unknown,
       attemptId: string | undefined
-    ) => Effect.Effect<Volume, LimitReached | RegionUnknown | VolumeBeingDeleted | VolumeNameTaken>
+    ) => Effect.Effect<Volume, RequestInvalid | LimitReached | VolumeBeingDeleted | VolumeNameTaken>
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Volume>>
     readonly get: (principal: Principal, id: string) => Effect.Effect<Volume, VolumeNotFound>
     readonly grow: (
@@ -59,15 +49,15 @@ export class Volumes extends Context.Service<
 
       return Volumes.of({
         regions,
-        create: Effect.fn("Volumes.create")(function* (principal, request, attemptId) {
-          if (!regions.some((region) => region.id === request.region)) {
-            return yield* new RegionUnknown({ region: request.region, known: regions.map((region) => region.id) })
-          }
+        create: Effect.fn("Volumes.create")(function* (principal, body, attemptId) {
+          const decoded = VolumeRequest.decode(body, regions)
+          if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
+          const { name, region, size_gb: sizeGb } = decoded.success
           const id = attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
             return yield* new LimitReached({ kind: "volumes", most: MOST_OF_A_KIND })
           }
-          return yield* store.insert(principal, { id, ...request }, new Date(yield* Clock.currentTimeMillis))
+          return yield* store.insert(principal, { id, name, region, sizeGb }, new Date(yield* Clock.currentTimeMillis))
         }),
         list: Effect.fn("Volumes.list")(store.list),
         get: Effect.fn("Volumes.get")(get),

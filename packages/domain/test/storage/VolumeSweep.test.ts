@@ -41,7 +41,7 @@ const setUp = Effect.gen(function* () {
   const [one, two] = [yield* built, yield* built]
   const volumes = yield* Effect.provide(Volumes, one)
   const principal = yield* openWorkspace(1, 0n)
-  const make = (n: number) => volumes.create(principal, { name: `v${n}`, region: "r1", sizeGb: 1 }, id(n))
+  const make = (n: number) => volumes.create(principal, { name: `v${n}`, region: "r1", size_gb: 1 }, id(n))
   const sql = yield* SqlClient.SqlClient
   return {
     world,

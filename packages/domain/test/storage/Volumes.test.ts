@@ -33,7 +33,7 @@ onEveryDatabase("Volumes", (it) => {
       Effect.gen(function* () {
         const sql = yield* tenancy
         const volumes = yield* Volumes
-        const request = { name: "v", region: "r1", sizeGb: 5 }
+        const request = { name: "v", region: "r1", size_gb: 5 }
         const made = yield* volumes.create(principal, request, id(1))
         expect(yield* volumes.create(principal, request, id(1))).toEqual(made)
         expect((yield* Effect.flip(volumes.create(principal, request, id(2))))._tag).toBe("VolumeNameTaken")
@@ -51,8 +51,16 @@ onEveryDatabase("Volumes", (it) => {
         const other = { ...principal, workspaceId: id(6), environmentId: id(6) }
         expect((yield* volumes.create(other, request, undefined)).name).toBe("v")
         yield* sql`delete from volumes where id <> ${id(1)}`
-        const nowhere = yield* Effect.flip(volumes.create(principal, { ...request, region: "r2" }, undefined))
-        expect(nowhere).toMatchObject({ _tag: "RegionUnknown", known: ["r1"] })
+        const nowhere = yield* Effect.flip(
+          volumes.create(principal, { name: "v", region: "r2", size_gb: 0 }, undefined)
+        )
+        expect(nowhere).toMatchObject({
+          _tag: "RequestInvalid",
+          issues: [
+            { path: "size_gb", message: "must be an integer from 1 to 10000" },
+            { path: "region", message: "must be one of r1" }
+          ]
+        })
 
         expect((yield* volumes.grow(principal, made.id, 5)).sizeGb).toBe(5)
         expect(yield* Effect.flip(volumes.grow(principal, made.id, 4))).toMatchObject({

@@ -9,6 +9,7 @@ import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { answer, dataOf, nothing, one, page } from "../http/Answer.ts"
+import { jsonBody } from "../http/JsonBody.ts"
 
 const missing = (id: string) => new VolumeNotFound({ id })
 
@@ -16,12 +17,12 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
   Effect.gen(function* () {
     const volumes = yield* Volumes
     return handlers
-      .handle(
+      .handleRaw(
         "create",
-        Effect.fnUntraced(function* ({ payload }) {
-          const request = { name: payload.name, region: payload.region, sizeGb: payload.size_gb }
+        Effect.fnUntraced(function* ({ request }) {
+          const [principal, attempt] = [yield* CurrentPrincipal, yield* CurrentAttempt]
           return yield* answer(
-            volumes.create(yield* CurrentPrincipal, request, (yield* CurrentAttempt)?.id),
+            Effect.flatMap(jsonBody(request), (body) => volumes.create(principal, body, attempt?.id)),
             dataOf(volumeToWire)
           )
         })

@@ -89,7 +89,10 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
       }
       const { issues } = (yield* ask("/api/v1/storage", { body: { name: "v", region: "r", size_gb: "1" } })).json.error
         .details
-      expect(issues).toEqual([{ path: "size_gb", message: "must be an integer from 1 to 10000" }])
+      expect(issues).toEqual([
+        { path: "size_gb", message: "must be an integer from 1 to 10000" },
+        { path: "region", message: "must be one of eu-north, us-east" }
+      ])
       for (const path of ["/api/v1/storage", "/api/v1/api-keys", "/api/v1/jobs", "/api/v1/jobs/quote"]) {
         for (const body of [
           "",
