@@ -1,12 +1,13 @@
 /**
  * The one OpenAPI document of both surfaces (interface: Versioning; decisions: Running it). Derived from the two contracts;
- * what no endpoint can say is added here: the bearer key, request ids, and what the server's edge answers for every route.
- * Two components of one name must be the same, or the document can't be made.
+ * what no endpoint can say is added here: the bearer key, headers that all read, request ids, and what the server's edge
+ * answers for every route. Two components of one name must be the same, or the document can't be made.
  */
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { MAX_PAGE, DEFAULT_PAGE } from "@sluice/domain/database/Page"
+import { MAX_IDEMPOTENCY_KEY } from "@sluice/domain/idempotency/IdempotencyKey"
 import { InfraApi } from "./InfraApi.ts"
 import { InferenceApi } from "./inference/InferenceApi.ts"
 
@@ -18,10 +19,17 @@ interface Response {
   headers?: Record<string, Json>
 }
 
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly schema: Json
+  readonly required: boolean
+}
+
 interface Operation {
   readonly operationId: string
   readonly requestBody?: unknown
-  parameters?: Array<{ name: string; in: string; schema: Json }>
+  parameters?: ReadonlyArray<Parameter>
   security?: ReadonlyArray<Json>
   responses: Record<string, Response>
 }
@@ -37,8 +45,8 @@ export interface OpenApiDocument {
 
 /** The document of both surfaces; made anew at each call, so ask once. */
 export const openApiDocument = (): OpenApiDocument => {
-  const infra = surface(InfraApi, "Error")
-  const inference = surface(InferenceApi, "InferenceError")
+  const infra = surface(InfraApi, "Error", [xEnvironment, idempotencyKey])
+  const inference = surface(InferenceApi, "InferenceError", [xEnvironment])
   return {
     openapi: "3.1.0",
     info: {
@@ -71,7 +79,8 @@ interface Surface {
 
 const surface = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  errorSchema: string
+  errorSchema: string,
+  headers: ReadonlyArray<Parameter>
 ): Surface => {
   const spec = OpenApi.fromApi(api)
   // Component names say what a thing is, not that it is on the wire.
@@ -81,25 +90,48 @@ const surface = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     components: { schemas: Surface["schemas"] }
   }
   for (const [method, operation] of Object.values(paths).flatMap((path) => Object.entries(path)))
-    complete(method, operation, errorSchema)
+    complete(method, operation, errorSchema, headers)
   return { tags, paths, schemas: components.schemas }
 }
 
 const encodedNames = /("#\/components\/schemas\/|")(\w+?)Encoded(":\{|")/g
 
 const queryIntegers: Readonly<Record<string, Json>> = {
-  limit: { type: "integer", minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE },
+  limit: {
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_PAGE,
+    description: `Default ${DEFAULT_PAGE}; templates, regions and GPU types come whole.`
+  },
   offset: { type: "integer", minimum: 0, default: 0, description: "First byte wanted." },
   tail: { type: "integer", minimum: 0, maximum: 1_000_000, description: "Only the last N lines of what there is." }
 }
 
-/** Adds what holds for every route. */
-const complete = (method: string, operation: Operation, errorSchema: string) => {
-  operation.security = [{ bearer: [] }]
-  for (const parameter of operation.parameters ?? []) {
-    const integer = parameter.in === "query" ? queryIntegers[parameter.name] : undefined
-    if (integer !== undefined) parameter.schema = integer
+const header = (name: string, description: string, schema: Json = {}): Parameter => ({
+  name,
+  in: "header",
+  schema: { type: "string", description, ...schema },
+  required: false
+})
+const xEnvironment = header("X-Environment", "Environment, by id or name. Default: the key's own, else `default`.")
+/** Of every POST of the infrastructure surface. */
+const idempotencyKey = header(
+  "Idempotency-Key",
+  "The same request under the same key has the first answer again, for 24 h.",
+  {
+    minLength: 1,
+    maxLength: MAX_IDEMPOTENCY_KEY
   }
+)
+
+/** Adds what holds for every route. */
+const complete = (method: string, operation: Operation, errorSchema: string, headers: ReadonlyArray<Parameter>) => {
+  operation.security = [{ bearer: [] }]
+  const declared = (operation.parameters ?? []).map((parameter) => {
+    const integer = parameter.in === "query" ? queryIntegers[parameter.name] : undefined
+    return integer === undefined ? parameter : { ...parameter, schema: integer }
+  })
+  operation.parameters = [...declared, ...headers.filter((header) => method === "post" || header !== idempotencyKey)]
   const content = {
     "application/json": {
       schema: {

@@ -80,6 +80,34 @@ describe("openApiDocument", () => {
     expect(count).toBeGreaterThan(20)
   })
 
+  it("names the headers that every operation of a surface reads", () => {
+    for (const { path, method, operation } of operations) {
+      const headers = (operation.parameters ?? []).filter((one) => one.in === "header").map(({ name }) => name)
+      const isPost = method === "post" && path.startsWith("/api/")
+      expect(headers, `${method} ${path}`).toEqual(isPost ? ["X-Environment", "Idempotency-Key"] : ["X-Environment"])
+    }
+  })
+
+  it("says of a log that it comes as events as well, and of no list that it is shorter than it is", () => {
+    const { get: logs } = document.paths["/api/v1/jobs/{id}/logs"]!
+    expect(Object.keys(logs!.responses["200"]!.content!).sort()).toEqual([
+      "text/event-stream",
+      "text/plain; charset=utf-8"
+    ])
+    for (const path of ["/api/v1/templates", "/api/v1/jobs"]) {
+      const limit = document.paths[path]!.get!.parameters!.find(({ name }) => name === "limit")
+      // One comes whole, the other in pages of 20: no one number is true of both.
+      expect(limit!.schema).toMatchObject({ type: "integer", minimum: 1, maximum: 100 })
+      expect(limit!.schema).not.toHaveProperty("default")
+    }
+  })
+
+  it("answers POST /jobs/quote as it does: without money, and not where no machine was ever known", () => {
+    const statuses = Object.keys(document.paths["/api/v1/jobs/quote"]!.post!.responses)
+    expect(statuses).toContain("503")
+    expect(statuses).not.toContain("402")
+  })
+
   it("answers POST /jobs with the statuses of the interface", () => {
     const statuses = Object.keys(document.paths["/api/v1/jobs"]!.post!.responses)
     expect(statuses).toEqual(expect.arrayContaining(["201", "401", "402", "404", "409", "422", "500", "503"]))

@@ -66,6 +66,8 @@ const logQuery = {
   )
 }
 
+const Events = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" }))
+
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: JobRequestBody,
@@ -81,7 +83,7 @@ const quote = HttpApiEndpoint.post("quote", "/quote", {
   query: environmentQuery,
   payload: JobRequestBody,
   success: data(QuoteWire),
-  error: [PaymentRequired, NotFound, Conflict, Unprocessable]
+  error: [NotFound, Conflict, Unprocessable, ServiceUnavailable]
 })
   .middleware(WellFormed)
   .annotate(NeedsScope, "jobs:read")
@@ -121,7 +123,7 @@ const cancel = HttpApiEndpoint.post("cancel", "/:id/cancel", {
 const logs = HttpApiEndpoint.get("logs", "/:id/logs", {
   params: idParams,
   query: logQuery,
-  success: [HttpApiSchema.StreamUint8Array({ contentType: "text/plain; charset=utf-8" })],
+  success: [HttpApiSchema.StreamUint8Array({ contentType: "text/plain; charset=utf-8" }), Events],
   error: NotFound
 })
   .middleware(WellFormed)
