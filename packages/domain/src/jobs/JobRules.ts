@@ -66,7 +66,9 @@ export const labelIssues = (labels: unknown): ReadonlyArray<Issue> => {
     )
     .map(([key]) => ({
       path: `labels.${key.slice(0, SHOWN_CHARACTERS)}`,
-      message: "a label has at most 63 characters of letters, digits and . _ / - (its value also : @ and blank)"
+      message:
+        "a label has at most 63 characters of letters, digits and . _ / - (its value also : @ and blank), and its name " +
+        "begins with a letter or a digit"
     }))
 }
 
