@@ -141,7 +141,10 @@ const complete = (method: string, operation: Operation, errorSchema: string, hea
       }
     }
   }
-  const edge: Record<string, string> = { 500: "Something went wrong on the server" }
+  const edge: Record<string, string> = {
+    500: "Something went wrong on the server",
+    503: "The server or its database can't serve this at present"
+  }
   // A POST without a body in the contract reads what is sent all the same, to refuse it.
   if (operation.requestBody !== undefined || method === "post") {
     edge[413] = "The body is too large"

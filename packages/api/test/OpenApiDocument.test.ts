@@ -48,7 +48,7 @@ describe("openApiDocument", () => {
     for (const { path, method, operation } of operations) {
       const at = `${method} ${path}`
       expect(operation.security, at).toEqual([{ bearer: [] }])
-      expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["401", "500"]))
+      expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["401", "500", "503"]))
       if (path.startsWith("/api/"))
         expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["403", "404", "422"]))
       if (operation.requestBody !== undefined || method === "post")
