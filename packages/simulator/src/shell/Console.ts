@@ -3,6 +3,7 @@
  * writes more than the limit is ended.
  */
 import type { Chunk } from "./Shell.ts"
+import { toldFirst } from "./Tracing.ts"
 
 export const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const encoder = new TextEncoder()
@@ -28,6 +29,8 @@ export class Console {
   /** The job that writes at present. */
   job = 0
   full = false
+  /** Scripts trace themselves. */
+  traced = false
   /** Files that get what the console gets. */
   copies: ReadonlyArray<string> = []
   #size = 0
@@ -42,6 +45,7 @@ export class Console {
     if (this.full || content.length === 0) return
     if (typeof content === "string" && content.length < NOTICE_LENGTH)
       content = content.replace(NOTICE, "command not found").replace(UNOPENED, ": No such file or directory")
+    if (this.traced && typeof content === "string") content = toldFirst(content)
     const bytes =
       typeof content === "string" ? (encoding === "text" ? encoder.encode(content) : latin1(content)) : content
     const room = OUTPUT_LIMIT_BYTES - this.#size

@@ -107,7 +107,7 @@ export const leaving = (script: ScriptNode): void =>
     if (node["type"] !== "Pipeline") return
     const pipeline = node as unknown as PipelineNode
     pipeline.commands = pipeline.commands.map((command) =>
-      nameOf(command) === "exit" ? group([...statementsOf(`${MARK}leave $? && :`), statement(command)]) : command
+      nameOf(command) === "exit" ? group([...statementsOf(`${MARK}leave $? && ((1))`), statement(command)]) : command
     )
   })
 

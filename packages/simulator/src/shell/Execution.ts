@@ -27,6 +27,7 @@ import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } fr
 import { rewrite } from "./Rewriting.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./ShellSession.ts"
+import { isTraced } from "./Tracing.ts"
 
 /** As many as take seconds of host time, so that an endless loop meets this limit and not the host's. */
 const MAX_COMMANDS = 100_000
@@ -97,6 +98,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     transform: ({ ast }) => {
       const mode = session.nextScript
       session.nextScript = "captured"
+      console.traced ||= isTraced(ast)
       const sources = rewrite(ast, mode, session, functions === undefined ? "first" : "other")
       functions ??= sources
       return { ast }

@@ -4,7 +4,7 @@ import { LocalClock } from "./LocalClock.ts"
 import { hash32 } from "../Chance.ts"
 import type { Exports } from "./Exports.ts"
 import type { ShellRun } from "./Shell.ts"
-import type { JobBody } from "./Streaming.ts"
+import type { JobBody } from "./Forks.ts"
 
 export type CommandResult = { stdout: string; stderr: string; exitCode: number; stdoutKind?: "text" | "bytes" }
 

@@ -7,6 +7,8 @@
  * `cmd &` becomes a job that runs beside the script on the machine's clock.
  */
 import { SOURCING, STATUS } from "./ExitStatus.ts"
+import { begin, captured, ended } from "./Forks.ts"
+import type { JobBody } from "./Forks.ts"
 import { CONSOLE } from "./MachineFs.ts"
 import { onConsole } from "./Sourcing.ts"
 import {
@@ -22,7 +24,16 @@ import {
   walk,
   word
 } from "./Syntax.ts"
-import type { CommandNode, FunctionDefNode, PipelineNode, Redirection, ScriptNode, StatementNode } from "./Syntax.ts"
+import { isTraced } from "./Tracing.ts"
+import type {
+  CommandNode,
+  FunctionDefNode,
+  PipelineNode,
+  Redirection,
+  ScriptNode,
+  SimpleCommandNode,
+  StatementNode
+} from "./Syntax.ts"
 
 /** Commands that run others: with the mark as first argument they let these write to the console. */
 const RUNNERS: ReadonlySet<string> = new Set(["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"])
@@ -40,11 +51,9 @@ const SILENT: ReadonlySet<string> = new Set([
   STATUS
 ])
 
-/** What a background job runs, rewritten once however often it is begun. */
-export interface JobBody {
-  readonly functions: ReadonlyArray<StatementNode>
-  readonly statement: StatementNode
-}
+/** Those of them that go on behind their redirection. */
+const TRACED: ReadonlySet<string> = new Set([":", "true", "false", "shift"])
+
 type Functions = Map<string, { readonly source: string; readonly definition: CommandNode }>
 
 /** Rewrites in place; gives the source of the script's functions, and adds what its jobs run to `bodies`. */
@@ -66,7 +75,7 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => 
   // Until its definition is reached, a twin calls whatever has the plain name.
   const undefinedTwins = [...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name)))
   const definitions = [...functions.values()].map(({ definition }) => statement(definition))
-  const rewrite = new Rewrite(functions, [...undefinedTwins, ...definitions], bodies)
+  const rewrite = new Rewrite(functions, [...undefinedTwins, ...definitions], bodies, isTraced(script))
   walk(script, (node) => {
     const definition = node as unknown as FunctionDefNode
     if (definition.type === "FunctionDef" && definition.name.startsWith(MARK)) rewrite.command(definition.body)
@@ -77,41 +86,24 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => 
   return sources
 }
 
-/** Where output is captured, what jobs write is too: all of it where they begin. */
-export const captured = (script: ScriptNode, bodies: Array<JobBody>): void => {
-  const functions: Array<StatementNode> = []
-  walk(script, (node) => {
-    if (node["type"] === "FunctionDef") functions.push(statement(node as unknown as FunctionDefNode))
-  })
-  walk(script, (node) => {
-    const one = node as unknown as StatementNode
-    if (one.type === "Statement" && one.background) begin(one, { functions, statement: ended(one) }, bodies, CAPTURED)
-  })
-}
-
-/** What is asked of the fork whose output is its own. */
-export const CAPTURED = "captured"
-
-const ended = (one: StatementNode): StatementNode => ({ ...one, background: false })
-
-const begin = (one: StatementNode, body: JobBody, bodies: Array<JobBody>, mode = ""): void => {
-  const at = bodies.push(body) - 1
-  // Of its variables a shell gives what it runs all but the arrays.
-  const [forked] = statementsOf(`${MARK}fork ${at} "$(declare -a; declare -A)" ${mode}`)
-  become(one as unknown as Record<string, unknown>, forked!)
-}
-
 const undefinedTwin = (name: string): string => `${MARK}${name}() { ${name} "$@" &>>${CONSOLE}; }`
 
 class Rewrite {
   readonly #functions: Functions
   readonly #definitions: ReadonlyArray<StatementNode>
   readonly #bodies: Array<JobBody>
+  readonly #traced: boolean
 
-  constructor(functions: Functions, definitions: ReadonlyArray<StatementNode>, bodies: Array<JobBody>) {
+  constructor(
+    functions: Functions,
+    definitions: ReadonlyArray<StatementNode>,
+    bodies: Array<JobBody>,
+    traced: boolean
+  ) {
     this.#functions = functions
     this.#definitions = definitions
     this.#bodies = bodies
+    this.#traced = traced
   }
 
   statements(statements: Array<StatementNode>): void {
@@ -129,12 +121,17 @@ class Rewrite {
       const name = nameOf(command)
       if (command.name === null) {
         if (command.assignments.some((one) => hasSubstitution(one))) wrap(command)
+        else this.#trace(command)
         return
       }
       if (name === "exec") command.redirections = command.redirections.filter(isMeant).map(shown)
-      if (name !== undefined && SILENT.has(name)) return
+      if (name !== undefined && SILENT.has(name)) {
+        if (TRACED.has(name)) this.#trace(command)
+        return
+      }
       if (name !== undefined && this.#functions.has(name) && command.redirections.every(isTransparent)) {
         command.name = { type: "Word", parts: [{ type: "Literal", value: MARK + name }] }
+        this.#trace(command)
         return
       }
       if (name !== undefined && RUNNERS.has(name) && command.redirections.every(isTransparent))
@@ -166,6 +163,11 @@ class Rewrite {
       default:
         this.statements(command.body)
     }
+  }
+
+  /** What is traced of a command that writes nothing itself. */
+  #trace(command: SimpleCommandNode): void {
+    if (this.#traced) command.redirections.unshift(toConsole("2>>"))
   }
 
   #pipeline(pipeline: PipelineNode): void {
