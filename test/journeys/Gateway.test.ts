@@ -11,6 +11,7 @@ let gateways: Gateways
 beforeAll(async () => {
   gateways = await startGateways(({ down, upstream }) => [
     chatEntry("house/small", { ...upstream, model: "sluice-small" }),
+    { ...chatEntry("house/roomy", { ...upstream, model: "sluice-small" }), context_length: 200_000 },
     chatEntry("house/gone", { ...upstream, model: "no-such-model" }),
     chatEntry("house/locked", { ...upstream, model: "sluice-small", api_key_env: "WRONG_KEY" }),
     chatEntry("house/down", { ...down, model: "sluice-small" })
@@ -131,6 +132,26 @@ describe("a gateway in front of a gateway", () => {
         param: null
       })
     }
+  })
+
+  it("a prompt that only the first server finds too long is told as the gateway's own check tells it, and is free", async () => {
+    const { front, near } = gateways
+    const prompt = "word ".repeat(40_000)
+    const spent = async () => (await front.call("GET", "/api/v1/billing/balance")).json.data
+    const before = await spent()
+    for (const model of ["house/small", "house/roomy"]) {
+      for (const stream of [true, false]) {
+        await expect(near.chat.completions.create({ model, messages: user(prompt), stream })).rejects.toMatchObject({
+          status: 400,
+          type: "invalid_request_error",
+          code: "context_length_exceeded",
+          param: "messages",
+          error: { message: expect.stringContaining("maximum context length") }
+        })
+      }
+    }
+    expect(await spent()).toEqual(before)
+    expect((await front.call("GET", "/readyz")).json.models_without_upstream ?? []).not.toContain("house/roomy")
   })
 
   it("what the first server refuses is told in the gateway's words", async () => {

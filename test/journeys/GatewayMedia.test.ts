@@ -13,7 +13,8 @@ beforeAll(async () => {
         kind: "embeddings",
         id: "house-embed",
         dimensions: 512,
-        context_length: 8_191,
+        // More than the first server has.
+        context_length: 20_000,
         price_usd: { million_tokens: 0.02 },
         ...via("sluice-embed-small")
       },
@@ -70,6 +71,11 @@ describe("a gateway in front of a gateway", () => {
         expect(embedding.reduce((sum, value, i) => sum + value * other[i]!, 0)).toBeCloseTo(1, 5)
       }
     }
+  })
+
+  it("tells of a text that only the first server finds too long", async () => {
+    const long = gateways.near.embeddings.create({ model: "house-embed", input: ["a", "word ".repeat(9_000)] })
+    await expect(long).rejects.toMatchObject({ status: 400, code: "context_length_exceeded", param: "input" })
   })
 
   it("gives the same pictures", async () => {

@@ -6,7 +6,7 @@
 import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { usdText } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
-import type { ClientStalled, FileTooLarge } from "@sluice/domain/inference/InferenceErrors"
+import { type ClientStalled, type FileTooLarge, TOO_LONG } from "@sluice/domain/inference/InferenceErrors"
 import type { VideoError } from "@sluice/domain/inference/Videos"
 import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { videoWireId } from "./VideoWire.ts"
@@ -73,12 +73,7 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
     "upstream_refused",
     "The model's server refused this request because it is too large. Send less at once."
   ),
-  // Which length it is, its server knows alone: it may be less than the catalog's.
-  too_long: invalidRequest(
-    400,
-    "context_length_exceeded",
-    "This model's maximum context length is less than what this request has, with the answer that it may have; shorten it"
-  ),
+  too_long: invalidRequest(400, "context_length_exceeded", TOO_LONG),
   unserved: forGood(
     badGateway(
       "upstream_refused",

@@ -12,7 +12,7 @@ import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, imagesRefused } from "./ChatTask.ts"
 import { ImageFetch } from "./ImageFetch.ts"
-import { ModelNotFound, type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
+import { ModelNotFound, type QuestionError, QuestionInvalid, tooLongIn } from "./InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
 import { makeModelMetrics, type Watch } from "./ModelMetrics.ts"
@@ -178,7 +178,10 @@ export class Inference extends Context.Service<
                   const owed = production.delivered || (production.started && left)
                   const resolved = owed ? settle(charging, head, task, production) : release(charging, task)
                   // Where many go away at once, all their models are let go before the first answer is counted.
-                  return Effect.andThen(Effect.andThen(Effect.yieldNow, resolved), Effect.failCause(cause))
+                  return Effect.andThen(
+                    Effect.andThen(Effect.yieldNow, resolved),
+                    Effect.failCause(Cause.map(cause, told))
+                  )
                 }
               })
             }
@@ -209,6 +212,8 @@ export class Inference extends Context.Service<
 
 /** An answer that is cut short, or does not end where it must. */
 const BROKEN = new UpstreamFailed({ reason: "broken" })
+
+const told = tooLongIn("messages")
 
 interface Charging extends Reservation {
   readonly requestId: string

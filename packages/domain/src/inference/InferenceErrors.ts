@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
-import type { UpstreamFailed } from "./ModelProvider.ts"
+import { UpstreamFailed } from "./ModelProvider.ts"
 
 /** The request is invalid. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
 export class QuestionInvalid extends Schema.TaggedError<QuestionInvalid>()("QuestionInvalid", {
@@ -12,6 +12,18 @@ export class QuestionInvalid extends Schema.TaggedError<QuestionInvalid>()("Ques
   param: Schema.NullOr(Schema.String),
   code: Schema.NullOr(Schema.String)
 }) {}
+
+/** Which length it is, the model's server knows alone: it may be less than the catalog's. */
+export const TOO_LONG =
+  "This model's maximum context length is less than what this request has, with the answer that it may have; shorten it"
+
+/** For `mapError`: what only the model's server found too long is told of the field that our own check names. */
+export const tooLongIn =
+  (param: string) =>
+  <E>(error: E): E | QuestionInvalid =>
+    error instanceof UpstreamFailed && error.reason === "too_long"
+      ? new QuestionInvalid({ message: TOO_LONG, param, code: "context_length_exceeded" })
+      : error
 
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { model: Schema.String }) {}
 

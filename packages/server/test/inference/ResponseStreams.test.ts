@@ -124,10 +124,11 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
       for (const stream of [true, false]) {
         const error = yield* failure(() => client.responses.create({ model: "long", input: "hi", stream }))
         expect(error).toBeInstanceOf(BadRequestError)
-        expect([error.status, error.code, error.type]).toEqual([
+        expect([error.status, error.code, error.type, error.param]).toEqual([
           400,
           "context_length_exceeded",
-          "invalid_request_error"
+          "invalid_request_error",
+          "input"
         ])
       }
     })
