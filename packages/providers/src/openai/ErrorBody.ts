@@ -31,26 +31,38 @@ const isLongName = (name: unknown): boolean =>
 
 const TOO_LONG = new RegExp(
   [
-    // OpenAI, vLLM, LiteLLM, OpenRouter, DeepSeek, Fireworks, Mistral; SGLang in one of its two forms.
+    // OpenAI, LiteLLM, OpenRouter, DeepSeek, Fireworks, Mistral; SGLang in one of its forms.
     "maximum context (length|limit)",
     "context[ _]length[ _]exceeded",
+    // vLLM in all of its forms, OpenAI, Groq, Cerebras.
+    "reduce the length of the (messages|input)",
+    // vLLM without that advice, LM Studio.
+    "context length (is|of) only",
     // vLLM of several models' inputs, SGLang.
     "longer than the (maximum model|model's context) length",
-    // llama.cpp, OpenAI, Ollama, SGLang, Gemini.
-    "exceeds? the (available context size|context (window|length)|maximum allowed length|maximum number of tokens)",
+    // llama.cpp, OpenAI, Ollama, Gemini.
+    "exceeds? the (available context size|context (window|length)|maximum number of tokens)",
+    // SGLang, Poolside.
+    "maximum allowed (input )?length",
     // llama.cpp for vectors.
     "too large to process\\. increase the physical batch size",
-    // LM Studio in its three forms, and its other engine.
-    "loaded with context length of only",
+    // LM Studio in its other forms, and its other engine.
     "greater than the context length",
     "n_keep \\(\\d+\\) >= n_ctx",
     "context size has been exceeded",
     // TGI and its server of vectors.
     "`inputs` (tokens \\+ `max_new_tokens` must be|must have less than)",
-    // xAI, Azure, Anthropic.
+    // Anthropic, Fireworks, Ollama; Anthropic with the answer; Bedrock.
+    "prompt (is )?too long",
+    "exceed context limit",
+    "input is too long for requested model",
+    // xAI, Azure, Moonshot, MiniMax, Zhipu, DashScope.
     "maximum prompt length is",
     "input tokens exceed the configured limit",
-    "prompt is too long"
+    "exceeded model token limit",
+    "context window exceeds limit",
+    "prompt exceeds max length",
+    "range of input length should be"
   ].join("|"),
   "i"
 )

@@ -62,6 +62,47 @@ const long: ReadonlyArray<readonly [name: string, status: number, body: object]>
     [error("The input token count (9) exceeds the maximum number of tokens allowed (8).", { code: 400 })]
   ],
   [
+    "vLLM, when it is counted before the rest",
+    400,
+    error(
+      "You passed 1193 input tokens and requested 7000 output tokens. However, the model's context length is only 8192 tokens, resulting in a maximum input length of 1192 tokens.",
+      { type: "BadRequestError", param: "input_tokens", code: 400 }
+    )
+  ],
+  ["vLLM in other words", 400, error("Please reduce the length of the input prompt. (parameter=input_tokens)")],
+  ["Cerebras", 400, error("Please reduce the length of the messages or completion.")],
+  ["Fireworks, Ollama's cloud", 400, error("The prompt is too long: 365407, model maximum context length: 262143")],
+  ["Ollama, its own engine", 400, error("prompt too long; exceeded max context length by 100918 tokens")],
+  ["Ollama over llama.cpp", 400, { error: "request (9001 tokens) exceeds the available context size (4096 tokens)" }],
+  [
+    "xAI",
+    400,
+    {
+      code: "Client specified an invalid argument",
+      error: "This model's maximum prompt length is 131072 but the request contains 136973 tokens."
+    }
+  ],
+  ["Anthropic", 400, error("prompt is too long: 208656 tokens > 200000 maximum", { type: "invalid_request_error" })],
+  [
+    "Anthropic, with the answer",
+    400,
+    error(
+      "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again"
+    )
+  ],
+  ["Bedrock", 400, error("Input is too long for requested model.")],
+  [
+    "Moonshot",
+    400,
+    error("Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)", {
+      type: "invalid_request_error"
+    })
+  ],
+  ["MiniMax", 400, error("invalid params, context window exceeds limit (2013)")],
+  ["DashScope", 400, error("<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 202745]")],
+  ["Zhipu", 400, error("Prompt exceeds max length", { code: "1261" })],
+  ["Poolside", 400, error("Input length 131393 exceeds the maximum allowed input length of 131040 tokens.")],
+  [
     "Mistral",
     400,
     {
