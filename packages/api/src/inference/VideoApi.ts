@@ -21,6 +21,19 @@ import { VideoDeletedWire, VideoListWire, VideoWire } from "./VideoWire.ts"
 
 const params = { id: Schema.String }
 
+type Operation = Readonly<Record<string, unknown>>
+
+/** What the server reads from the request as it came: it says itself, and after the key, what is wrong with it. */
+const reading =
+  (...read: ReadonlyArray<{ readonly name: string; readonly in: "query"; readonly description: string }>) =>
+  (operation: Operation): Operation => ({
+    ...operation,
+    parameters: [
+      ...(operation["parameters"] as ReadonlyArray<object>),
+      ...read.map((one) => ({ ...one, required: false, schema: { type: "string" } }))
+    ]
+  })
+
 const Form = Schema.Struct({
   model: Schema.String,
   prompt: Schema.String,
@@ -46,14 +59,19 @@ export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
 )
 
 export const listVideos = HttpApiEndpoint.get("listVideos", "/videos", {
-  query: {
-    limit: Schema.optionalKey(Schema.String.annotate({ description: "1 to 100, default 20" })),
-    after: Schema.optionalKey(Schema.String.annotate({ description: "The id of the last video of the page before" })),
-    order: Schema.optionalKey(Schema.String.annotate({ description: "By age: `asc` or `desc` (default)" }))
-  },
   success: VideoListWire,
   error: [...always, InvalidRequest]
-}).annotateMerge(OpenApi.annotations({ identifier: "listVideos", summary: "List videos" }))
+}).annotateMerge(
+  OpenApi.annotations({
+    identifier: "listVideos",
+    summary: "List videos",
+    transform: reading(
+      { name: "limit", in: "query", description: "1 to 100, default 20" },
+      { name: "after", in: "query", description: "The id of the last video of the page before" },
+      { name: "order", in: "query", description: "By age: `asc` or `desc` (default)" }
+    )
+  })
+)
 
 export const getVideo = HttpApiEndpoint.get("getVideo", "/videos/:id", {
   params,

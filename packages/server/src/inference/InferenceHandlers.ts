@@ -135,7 +135,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
       gated(request, "inference:read", (caller) => {
         const source = NodeHttpServerRequest.toIncomingMessage(request)
         const response = NodeHttpServerRequest.toServerResponse(request)
-        return videos.content(caller, id, variantOf(request.url), source, response)
+        return videos.content(caller, id, queryOf(request.url), source, response)
       })
 
     return handlers
@@ -158,8 +158,8 @@ export const InferenceHandlers = HttpApiBuilder.group(
             )
           : withJson(request, (caller, body) => videos.fromJson(caller, body, request.headers["idempotency-key"]))
       )
-      .handleRaw("listVideos", ({ query, request }) =>
-        gated(request, "inference:read", (caller) => videos.list(caller, query))
+      .handleRaw("listVideos", ({ request }) =>
+        gated(request, "inference:read", (caller) => videos.list(caller, queryOf(request.url)))
       )
       .handleRaw("getVideo", ({ params, request }) =>
         gated(request, "inference:read", (caller) => videos.show(caller, params.id))
@@ -204,5 +204,7 @@ const write = (response: ServerResponse, reply: Reply): void => {
   response.end(reply.body)
 }
 
-const variantOf = (url: string): string | undefined =>
-  new URLSearchParams(url.split("?")[1]).get("variant") ?? undefined
+const queryOf = (url: string): URLSearchParams => {
+  const at = url.indexOf("?")
+  return new URLSearchParams(at < 0 ? "" : url.slice(at + 1))
+}

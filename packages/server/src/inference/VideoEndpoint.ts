@@ -57,7 +57,7 @@ export const makeVideos = Effect.map(Videos, (videos) => {
       )
     },
 
-    list: (caller: Caller, query: Readonly<Record<string, string | undefined>>): Answer =>
+    list: (caller: Caller, query: URLSearchParams): Answer =>
       Effect.flatMap(pageOf(query), (page) =>
         Effect.map(videos.list(caller.principal, page), (found) =>
           json(200, videoListText(found.videos, found.hasMore), caller.headers)
@@ -82,15 +82,13 @@ export const makeVideos = Effect.map(Videos, (videos) => {
     content: (
       caller: Caller,
       id: string,
-      variant: string | undefined,
+      query: URLSearchParams,
       source: IncomingMessage,
       response: ServerResponse
     ): Answer =>
       Effect.gen(function* () {
-        if (variant !== undefined && variant !== "video") {
-          const message = "Invalid value for 'variant': there is the video alone"
-          return yield* new QuestionInvalid({ message, param: "variant", code: null })
-        }
+        const variant = yield* once(query, "variant")
+        if (variant !== undefined && variant !== "video") return yield* bad("variant", "there is the video alone")
         // Nothing names this version of the bytes, so none is the one that `If-Range` means.
         const range = source.headers["if-range"] === undefined ? rangeOf(source.headers.range) : undefined
         const read = yield* videos.read(caller.principal, yield* known(id), range)
@@ -121,17 +119,26 @@ const known = (id: string): Effect.Effect<string, VideoNotFound> => {
   return uuid === undefined ? Effect.fail(new VideoNotFound({ id })) : Effect.succeed(uuid)
 }
 
-const pageOf = ({
-  after,
-  limit,
-  order
-}: Readonly<Record<string, string | undefined>>): Effect.Effect<VideoPage, QuestionInvalid> => {
-  const bad = (param: string, why: string) =>
-    Effect.fail(new QuestionInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null }))
-  const count = limit === undefined ? DEFAULT_PAGE : /^\d{1,3}$/.test(limit) ? Number(limit) : 0
-  if (count < 1 || count > MAX_VIDEO_PAGE) return bad("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
-  if (order !== undefined && order !== "asc" && order !== "desc") return bad("order", "must be asc or desc")
-  const from = after === undefined ? undefined : videoIdOf(after)
-  if (after !== undefined && from === undefined) return bad("after", "must be the id of a video")
-  return Effect.succeed({ limit: count, after: from, order: order ?? "desc" })
+const bad = (param: string, why: string) =>
+  new QuestionInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null })
+
+/** Which one of two is meant, nobody can say. */
+const once = (query: URLSearchParams, name: string): Effect.Effect<string | undefined, QuestionInvalid> => {
+  const [value, ...others] = query.getAll(name)
+  return others.length > 0 ? Effect.fail(bad(name, "it comes more than once")) : Effect.succeed(value)
 }
+
+const pageOf = (query: URLSearchParams): Effect.Effect<VideoPage, QuestionInvalid> =>
+  Effect.gen(function* () {
+    const [limit, order, after] = [
+      yield* once(query, "limit"),
+      yield* once(query, "order"),
+      yield* once(query, "after")
+    ]
+    const count = limit === undefined ? DEFAULT_PAGE : /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+    if (count < 1 || count > MAX_VIDEO_PAGE) return yield* bad("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
+    if (order !== undefined && order !== "asc" && order !== "desc") return yield* bad("order", "must be asc or desc")
+    const from = after === undefined ? undefined : videoIdOf(after)
+    if (after !== undefined && from === undefined) return yield* bad("after", "must be the id of a video")
+    return { limit: count, after: from, order: order ?? "desc" }
+  })

@@ -20,7 +20,8 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("every r
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       for (const { method, path } of routes) {
-        const told = yield* ask(`${pathOf(path)}?nonsense=1`, { ...bodyFor(method), key: undefined })
+        const query = "nonsense=1&limit=1&limit=2&variant=a&variant=b"
+        const told = yield* ask(`${pathOf(path)}?${query}`, { ...bodyFor(method), key: undefined })
         expect([method, path, told.status]).toEqual([method, path, 401])
         expect(told.json.error.code).toBe(path.startsWith("/v1") ? "invalid_api_key" : "unauthorized")
         expect(told.headers.get("x-request-id")).toMatch(/^[\w-]{36}$/)

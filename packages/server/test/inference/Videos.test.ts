@@ -145,6 +145,17 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
       ]) {
         expect(yield* failure(ask)).toMatchObject({ status: 404, code: "video_not_found" })
       }
+      for (const [path, param] of [
+        ["?limit=1&limit=2", "limit"],
+        ["?order=asc&order=desc", "order"],
+        ["?limit=101", "limit"],
+        ["?after=x", "after"],
+        [`${ids[0]}/content?variant=video&variant=video`, "variant"]
+      ] as const) {
+        const { body, status } = yield* download(who, path)
+        expect(status).toBe(400)
+        expect(JSON.parse(body.toString()).error).toMatchObject({ type: "invalid_request_error", param })
+      }
       for (const id of ids) expect(yield* ended(who, id)).toMatchObject({ status: "completed" })
       expect((yield* money(who.principal)).balance).toBe(2n * NANO - 3n * PRICE_OF_FOUR_SECONDS)
     })
