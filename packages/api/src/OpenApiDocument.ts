@@ -24,6 +24,7 @@ interface Parameter {
   readonly in: string
   readonly schema: Json
   readonly required: boolean
+  readonly description?: string
 }
 
 interface Operation {
@@ -45,8 +46,18 @@ export interface OpenApiDocument {
 
 /** The document of both surfaces; made anew at each call, so ask once. */
 export const openApiDocument = (): OpenApiDocument => {
-  const infra = surface(InfraApi, "Error", [xEnvironment, idempotencyKey])
-  const inference = surface(InferenceApi, "InferenceError", [xEnvironment])
+  const infra = surface(InfraApi, {
+    errorSchema: "Error",
+    posts: { 415: "The body is not JSON" },
+    isOnceOnly: (method) => method === "post",
+    known: {}
+  })
+  const inference = surface(InferenceApi, {
+    errorSchema: "InferenceError",
+    posts: {},
+    isOnceOnly: (_, { operationId }) => operationId === "createVideo",
+    known: rateHeaders
+  })
   return {
     openapi: "3.1.0",
     info: {
@@ -77,10 +88,39 @@ interface Surface {
   readonly schemas: Record<string, Json>
 }
 
+/** In what the two differ. */
+interface Manner {
+  readonly errorSchema: string
+  /** What the edge answers to bodies of this surface alone. */
+  readonly posts: Readonly<Record<number, string>>
+  /** Whether an `Idempotency-Key` counts. */
+  readonly isOnceOnly: (method: string, operation: Operation) => boolean
+  /** On every answer to a known key. */
+  readonly known: Readonly<Record<string, Json>>
+}
+
+const rateHeaders = {
+  "X-RateLimit-Limit": { schema: { type: "integer" }, description: "Requests that the key may make in a minute." },
+  "X-RateLimit-Remaining": { schema: { type: "integer" }, description: "Those that are left in this window." },
+  "X-RateLimit-Reset": { schema: { type: "integer" }, description: "Unix time in seconds at which it ends." }
+}
+
+const header = (name: string, description: string, schema: Json = {}): Parameter => ({
+  name,
+  in: "header",
+  schema: { type: "string", description, ...schema },
+  required: false
+})
+const xEnvironment = header("X-Environment", "Environment, by id or name. Default: the key's own, else `default`.")
+const idempotencyKey = header(
+  "Idempotency-Key",
+  "The same request under the same key has the first answer again, for 24 h.",
+  { minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY }
+)
+
 const surface = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  errorSchema: string,
-  headers: ReadonlyArray<Parameter>
+  manner: Manner
 ): Surface => {
   const spec = OpenApi.fromApi(api)
   // Component names say what a thing is, not that it is on the wire.
@@ -90,7 +130,7 @@ const surface = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     components: { schemas: Surface["schemas"] }
   }
   for (const [method, operation] of Object.values(paths).flatMap((path) => Object.entries(path)))
-    complete(method, operation, errorSchema, headers)
+    complete(method, operation, manner)
   return { tags, paths, schemas: components.schemas }
 }
 
@@ -107,31 +147,15 @@ const queryIntegers: Readonly<Record<string, Json>> = {
   tail: { type: "integer", minimum: 0, maximum: 1_000_000, description: "Only the last N lines of what there is." }
 }
 
-const header = (name: string, description: string, schema: Json = {}): Parameter => ({
-  name,
-  in: "header",
-  schema: { type: "string", description, ...schema },
-  required: false
-})
-const xEnvironment = header("X-Environment", "Environment, by id or name. Default: the key's own, else `default`.")
-/** Of every POST of the infrastructure surface. */
-const idempotencyKey = header(
-  "Idempotency-Key",
-  "The same request under the same key has the first answer again, for 24 h.",
-  {
-    minLength: 1,
-    maxLength: MAX_IDEMPOTENCY_KEY
-  }
-)
-
 /** Adds what holds for every route. */
-const complete = (method: string, operation: Operation, errorSchema: string, headers: ReadonlyArray<Parameter>) => {
+const complete = (method: string, operation: Operation, { errorSchema, isOnceOnly, known, posts }: Manner) => {
   operation.security = [{ bearer: [] }]
   const declared = (operation.parameters ?? []).map((parameter) => {
-    const integer = parameter.in === "query" ? queryIntegers[parameter.name] : undefined
+    const isBare = parameter.in === "query" && parameter.description === undefined
+    const integer = isBare ? queryIntegers[parameter.name] : undefined
     return integer === undefined ? parameter : { ...parameter, schema: integer }
   })
-  operation.parameters = [...declared, ...headers.filter((header) => method === "post" || header !== idempotencyKey)]
+  operation.parameters = [...declared, xEnvironment, ...(isOnceOnly(method, operation) ? [idempotencyKey] : [])]
   const content = {
     "application/json": {
       schema: {
@@ -147,13 +171,13 @@ const complete = (method: string, operation: Operation, errorSchema: string, hea
   }
   // A POST without a body in the contract reads what is sent all the same, to refuse it.
   if (operation.requestBody !== undefined || method === "post") {
-    edge[413] = "The body is too large"
-    edge[415] = "The body is not JSON"
+    Object.assign(edge, { 413: "The body is too large" }, posts)
   }
   for (const [status, description] of Object.entries(edge)) operation.responses[status] ??= { description, content }
   for (const [status, response] of Object.entries(operation.responses)) {
     response.headers = {
       ...response.headers,
+      ...(status === "401" ? {} : known),
       "X-Request-Id": { schema: { type: "string" }, description: "Name it when you ask about this request." },
       ...(status === "429" || status === "503" ? { "Retry-After": { schema: { type: "integer" } } } : {})
     }

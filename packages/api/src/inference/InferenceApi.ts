@@ -81,9 +81,17 @@ const createImages = HttpApiEndpoint.post("createImages", "/images/generations",
   })
 )
 
+/** Events that are written at once. */
+const eventText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" }))
+
 const createSpeech = HttpApiEndpoint.post("createSpeech", "/audio/speech", {
   payload: SpeechBody,
-  success: HttpApiSchema.StreamUint8Array({ contentType: "audio/mpeg" }),
+  success: [
+    ...["audio/mpeg", "audio/pcm", "audio/wav"].map((contentType) =>
+      Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType }))
+    ),
+    eventText
+  ],
   error: asked
 }).annotateMerge(
   OpenApi.annotations({
@@ -106,7 +114,7 @@ const createTranscription = HttpApiEndpoint.post("createTranscription", "/audio/
     stream: Schema.optionalKey(Schema.Literals(["true", "false"])),
     "timestamp_granularities[]": Schema.optionalKey(Schema.Array(Schema.Literals(["word", "segment"])))
   }).pipe(HttpApiSchema.asMultipart()),
-  success: [TranscriptWire, VerboseTranscriptWire, Schema.String.pipe(HttpApiSchema.asText())],
+  success: [TranscriptWire, VerboseTranscriptWire, Schema.String.pipe(HttpApiSchema.asText()), eventText],
   error: asked
 }).annotateMerge(
   OpenApi.annotations({

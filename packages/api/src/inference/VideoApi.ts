@@ -25,7 +25,7 @@ type Operation = Readonly<Record<string, unknown>>
 
 /** What the server reads from the request as it came: it says itself, and after the key, what is wrong with it. */
 const reading =
-  (...read: ReadonlyArray<{ readonly name: string; readonly in: "query"; readonly description: string }>) =>
+  (...read: ReadonlyArray<{ readonly name: string; readonly in: "header" | "query"; readonly description: string }>) =>
   (operation: Operation): Operation => ({
     ...operation,
     parameters: [
@@ -93,16 +93,31 @@ const bytes = {
   error: [...always, InvalidRequest, RangeNotSatisfiable, UpstreamBroken, Overloaded, TimedOut]
 } as const
 
+/** The whole and a part of it are the same bytes to a reader. */
+const inParts = (operation: Operation): Operation => {
+  const responses = operation["responses"] as Readonly<Record<string, object>>
+  return reading(
+    { name: "Range", in: "header", description: "One range of bytes, such as `bytes=0-99`" },
+    { name: "variant", in: "query", description: "`video` alone" }
+  )({ ...operation, responses: { ...responses, 206: { ...responses["200"], description: "A part" } } })
+}
+
 const description = "One `Range` of bytes is honoured (206). A video that is not completed is a 404 `video_not_ready`."
 
 export const downloadVideo = HttpApiEndpoint.get("downloadVideo", "/videos/:id/download", bytes).annotateMerge(
-  OpenApi.annotations({ identifier: "downloadVideo", summary: "The MP4 of a completed video", description })
+  OpenApi.annotations({
+    identifier: "downloadVideo",
+    summary: "The MP4 of a completed video",
+    description,
+    transform: inParts
+  })
 )
 
 export const videoContent = HttpApiEndpoint.get("videoContent", "/videos/:id/content", bytes).annotateMerge(
   OpenApi.annotations({
     identifier: "getVideoContent",
     summary: "The MP4 of a completed video, where OpenAI's clients look for it",
-    description
+    description,
+    transform: inParts
   })
 )
