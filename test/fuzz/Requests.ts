@@ -72,7 +72,7 @@ const urlOf = (operation: Operation, known: Known, chance: Chance): string => {
   for (const { in: where, name, schema } of operation.parameters) {
     if (where !== "query" || !chance.maybe(0.3)) continue
     const value = chance.maybe(0.5) ? valueOf(schema, known.schemas, chance, known.hint, name) : oddText(chance)
-    query.append(name, String(value).slice(0, 500))
+    for (let n = chance.maybe(0.05) ? 2 : 1; n > 0; n--) query.append(name, String(value).slice(0, 500))
   }
   if (chance.maybe(0.03)) query.append("nonsense", "1")
   // A log that is followed ends with its job: most would wait.
