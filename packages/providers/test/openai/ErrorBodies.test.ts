@@ -43,7 +43,14 @@ const long: ReadonlyArray<readonly [name: string, status: number, body: object]>
     500,
     error("the request exceeds the available context size", { code: 500, type: "server_error" })
   ],
-  ["LocalAI", 500, error("rpc error: desc = the request exceeds the available context size", { code: 500, type: "" })],
+  [
+    "LocalAI",
+    500,
+    error("rpc error: code = Internal desc = request (20652 tokens) exceeds the available context size (8192 tokens)", {
+      code: 500,
+      type: ""
+    })
+  ],
   ["Ollama", 400, error("the input length exceeds the context length", { type: "api_error", code: null })],
   [
     "SGLang",
