@@ -112,7 +112,7 @@ const common = {
   user: opt(Schema.String),
   safety_identifier: opt(Schema.String),
   prompt_cache_key: opt(Schema.String),
-  reasoning: opt(AnyObject),
+  reasoning: opt(Schema.Struct({ effort: opt(Schema.String) })),
   include: opt(Schema.Array(Schema.String)),
   truncation: opt(Schema.Literals(["auto", "disabled"])),
   service_tier: opt(Schema.String)

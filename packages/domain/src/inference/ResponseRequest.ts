@@ -26,12 +26,12 @@ export interface ResponseEcho {
   readonly parallel_tool_calls: boolean
   readonly previous_response_id: null
   readonly prompt_cache_key: string | null
-  readonly reasoning: Readonly<Record<string, unknown>>
+  readonly reasoning: { readonly effort: string | null; readonly summary: null }
   readonly safety_identifier: string | null
   readonly service_tier: "default"
   readonly store: false
   readonly temperature: number
-  readonly text: NonNullable<OpenResponseBody["text"]>
+  readonly text: Pick<NonNullable<OpenResponseBody["text"]>, "format">
   readonly tool_choice: NonNullable<OpenResponseBody["tool_choice"]>
   readonly tools: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly top_p: number
@@ -116,6 +116,7 @@ const requestOf = (
     tools: tools.offered.map(({ tool }) => tool),
     tool_choice: choice,
     parallel_tool_calls: given.parallel_tool_calls ?? null,
+    reasoning_effort: given.reasoning?.effort ?? null,
     response_format: format.type === "json_schema" ? { type: format.type, json_schema: format } : format
   }
   const paths = { messages: placed.map(({ path }) => path), tools: tools.offered.map(({ path }) => path) }
@@ -132,12 +133,12 @@ const echoOf = (given: OpenResponseBody, chat: ChatRequest, tools: ResponseTools
   parallel_tool_calls: chat.parallelToolCalls,
   previous_response_id: null,
   prompt_cache_key: given.prompt_cache_key ?? null,
-  reasoning: given.reasoning ?? { effort: null, summary: null },
+  reasoning: { effort: given.reasoning?.effort ?? null, summary: null },
   safety_identifier: given.safety_identifier ?? null,
   service_tier: "default",
   store: false,
   temperature: chat.temperature,
-  text: { ...given.text, format: given.text?.format ?? { type: "text" } },
+  text: { format: given.text?.format ?? { type: "text" } },
   tool_choice: given.tool_choice ?? "auto",
   tools: tools.shown,
   top_p: chat.topP,

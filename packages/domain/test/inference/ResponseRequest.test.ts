@@ -40,6 +40,7 @@ describe("decodeResponse", () => {
       [{ ...good, model: 5 }, "model"],
       [{ ...good, input: 5 }, "input"],
       [items(), "input"],
+      [{ ...good, reasoning: { effort: 5 } }, "reasoning.effort"],
       [items({ type: "reasoning" }), "input"],
       [items("hi"), "input.0"],
       [items({ role: "user", content: "x" }, { role: "boss", content: "x" }), "input.1.role"],
@@ -130,6 +131,14 @@ describe("decodeResponse", () => {
       store: false,
       truncation: "disabled"
     })
+  })
+
+  it("asks the model for the effort that the caller wants, and says so", () => {
+    const { chat, echo } = accepted({ ...good, reasoning: { effort: "high", summary: "auto" } })
+    expect(chat.reasoningEffort).toBe("high")
+    // What changes nothing is not repeated.
+    expect(echo.reasoning).toEqual({ effort: "high", summary: null })
+    expect(accepted({ ...good, text: { verbosity: "low" } }).echo.text).toEqual({ format: { type: "text" } })
   })
 
   it("tells refusals of the engine by the caller's own paths", () => {

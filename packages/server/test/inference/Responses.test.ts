@@ -204,10 +204,10 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("responses 
       expect(response.output_text).toContain("The tool answered: 42.")
       expect(response.tools.map(({ type }) => type)).toEqual(["function"])
       expect(response).toMatchObject({
-        reasoning: { effort: "low" },
+        reasoning: { effort: "low", summary: null },
         prompt_cache_key: "k",
         user: "u",
-        text: { verbosity: "low" }
+        text: { format: { type: "text" } }
       })
     })
   )
