@@ -14,6 +14,7 @@ import { findCommands } from "./commands/FindCommand.ts"
 import { gpuCommands } from "./commands/GpuCommands.ts"
 import { jobCommands, SHELL } from "./commands/JobCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
+import { placeCommands } from "./commands/PlaceCommands.ts"
 import { printCommands } from "./commands/PrintCommands.ts"
 import { runnerCommands } from "./commands/RunnerCommands.ts"
 import { sortCommand } from "./commands/SortCommand.ts"
@@ -86,6 +87,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...runnerCommands(session),
       ...dumpCommands,
       ...fileCommands,
+      ...placeCommands,
       ...findCommands(session),
       ...filterCommands(session)
     ]
