@@ -69,8 +69,12 @@ export const make = <I, O, E, R>(
       return batch
     }
 
+    /** A row that can't even be written down is a bad item like any other. */
+    const flushed = (part: ReadonlyArray<Waiting<I, O, E>>) =>
+      Effect.suspend(() => flush(part.map((waiting) => waiting.item)))
+
     const attempt = (part: ReadonlyArray<Waiting<I, O, E>>): Effect.Effect<void, never, R> =>
-      Effect.matchCauseEffect(flush(part.map((waiting) => waiting.item)), {
+      Effect.matchCauseEffect(flushed(part), {
         onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
         onFailure: (cause) => {
           writes.failed(Cause.squash(cause))

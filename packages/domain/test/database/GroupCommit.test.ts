@@ -39,6 +39,24 @@ describe("GroupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("lets only the row fail that can't be written down, and goes on", () =>
+    Effect.gen(function* () {
+      const { submit } = yield* GroupCommit.make<Item, string, never, never>(
+        { name: "test", maxRows: 64, key: (item) => item.key },
+        (items) => {
+          const texts = items.map(({ n }) => new Date(n).toISOString())
+          return Effect.succeed(texts.map((text) => Exit.succeed(text)))
+        }
+      )
+      const times = [0, Number.NaN, 1_000]
+      const write = (n: number) => Effect.exit(submit({ key: "k", n }))
+      const exits = yield* Effect.forEach(times, write, { concurrency: "unbounded" })
+      assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, true])
+      assert.deepStrictEqual(yield* write(2_000), Exit.succeed("1970-01-01T00:00:02.000Z"))
+      // Left open: where the queue stands still, closing it would wait for ever.
+    }).pipe(Effect.provideService(Scope.Scope, Scope.makeUnsafe()), Effect.timeout("5 seconds"), TestClock.withLive)
+  )
+
   it.effect("says for a while that the store is full, whatever else finds a place meanwhile", () =>
     Effect.gen(function* () {
       const writes = yield* StoreWrites
