@@ -14,6 +14,7 @@ import { BatchSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
 import { saidAgain } from "../database/SaidAgain.ts"
+import { type Attempt, IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import type { StoredSpec } from "../machines/MachineRow.ts"
 import type { JobSpec } from "./Job.ts"
 
@@ -36,6 +37,8 @@ export interface Admission {
   readonly hold: NanoUsd
   /** Launch at once; false: no room is known, the machine waits for it. */
   readonly launch: boolean
+  /** Under an Idempotency-Key: a run that has lost it records nothing, as another one answers for it. */
+  readonly attempt?: Attempt | undefined
 }
 
 /** A machine that waits is asked for after this long at the latest: what was known of the room may be out of date. */
@@ -46,18 +49,32 @@ export interface Admitted {
   readonly repeated: boolean
   readonly at: number
 }
-type Refusal = { readonly _tag: "BudgetReached" } | { readonly _tag: "VolumeAttached" } | CreditInsufficient
+type Refusal =
+  | { readonly _tag: "BudgetReached" }
+  | { readonly _tag: "VolumeAttached" }
+  | CreditInsufficient
+  | IdempotencyInProgress
 
 interface AdmissionRow {
   readonly ord: number
-  readonly refused: "admitted" | "repeated" | "budget_reached" | "volume_attached" | "insufficient_credits" | null
+  readonly refused:
+    | "admitted"
+    | "repeated"
+    | "taken_over"
+    | "budget_reached"
+    | "volume_attached"
+    | "insufficient_credits"
+    | null
   readonly available: bigint | null
 }
 
 const ADMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(ord int4, job_id uuid, machine_id uuid, workspace_id uuid,
-    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean, wait_minutes int4)
+    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean, wait_minutes int4,
+    attempt_key text, locked_until timestamptz)
+  ), own as materialized (select k.attempt_id from input i join idempotency_keys k on k.workspace_id = i.workspace_id and k.key = i.attempt_key
+    where k.attempt_id = i.job_id and k.locked_until = i.locked_until and k.response is null order by k.attempt_id for share of k
   ), acc as materialized (select a.id, a.balance, a.held, a.balance - a.held as available from accounts a
-    where a.id = any(array(select workspace_id from input)) order by a.id for update
+    where a.id = any(array(select workspace_id from input)) and (select count(*) from own) >= 0 order by a.id for update
   ), vol as materialized (select v.id, v.environment_id from volumes v where v.id = any(array(select volume_id from input where volume_id is not null))
     and (select count(*) from acc) >= 0 and v.attached_to is null order by v.id for update
   ), env as materialized (select e.id, e.workspace_id, budget_reached(e, $4::date) as reached from environments e
@@ -65,10 +82,11 @@ const ADMIT = `with input as materialized (select * from json_to_recordset($1::j
   ), judged as materialized (select i.*, acc.available, case
       when (select d.id from jobs d where d.id = i.job_id and d.machine_id = i.machine_id) is not null then 'admitted'
       when (select d.id from jobs d where d.id = i.job_id) is not null then 'repeated'
+      when i.attempt_key is not null and own.attempt_id is null then 'taken_over'
       when env.id is null or env.reached then 'budget_reached'
       when i.volume_id is not null and vol.id is null then 'volume_attached'
       when acc.id is null then 'insufficient_credits' end as refused
-    from input i left join acc on acc.id = i.workspace_id left join env on env.id = i.environment_id and env.workspace_id = i.workspace_id
+    from input i left join own on own.attempt_id = i.job_id left join acc on acc.id = i.workspace_id left join env on env.id = i.environment_id and env.workspace_id = i.workspace_id
       left join vol on vol.id = i.volume_id and vol.environment_id = i.environment_id
   ), summed as materialized (select j.*, admit(case when j.refused is null then j.amount end, j.available)
       over (partition by j.workspace_id order by j.ord rows unbounded preceding) as spent from judged j
@@ -107,7 +125,9 @@ const inputOf = (admission: Admission, ord: number) => ({
   amount: admission.hold.toString(),
   launch: admission.launch,
   // When the job itself is looked at first, unless its machine changes before.
-  wait_minutes: admission.spec.capacityWaitMinutes
+  wait_minutes: admission.spec.capacityWaitMinutes,
+  attempt_key: admission.attempt?.key,
+  locked_until: admission.attempt?.lockedUntil
 })
 
 export class JobAdmissionStore extends Context.Service<
@@ -135,6 +155,8 @@ export class JobAdmissionStore extends Context.Service<
             return Exit.succeed({ repeated: false, at })
           case "repeated":
             return Exit.succeed({ repeated: true, at })
+          case "taken_over":
+            return Exit.fail(new IdempotencyInProgress())
           case "budget_reached":
             return Exit.fail({ _tag: "BudgetReached" })
           case "volume_attached":

@@ -53,7 +53,7 @@ export const holdOf = (request: Pick<JobRequest, "price" | "spec">): NanoUsd =>
 export const draftOf = (
   principal: Principal,
   request: JobRequest & { readonly launch: boolean },
-  { jobId, machineId, sealed }: Pick<Admission, "jobId" | "machineId" | "sealed">
+  { attempt, jobId, machineId, sealed }: Pick<Admission, "attempt" | "jobId" | "machineId" | "sealed">
 ): Admission => {
   const name = request.name ?? `job-${jobId.slice(0, 8)}`
   const variables = serviceVariables(jobId, name, principal.environmentName, request.spec)
@@ -70,7 +70,8 @@ export const draftOf = (
     sealed,
     price: request.price,
     hold: holdOf(request),
-    launch: request.launch
+    launch: request.launch,
+    attempt
   }
 }
 

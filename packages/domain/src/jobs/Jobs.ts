@@ -7,7 +7,7 @@
 import { Context, Crypto, Deferred, Effect, Layer, Option, Result } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
-import type { Attempt } from "../idempotency/Idempotency.ts"
+import type { Attempt, IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { LedgerStore } from "../billing/LedgerStore.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import { failingWhere, isUnsure } from "../database/StoreAway.ts"
@@ -46,6 +46,7 @@ export type Refused =
   | MachinesUnavailable
   | LaunchFailed
   | JobUnsure
+  | IdempotencyInProgress
 
 export class Jobs extends Context.Service<
   Jobs,
@@ -163,7 +164,7 @@ export class Jobs extends Context.Service<
         const jobId = attempt?.id ?? (yield* newId)
         const machineId = yield* newId
         const sealed = secrets.seal(machineId, request.env)
-        const draft = draftOf(principal, request, { jobId, machineId, sealed })
+        const draft = draftOf(principal, request, { attempt, jobId, machineId, sealed })
         const admission = failingWhere(
           admissions.admit(draft),
           isUnsure,

@@ -81,7 +81,17 @@ const setUp = Effect.fnUntraced(function* (options: Parameters<typeof makeTenant
   const recorded = sql.unsafe<{ readonly n: bigint }>(`select count(*) as n from jobs where workspace_id = $1`, [
     tenant.workspaceId
   ])
-  return { attemptId: yield* randomUUIDv7(), recorded: Effect.map(recorded, ([row]) => row!.n), sql, tenant, volume }
+  const attemptId = yield* randomUUIDv7()
+  /** A run under an Idempotency-Key, which is its until the key is claimed anew. */
+  const claimed = Effect.fnUntraced(function* (lockedUntil: Date, again: boolean) {
+    yield* sql.unsafe(
+      `insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at) values ($1, 'k', '', $2, $3, $4)
+        on conflict (workspace_id, key) do update set locked_until = excluded.locked_until`,
+      [tenant.workspaceId, attemptId, lockedUntil, new Date(T0)]
+    )
+    return { id: attemptId, again, key: "k", lockedUntil }
+  })
+  return { attemptId, claimed, recorded: Effect.map(recorded, ([row]) => row!.n), sql, tenant, volume }
 })
 
 onEveryDatabase("Jobs", (it) => {
@@ -164,13 +174,29 @@ onEveryDatabase("Jobs", (it) => {
   it.effect("that an earlier run of the request made are given again, whatever a new one would be refused for", () =>
     Effect.gen(function* () {
       const jobs = yield* Jobs
-      const { attemptId: id, recorded, tenant, volume } = yield* setUp({ credit: HOLD })
+      const { attemptId: id, claimed, recorded, tenant, volume } = yield* setUp({ credit: HOLD })
       const onVolume = { ...body, storage_id: volume }
-      const attempt = { id, key: "k", lockedUntil: new Date(T0) }
-      const made = yield* jobs.submit(tenant, onVolume, { ...attempt, again: false })
+      const made = yield* jobs.submit(tenant, onVolume, yield* claimed(new Date(T0), false))
       expect(made.id).toBe(id)
       // Its own volume is taken and its own money is held by now.
-      expect((yield* jobs.submit(tenant, onVolume, { ...attempt, again: true })).id).toBe(id)
+      expect((yield* jobs.submit(tenant, onVolume, yield* claimed(new Date(T0 + 1), true))).id).toBe(id)
+      expect(yield* recorded).toBe(1n)
+    }).pipe(Effect.provide(TestLayer))
+  )
+
+  it.effect("are not made by a run that stood still while another one was given its key and refused", () =>
+    Effect.gen(function* () {
+      const jobs = yield* Jobs
+      const { claimed, recorded, sql, tenant } = yield* setUp({ credit: HOLD - 1n })
+      const first = yield* claimed(new Date(T0), false)
+      const second = yield* claimed(new Date(T0 + 1), true)
+      expect(yield* Effect.flip(jobs.submit(tenant, body, second))).toMatchObject({ _tag: "CreditInsufficient" })
+      yield* sql.unsafe(`update accounts set balance = balance + 1 where id = $1`, [tenant.workspaceId])
+      expect(yield* Effect.flip(jobs.submit(tenant, body, first))).toMatchObject({ _tag: "IdempotencyInProgress" })
+      expect(yield* recorded).toBe(0n)
+      const { id } = yield* jobs.submit(tenant, body, second)
+      // What is there by now is told to every run.
+      expect((yield* jobs.submit(tenant, body, first)).id).toBe(id)
       expect(yield* recorded).toBe(1n)
     }).pipe(Effect.provide(TestLayer))
   )
@@ -180,7 +206,7 @@ onEveryDatabase("Jobs", (it) => {
     () =>
       Effect.gen(function* () {
         const jobs = yield* Jobs
-        const { attemptId, recorded, tenant } = yield* setUp({})
+        const { attemptId, claimed, recorded, tenant } = yield* setUp({})
         const losingNext = Effect.fnUntraced(function* (left: number, attempt?: Attempt) {
           losses.left = left
           const fiber = yield* Effect.forkChild(Effect.result(jobs.submit(tenant, body, attempt)))
@@ -191,7 +217,7 @@ onEveryDatabase("Jobs", (it) => {
           return Result.merge(yield* Fiber.join(fiber))
         })
         expect(yield* losingNext(1)).toMatchObject({ status: "queued" })
-        const keyed = { id: attemptId, again: false, key: "k", lockedUntil: new Date(T0) }
+        const keyed = yield* claimed(new Date(T0), false)
         expect(yield* losingNext(9, keyed)).toMatchObject({ _tag: "JobUnsure", jobId: attemptId, keyed: true })
         const plain = yield* losingNext(9)
         const jobId = "jobId" in plain ? plain.jobId : ""
