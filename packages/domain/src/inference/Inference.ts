@@ -4,7 +4,7 @@
  * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
  * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
  */
-import { Cause, Clock, Context, Crypto, Effect, Layer } from "effect"
+import { Cause, Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { makeAnswerLimit } from "./AnswerLimit.ts"
@@ -117,9 +117,18 @@ export class Inference extends Context.Service<
             )
       }
 
+      /** What can't be counted costs nothing: what is set aside for it is let go. */
+      const counted = (charge: Charging, task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
+        const usage = usageOf(charge, task, production)
+        const known = ready(usage)
+        return known !== undefined && Exit.isSuccess(known)
+          ? known
+          : Effect.tapCause(usage, () => release(charge, task))
+      }
+
       /** Charges what was produced, and gives it as an answer. */
       const settle = (charge: Charging, head: AnswerHead, task: ChatTask, production: Production) =>
-        onward(usageOf(charge, task, production), (usage) =>
+        onward(counted(charge, task, production), (usage) =>
           Effect.as(
             metering.settle({
               ...charge,

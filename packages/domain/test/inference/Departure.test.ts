@@ -1,4 +1,7 @@
-/** A caller that goes away before the model is asked, as while its money is set aside, pays nothing: nothing was made. */
+/**
+ * What is set aside is let go where an answer is not charged: its caller went away before the model was asked, or it can't be
+ * counted.
+ */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
@@ -6,9 +9,13 @@ import { Inference } from "@sluice/domain/inference/Inference"
 import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
 import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
-import { Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Result, Stream } from "effect"
+import { saying } from "../../../../test/support/Answers.ts"
 import { modelAt } from "./support/Models.ts"
 import { idOf, replica } from "./support/Workspace.ts"
+
+const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }] }))
+const characters = Tokens.by((text) => text.length)
 
 it.effect("a caller that goes away before the model is asked pays nothing, and asks no model", () =>
   Effect.gen(function* () {
@@ -24,15 +31,11 @@ it.effect("a caller that goes away before the model is asked pays nothing, and a
           settle: (settlement) => Effect.sync(() => void settled.push(settlement))
         }),
         Layer.succeed(ModelProvider, { models: [modelAt(1n, 1n)], chat: () => Effect.sync(() => void asked++) }),
-        Layer.succeed(
-          Tokens,
-          Tokens.by((text) => text.length)
-        ),
+        Layer.succeed(Tokens, characters),
         NodeCrypto.layer,
         replica
       ])
     )
-    const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }] }))
     const inference = yield* Effect.provide(Inference, layer)
     const asking = yield* Effect.forkChild(inference.chat(idOf.principal(1), "r", request))
     yield* Deferred.await(reserving)
@@ -41,5 +44,32 @@ it.effect("a caller that goes away before the model is asked pays nothing, and a
     yield* Deferred.succeed(reserved, undefined)
     yield* Fiber.join(leaving)
     expect([asked, settled.map(({ cost, tokens }) => ({ cost, tokens }))]).toEqual([0, [{ cost: 0n, tokens: null }]])
+  })
+)
+
+it.effect("an answer that can't be counted, however it ends, costs nothing and leaves nothing set aside", () =>
+  Effect.gen(function* () {
+    const settled: Array<Settlement> = []
+    const text = Stream.make({ _tag: "Text", index: 0, text: "yes" } as const)
+    const whole = Stream.concat(text, Stream.make({ _tag: "Finish", index: 0, reason: "stop" } as const))
+    for (const said of [whole, text]) {
+      const layer = Inference.layerNoDeps.pipe(
+        Layer.provide([
+          Layer.succeed(Metering, {
+            reserve: Effect.succeed,
+            settle: (settlement) => Effect.sync(() => void settled.push(settlement))
+          }),
+          Layer.succeed(ModelProvider, { models: [modelAt(1n, 1n)], chat: saying(said) }),
+          Layer.succeed(Tokens, { ...characters, countSaid: () => Effect.die(new Error("its thread died")) }),
+          NodeCrypto.layer,
+          replica
+        ])
+      )
+      const inference = yield* Effect.provide(Inference, layer)
+      const exit = yield* Effect.exit(inference.chat(idOf.principal(1), "r", request, () => Effect.void))
+      expect(Exit.hasDies(exit)).toBe(true)
+    }
+    const nothing = { cost: 0n, tokens: null }
+    expect(settled.map(({ cost, tokens }) => ({ cost, tokens }))).toEqual([nothing, nothing])
   })
 )
