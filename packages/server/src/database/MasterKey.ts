@@ -112,13 +112,23 @@ const fromFile = Effect.fnUntraced(function* (directory: string) {
   })
 })
 
-/** Whole or not at all: it gets its name when it is written. An empty file is what a full disk left of one. */
+/**
+ * Whole or not at all: it gets its name when it is written. An empty file is what a full disk left of one. Where a file can't
+ * have two names (network shares, FAT) it is written in its place.
+ */
 const make = (file: string): void => {
-  const unfinished = `${file}.${process.pid}`
+  // In containers that share a directory every server may be process 1.
+  const unfinished = `${file}.${randomBytes(8).toString("hex")}`
+  const text = randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n"
+  const options = { mode: 0o600, flush: true, flag: "wx" }
   try {
-    writeFileSync(unfinished, randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n", { mode: 0o600, flush: true })
+    writeFileSync(unfinished, text, options)
     if (existsSync(file) && readFileSync(file).length === 0) rmSync(file)
-    linkSync(unfinished, file)
+    try {
+      linkSync(unfinished, file)
+    } catch {
+      writeFileSync(file, text, options)
+    }
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause
   } finally {

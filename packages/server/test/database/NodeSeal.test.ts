@@ -3,7 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Seal } from "@sluice/domain/database/Seal"
 import { Cause, Effect, Exit, Layer, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { masterKey, MasterKeys } from "../../src/database/MasterKey.ts"
@@ -137,6 +138,28 @@ onEveryDatabase("master keys", (it) => {
       writeFileSync(file, "")
       expect(yield* keysOf(undefined, directory)).toHaveLength(1)
       expect(readdirSync(directory)).toEqual(["master.key"])
+    })
+  )
+
+  it.effect("are made in a directory where no file can have two names", () =>
+    Effect.gen(function* () {
+      const directory = mkdtempSync(join(tmpdir(), "sluice-key-"))
+      const { linkSync } = fs
+      const linking = (link: typeof linkSync) =>
+        Effect.sync(() => {
+          fs.linkSync = link
+          syncBuiltinESMExports()
+        })
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true })))
+      yield* Effect.addFinalizer(() => linking(linkSync))
+      // What network shares and FAT say.
+      yield* linking(() => {
+        throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM" })
+      })
+      const made = yield* keysOf(undefined, directory)
+      expect(readdirSync(directory)).toEqual(["master.key"])
+      expect(statSync(join(directory, "master.key")).mode & 0o777).toBe(0o600)
+      expect(yield* keysOf(undefined, directory)).toEqual(made)
     })
   )
 })
