@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Attempt } from "../idempotency/Idempotency.ts"
+import { ownRun } from "../idempotency/IdempotencyStore.ts"
 import { saidAgain } from "../database/SaidAgain.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { ApiKey } from "./ApiKey.ts"
@@ -87,12 +88,7 @@ export class AccessStore extends Context.Service<
             Effect.asVoid
           ),
         insert: (key, now, attempt) => {
-          // Locked: nobody takes the attempt over before this is committed.
-          const mine =
-            attempt === undefined
-              ? sql`select 1 as one`
-              : sql`select 1 as one from idempotency_keys where workspace_id = ${key.workspaceId} and key = ${attempt.key}
-                  and attempt_id = ${key.id} and locked_until = ${attempt.lockedUntil}::timestamptz and response is null for share`
+          const mine = attempt === undefined ? sql`select 1 as one` : ownRun(sql, key.workspaceId, attempt)
           return saidAgain(sql<ApiKey>`with mine as materialized (${mine})
             insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)

@@ -1,6 +1,7 @@
 /** The SQL of idempotency keys: one row a key of a workspace, claimed for a time, then holding the sealed first answer. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Attempt } from "./Idempotency.ts"
 
 export interface Claim {
   readonly workspaceId: string
@@ -19,6 +20,11 @@ export interface Held {
   readonly requestHash: string
   readonly response: Uint8Array | null
 }
+
+/** Nothing, where another run has the key by now; else a row, locked: nobody takes it over before the commit. */
+export const ownRun = (sql: SqlClient.SqlClient, workspaceId: string, { id, key, lockedUntil }: Attempt) =>
+  sql`select 1 as one from idempotency_keys where workspace_id = ${workspaceId} and key = ${key}
+    and attempt_id = ${id} and locked_until = ${lockedUntil}::timestamptz and response is null for share`
 
 export class IdempotencyStore extends Context.Service<
   IdempotencyStore,

@@ -5,6 +5,8 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer } from "effect"
 import { saidAgain } from "../database/SaidAgain.ts"
+import { type Attempt, IdempotencyInProgress } from "../idempotency/Idempotency.ts"
+import { ownRun } from "../idempotency/IdempotencyStore.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { Volume } from "./Volume.ts"
 import { VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
@@ -35,12 +37,16 @@ const CLAIM = `update volume_deletions set wake_at = $2 where id = any(array(sel
 export class VolumeStore extends Context.Service<
   VolumeStore,
   {
-    /** The same id again gives the same volume; one that is being deleted is not made anew before that is done. */
+    /**
+     * The same id again gives the same volume; one that is being deleted is not made anew before that is done. A run that has
+     * lost its Idempotency-Key makes none.
+     */
     readonly insert: (
       owner: VolumeOwner,
       volume: NewVolume,
-      now: Date
-    ) => Effect.Effect<Volume, VolumeNameTaken | VolumeBeingDeleted>
+      now: Date,
+      attempt?: Attempt
+    ) => Effect.Effect<Volume, VolumeNameTaken | VolumeBeingDeleted | IdempotencyInProgress>
     /** How many a workspace has, beside this one. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly get: (owner: VolumeOwner, id: string) => Effect.Effect<Volume | undefined>
@@ -68,10 +74,12 @@ export class VolumeStore extends Context.Service<
 
       return VolumeStore.of({
         insert: Effect.fnUntraced(
-          function* (owner, volume, now) {
-            yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
+          function* (owner, volume, now, attempt) {
+            const mine = attempt === undefined ? sql`select 1 as one` : ownRun(sql, owner.workspaceId, attempt)
+            yield* sql`with mine as materialized (${mine})
+            insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
             select ${volume.id}::uuid, ${owner.workspaceId}::uuid, ${owner.environmentId}::uuid, ${volume.name}, ${volume.region},
-              ${volume.sizeGb}::int4, ${now}::timestamptz where not exists (select from volume_deletions where id = ${volume.id})
+              ${volume.sizeGb}::int4, ${now}::timestamptz from mine where not exists (select from volume_deletions where id = ${volume.id})
             on conflict (id) do nothing`.pipe(
               Effect.catchIf(
                 (error) => error.reason._tag === "UniqueViolation",
@@ -79,7 +87,10 @@ export class VolumeStore extends Context.Service<
               )
             )
             // Ids are a request's own, and a request names its environment: no other can have this one.
-            return (yield* find(owner, volume.id)) ?? (yield* new VolumeBeingDeleted({ id: volume.id }))
+            const found = yield* find(owner, volume.id)
+            if (found !== undefined) return found
+            if ((yield* mine).length === 0) return yield* new IdempotencyInProgress()
+            return yield* new VolumeBeingDeleted({ id: volume.id })
           },
           saidAgain,
           Effect.catchTag("SqlError", Effect.die)

@@ -5,6 +5,7 @@
 import { Clock, Context, Crypto, Effect, Layer, Result, Schema } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
+import type { Attempt, IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import { RequestInvalid } from "../requests/RequestInvalid.ts"
@@ -21,12 +22,15 @@ export class Volumes extends Context.Service<
   Volumes,
   {
     readonly regions: ReadonlyArray<Region>
-    /** `attemptId`: the id of an earlier run of the same request. */
+    /** `attempt`: under an Idempotency-Key, so that what an earlier run made is not made twice. */
     readonly create: (
       principal: Principal,
       body: unknown,
-      attemptId: string | undefined
-    ) => Effect.Effect<Volume, RequestInvalid | LimitReached | VolumeBeingDeleted | VolumeNameTaken>
+      attempt?: Attempt
+    ) => Effect.Effect<
+      Volume,
+      RequestInvalid | LimitReached | VolumeBeingDeleted | VolumeNameTaken | IdempotencyInProgress
+    >
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Volume>>
     readonly get: (principal: Principal, id: string) => Effect.Effect<Volume, VolumeNotFound>
     readonly grow: (
@@ -49,15 +53,16 @@ export class Volumes extends Context.Service<
 
       return Volumes.of({
         regions,
-        create: Effect.fn("Volumes.create")(function* (principal, body, attemptId) {
+        create: Effect.fn("Volumes.create")(function* (principal, body, attempt) {
           const decoded = VolumeRequest.decode(body, regions)
           if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
           const { name, region, size_gb: sizeGb } = decoded.success
-          const id = attemptId ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
+          const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
             return yield* new LimitReached({ kind: "volumes", most: MOST_OF_A_KIND })
           }
-          return yield* store.insert(principal, { id, name, region, sizeGb }, new Date(yield* Clock.currentTimeMillis))
+          const now = new Date(yield* Clock.currentTimeMillis)
+          return yield* store.insert(principal, { id, name, region, sizeGb }, now, attempt)
         }),
         list: Effect.fn("Volumes.list")(store.list),
         get: Effect.fn("Volumes.get")(get),

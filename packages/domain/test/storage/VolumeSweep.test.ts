@@ -13,6 +13,7 @@ import migration from "@sluice/domain/database/migrations/0010_volume_deletions"
 import { Clock, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { claimed } from "../idempotency/support/Attempts.ts"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 import { openWorkspace, replica } from "../inference/support/Workspace.ts"
 
@@ -41,7 +42,10 @@ const setUp = Effect.gen(function* () {
   const [one, two] = [yield* built, yield* built]
   const volumes = yield* Effect.provide(Volumes, one)
   const principal = yield* openWorkspace(1, 0n)
-  const make = (n: number) => volumes.create(principal, { name: `v${n}`, region: "r1", size_gb: 1 }, id(n))
+  const make = (n: number) =>
+    Effect.flatMap(claimed(principal.workspaceId, id(n)), (attempt) =>
+      volumes.create(principal, { name: `v${n}`, region: "r1", size_gb: 1 }, attempt)
+    )
   const sql = yield* SqlClient.SqlClient
   return {
     world,

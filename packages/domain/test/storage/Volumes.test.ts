@@ -8,6 +8,7 @@ import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { claimed } from "../idempotency/support/Attempts.ts"
 import { onEveryDatabase } from "../../../../test/support/Databases.ts"
 
 const id = (last: number) => `01890a5d-ac96-774b-bcce-b302099a80${50 + last}`
@@ -34,13 +35,23 @@ onEveryDatabase("Volumes", (it) => {
         const sql = yield* tenancy
         const volumes = yield* Volumes
         const request = { name: "v", region: "r1", size_gb: 5 }
-        const made = yield* volumes.create(principal, request, id(1))
-        expect(yield* volumes.create(principal, request, id(1))).toEqual(made)
-        expect((yield* Effect.flip(volumes.create(principal, request, id(2))))._tag).toBe("VolumeNameTaken")
+        const first = yield* claimed(W, id(1))
+        const made = yield* volumes.create(principal, request, first)
+        expect(yield* volumes.create(principal, request, first)).toEqual(made)
+        const second = yield* claimed(W, id(2))
+        expect((yield* Effect.flip(volumes.create(principal, request, second)))._tag).toBe("VolumeNameTaken")
+        // Another run has the key by now, and may have told its caller of a refusal.
+        const over = yield* claimed(W, id(2), new Date(1), true)
+        const free = { ...request, name: "free" }
+        expect((yield* Effect.flip(volumes.create(principal, free, second)))._tag).toBe("IdempotencyInProgress")
+        expect((yield* volumes.create(principal, free, over)).id).toBe(id(2))
+        // What is there by now is told to every run.
+        expect((yield* volumes.create(principal, free, second)).id).toBe(id(2))
+        yield* sql`delete from volumes where id = ${id(2)}`
         yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
           select gen_random_uuid(), ${W}, ${W}, 'v' || n, 'r1', 1, now() from generate_series(1, ${MOST_OF_A_KIND - 1}) as n`
-        expect(yield* volumes.create(principal, request, id(1))).toEqual(made)
-        expect(yield* Effect.flip(volumes.create(principal, { ...request, name: "w" }, undefined))).toMatchObject({
+        expect(yield* volumes.create(principal, request, first)).toEqual(made)
+        expect(yield* Effect.flip(volumes.create(principal, { ...request, name: "w" }))).toMatchObject({
           _tag: "LimitReached",
           kind: "volumes"
         })
@@ -49,11 +60,9 @@ onEveryDatabase("Volumes", (it) => {
         yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
           values (${id(6)}, ${id(6)}, 'default', true, '2026-01-01', now(), now())`
         const other = { ...principal, workspaceId: id(6), environmentId: id(6) }
-        expect((yield* volumes.create(other, request, undefined)).name).toBe("v")
+        expect((yield* volumes.create(other, request)).name).toBe("v")
         yield* sql`delete from volumes where id <> ${id(1)}`
-        const nowhere = yield* Effect.flip(
-          volumes.create(principal, { name: "v", region: "r2", size_gb: 0 }, undefined)
-        )
+        const nowhere = yield* Effect.flip(volumes.create(principal, { name: "v", region: "r2", size_gb: 0 }))
         expect(nowhere).toMatchObject({
           _tag: "RequestInvalid",
           issues: [
@@ -86,8 +95,8 @@ onEveryDatabase("Volumes", (it) => {
         yield* volumes.remove(principal, made.id)
         expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeNotFound")
         // A retry of the POST that made it: its files are still there, so nothing of that id may be made yet.
-        expect((yield* Effect.flip(volumes.create(principal, request, made.id)))._tag).toBe("VolumeBeingDeleted")
-        expect((yield* volumes.create(principal, request, id(5))).name).toBe("v")
+        expect((yield* Effect.flip(volumes.create(principal, request, first)))._tag).toBe("VolumeBeingDeleted")
+        expect((yield* volumes.create(principal, request)).name).toBe("v")
       })
     )
   })

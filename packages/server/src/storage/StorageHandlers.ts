@@ -22,7 +22,7 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
         Effect.fnUntraced(function* ({ request }) {
           const [principal, attempt] = [yield* CurrentPrincipal, yield* CurrentAttempt]
           return yield* answer(
-            Effect.flatMap(jsonBody(request), (body) => volumes.create(principal, body, attempt?.id)),
+            Effect.flatMap(jsonBody(request), (body) => volumes.create(principal, body, attempt)),
             dataOf(volumeToWire)
           )
         })

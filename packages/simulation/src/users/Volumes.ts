@@ -15,12 +15,13 @@ export const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: st
     Effect.gen(function* () {
       const principal = yield* users.principal(workspace)
       const volumes = yield* Volumes
-      const made = yield* volumes.create(principal, { name, region: VOLUME_REGION, size_gb: 10 }, undefined).pipe(
+      const made = yield* volumes.create(principal, { name, region: VOLUME_REGION, size_gb: 10 }).pipe(
         Effect.map((volume) => volume.id),
         Effect.catchTags({
           VolumeNameTaken: () => Effect.void,
           RequestInvalid: Effect.die,
           LimitReached: Effect.die,
+          IdempotencyInProgress: Effect.die,
           VolumeBeingDeleted: Effect.die
         })
       )

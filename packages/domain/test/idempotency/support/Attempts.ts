@@ -1,0 +1,20 @@
+/** Runs of requests under an Idempotency-Key. */
+import type { Attempt } from "@sluice/domain/idempotency/Idempotency"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** A run whose resource gets this id, and whose the key is until it is claimed anew. */
+export const claimed = Effect.fnUntraced(function* (
+  workspaceId: string,
+  id: string,
+  lockedUntil = new Date(0),
+  again = false
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.unsafe(
+    `insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at) values ($1, $2, '', $3, $4, $4)
+      on conflict (workspace_id, key) do update set locked_until = excluded.locked_until`,
+    [workspaceId, id, id, lockedUntil]
+  )
+  return { id, again, key: id, lockedUntil } satisfies Attempt
+})
