@@ -56,7 +56,7 @@ export interface KeyedRequest {
  */
 export type Outcome = "kept" | "none" | "unknown"
 
-export interface Answer {
+export interface FirstAnswer {
   readonly text: string
   readonly outcome: Outcome
 }
@@ -67,7 +67,7 @@ export class Idempotency extends Context.Service<
     /** Runs the request, or gives the text of its first answer with `replayed`. */
     readonly once: <E, R>(
       request: KeyedRequest,
-      run: Effect.Effect<Answer, E, R>
+      run: Effect.Effect<FirstAnswer, E, R>
     ) => Effect.Effect<
       { readonly text: string; readonly replayed: boolean },
       E | IdempotencyMismatch | IdempotencyInProgress,
@@ -90,7 +90,7 @@ export class Idempotency extends Context.Service<
           Effect.forkIn(scope),
           Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.await(fiber), HANDED_BACK_WITHIN))
         )
-      const settle = (claim: Claim, { outcome, text }: Answer) =>
+      const settle = (claim: Claim, { outcome, text }: FirstAnswer) =>
         outcome === "kept"
           ? store.finish(claim, seal.seal(Redacted.make(text), aad(claim.workspaceId, claim.key)))
           : Effect.as(outcome === "none" ? store.release(claim) : store.handBack(claim), true)
@@ -102,7 +102,7 @@ export class Idempotency extends Context.Service<
         const text = yield* Effect.orDie(seal.open(held.response, aad(request.workspaceId, request.key)))
         return { text: Redacted.value(text), replayed: true }
       })
-      const first = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<Answer, E, R>) =>
+      const first = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<FirstAnswer, E, R>) =>
         run.pipe(
           Effect.provideService(CurrentAttempt, attempt),
           Effect.flatMap((answer) => Effect.map(settle(claim, answer), (stands) => ({ answer, stands }))),

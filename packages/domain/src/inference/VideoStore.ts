@@ -14,7 +14,7 @@ import { saidAgain } from "../database/SaidAgain.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
 import type { NewVideo, VideoRow } from "./VideoRow.ts"
 
-export interface Admission {
+interface AdmissionRow {
   readonly refused: "budget_reached" | "insufficient_credits" | null
   readonly available: NanoUsd
 }
@@ -79,13 +79,13 @@ const FORGET =
   "delete from videos where id = $1 and lease_by = $2 and fence = $3 and deleted_at is not null returning id"
 const LATER = `update videos set lease_by = null, lease_until = null, wake_at = $4 where id = $1 and lease_by = $2 and fence = $3`
 
-const GONE: Admission = { refused: "insufficient_credits", available: 0n }
+const GONE: AdmissionRow = { refused: "insufficient_credits", available: 0n }
 
 export class VideoStore extends Context.Service<
   VideoStore,
   Claims<VideoRow> & {
     /** Holds the price and writes the row, or refuses. */
-    readonly admit: (video: NewVideo) => Effect.Effect<Admission>
+    readonly admit: (video: NewVideo) => Effect.Effect<AdmissionRow>
     /** Whether the claim still held. */
     readonly commit: (row: VideoRow, state: VideoState, wakeAt: number) => Effect.Effect<boolean>
     /** Of one that was deleted. */
@@ -104,7 +104,7 @@ export class VideoStore extends Context.Service<
       const admit = Effect.fnUntraced(
         function* (video: NewVideo) {
           const at = now()
-          const rows = yield* sql.unsafe<Admission>(ADMIT, [
+          const rows = yield* sql.unsafe<AdmissionRow>(ADMIT, [
             video.id,
             video.workspaceId,
             video.environmentId,

@@ -11,7 +11,7 @@ export interface Window {
   readonly used: number
 }
 
-export interface Admission {
+export interface Verdict {
   readonly admitted: boolean
   readonly limit: number
   readonly remaining: number
@@ -26,15 +26,15 @@ export const admit = (
   window: Window | undefined,
   limit: number,
   nowMs: number
-): { readonly window: Window; readonly admission: Admission } => {
+): { readonly window: Window; readonly verdict: Verdict } => {
   const current = window === undefined || nowMs >= window.startMs + WINDOW_MS ? { startMs: nowMs, used: 0 } : window
   const admitted = current.used < limit
   const next = admitted ? { startMs: current.startMs, used: current.used + 1 } : current
-  return { window: next, admission: admissionOf(next, admitted, limit, nowMs) }
+  return { window: next, verdict: verdictOf(next, admitted, limit, nowMs) }
 }
 
 /** What a caller is told who asked at `nowMs`; `window` is as it is afterwards. */
-export const admissionOf = (window: Window, admitted: boolean, limit: number, nowMs: number): Admission => {
+export const verdictOf = (window: Window, admitted: boolean, limit: number, nowMs: number): Verdict => {
   const endMs = window.startMs + WINDOW_MS
   return {
     admitted,

@@ -2,7 +2,7 @@
  * Which window is each key in? The table of one process. Keys come from authenticated principals only, so strangers can't
  * fill it; windows that ended are dropped, and beyond `MAX_KEYS` the oldest goes first.
  */
-import { admit, type Admission, newer, type Window, WINDOW_MS } from "./RateLimit.ts"
+import { admit, type Verdict, newer, type Window, WINDOW_MS } from "./RateLimit.ts"
 
 /** Windows remembered at most. */
 export const MAX_KEYS = 100_000
@@ -17,11 +17,11 @@ export class Windows {
   }
 
   /** Counts one request of `key` at `nowMs`. */
-  consume(key: string, limit: number, nowMs: number): Admission {
+  consume(key: string, limit: number, nowMs: number): Verdict {
     const before = this.byKey.get(key)
-    const { window, admission } = admit(before, limit, nowMs)
+    const { window, verdict } = admit(before, limit, nowMs)
     this.put(key, before, window, nowMs)
-    return admission
+    return verdict
   }
 
   /** Takes over what was counted elsewhere too, where it is newer than what is known. */

@@ -3,7 +3,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
 import {
-  type Answer,
+  type FirstAnswer,
   type Attempt,
   CurrentAttempt,
   Idempotency,
@@ -120,7 +120,7 @@ onEveryDatabase("Idempotency", (it) => {
         Effect.gen(function* () {
           const idempotency = yield* Idempotency
           const attempts: Array<Attempt | undefined> = []
-          const once = <E>(end: Effect.Effect<Answer, E>, hash?: string) =>
+          const once = <E>(end: Effect.Effect<FirstAnswer, E>, hash?: string) =>
             Effect.exit(
               idempotency.once(
                 request("f", hash),

@@ -9,7 +9,7 @@ import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
 import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import type { Answer, Outcome } from "@sluice/domain/idempotency/Idempotency"
+import type { FirstAnswer, Outcome } from "@sluice/domain/idempotency/Idempotency"
 import { Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { MAX_IDEMPOTENCY_KEY } from "@sluice/domain/idempotency/IdempotencyKey"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -69,7 +69,7 @@ const Stored = Schema.Struct({
 })
 const StoredText = Schema.fromJsonString(Stored)
 
-const toAnswer = (response: HttpServerResponse.HttpServerResponse): Answer => {
+const toAnswer = (response: HttpServerResponse.HttpServerResponse): FirstAnswer => {
   const body =
     response.body._tag === "Uint8Array" ? (response.body.text ?? new TextDecoder().decode(response.body.body)) : ""
   const { "content-length": _, ...headers } = response.headers

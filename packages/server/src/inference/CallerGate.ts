@@ -9,7 +9,7 @@ import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { isPassing } from "@sluice/domain/database/StoreAway"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
-import type { Admission } from "@sluice/domain/limits/RateLimit"
+import type { Verdict } from "@sluice/domain/limits/RateLimit"
 import { onward, ready } from "@sluice/domain/inference/Onward"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Metrics } from "@sluice/domain/metrics/Metrics"
@@ -53,13 +53,13 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   const admit = (principal: Principal, headers: Record<string, string>) =>
     onward(
       limits.consume(principal.keyId, principal.rateLimitRpm),
-      (admission): Effect.Effect<Principal, InferenceFailure> => {
-        writeHeaders(headers, admission)
-        if (admission.admitted) return Effect.succeed(principal)
+      (verdict): Effect.Effect<Principal, InferenceFailure> => {
+        writeHeaders(headers, verdict)
+        if (verdict.admitted) return Effect.succeed(principal)
         refusals.add()
         // Windows end on the service's clock, callers wait on their own.
-        const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterSeconds / speed))
-        return Effect.fail({ _tag: "RateExceeded" as const, limit: admission.limit, retryAfterSeconds })
+        const retryAfterSeconds = Math.max(1, Math.ceil(verdict.retryAfterSeconds / speed))
+        return Effect.fail({ _tag: "RateExceeded" as const, limit: verdict.limit, retryAfterSeconds })
       }
     )
 
@@ -126,8 +126,8 @@ const failed = (failure: InferenceFailure, requestId: string, headers: Record<st
   return json(error.status, inferenceErrorText(error, requestId), { ...headers, ...error.headers })
 }
 
-const writeHeaders = (headers: Record<string, string>, admission: Admission) => {
-  headers["x-ratelimit-limit"] = String(admission.limit)
-  headers["x-ratelimit-remaining"] = String(admission.remaining)
-  headers["x-ratelimit-reset"] = String(admission.resetSeconds)
+const writeHeaders = (headers: Record<string, string>, verdict: Verdict) => {
+  headers["x-ratelimit-limit"] = String(verdict.limit)
+  headers["x-ratelimit-remaining"] = String(verdict.remaining)
+  headers["x-ratelimit-reset"] = String(verdict.resetSeconds)
 }

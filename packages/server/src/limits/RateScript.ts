@@ -10,7 +10,7 @@ import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { type Connection, RedisLost } from "./RedisLink.ts"
 
-export interface Asked {
+export interface Consumption {
   readonly name: string
   readonly limit: number
   readonly nowMs: number
@@ -56,7 +56,7 @@ const SHA = hash("sha1", SCRIPT, "hex")
 /** Counts the requests, each in its turn. */
 export const count = (
   connection: Connection,
-  asked: ReadonlyArray<Asked>
+  asked: ReadonlyArray<Consumption>
 ): Effect.Effect<ReadonlyArray<Counted>, RedisLost> => {
   const rest = [String(asked.length)]
   for (const { name } of asked) rest.push(name)

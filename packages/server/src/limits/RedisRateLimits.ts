@@ -6,7 +6,7 @@
  * works again (`RedisLink`). It goes on from what it knows of each window, and hands that in when Redis is back: the limit
  * holds per replica all the while, and a change of counting gives nobody a second window.
  */
-import { admissionOf, type Admission } from "@sluice/domain/limits/RateLimit"
+import { verdictOf, type Verdict } from "@sluice/domain/limits/RateLimit"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Windows } from "@sluice/domain/limits/Windows"
 import { Cause, Clock, Duration, Effect, Layer, Option, type Redacted } from "effect"
@@ -29,7 +29,7 @@ interface Waiting {
   readonly key: string
   readonly limit: number
   readonly nowMs: number
-  readonly resume: (answer: Effect.Effect<Admission>) => void
+  readonly resume: (answer: Effect.Effect<Verdict>) => void
 }
 
 export const layer = (url: Redacted.Redacted) =>
@@ -60,7 +60,7 @@ export const layer = (url: Redacted.Redacted) =>
               answers.forEach(({ admitted, window }, i) => {
                 const { key, limit, nowMs, resume } = rows[i]!
                 windows.learn(key, window, nowMs)
-                resume(Effect.succeed(admissionOf(window, admitted, limit, nowMs)))
+                resume(Effect.succeed(verdictOf(window, admitted, limit, nowMs)))
               }),
             onFailure: (cause) => {
               const lost = Option.getOrUndefined(Cause.findErrorOption(cause))
@@ -94,7 +94,7 @@ export const layer = (url: Redacted.Redacted) =>
           if (link.connection === undefined || waiting >= MAX_WAITING) {
             return Effect.succeed(windows.consume(key, limit, nowMs))
           }
-          return Effect.callback<Admission>((resume) => {
+          return Effect.callback<Verdict>((resume) => {
             waiting += 1
             queue.push({ key, limit, nowMs, resume })
             if (queue.length === 1) run(Effect.yieldNow).addObserver(flush)

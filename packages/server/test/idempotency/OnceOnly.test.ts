@@ -2,7 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
 import { allScopes, CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { type Answer, Idempotency, type KeyedRequest } from "@sluice/domain/idempotency/Idempotency"
+import { type FirstAnswer, Idempotency, type KeyedRequest } from "@sluice/domain/idempotency/Idempotency"
 import { onceOnly } from "@sluice/server/idempotency/OnceOnly"
 import { Context, Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -22,9 +22,9 @@ interface Asked {
 /** Asks through `OnceOnly` for an answer of this status and body; what was kept, if anything was. */
 const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}") {
   const { environmentId = "e", isSecret = false, key = "k", keyId = "key", method = "POST", path = "/jobs" } = asked
-  const kept: Array<KeyedRequest & Pick<Answer, "outcome">> = []
+  const kept: Array<KeyedRequest & Pick<FirstAnswer, "outcome">> = []
   const idempotency = {
-    once: (request: KeyedRequest, run: Effect.Effect<Answer>) =>
+    once: (request: KeyedRequest, run: Effect.Effect<FirstAnswer>) =>
       Effect.map(run, ({ outcome, text }) => {
         kept.push({ ...request, outcome })
         return { text, replayed: false }

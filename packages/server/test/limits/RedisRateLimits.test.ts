@@ -44,9 +44,9 @@ describeOnRedis("A rate limit in Redis", () => {
         const windows = new Map<string, Window>()
         for (const { waitMs, key, by, limit } of steps) {
           yield* TestClock.adjust(waitMs)
-          const { window, admission } = admit(windows.get(key), limit, yield* Clock.currentTimeMillis)
+          const { window, verdict } = admit(windows.get(key), limit, yield* Clock.currentTimeMillis)
           windows.set(key, window)
-          expect(yield* replicas[by].limits.consume(`${run} ${key}`, limit)).toEqual(admission)
+          expect(yield* replicas[by].limits.consume(`${run} ${key}`, limit)).toEqual(verdict)
           expect(yield* replicas[by].limits.sharing).toBe("shared")
         }
       }).pipe(Effect.scoped)

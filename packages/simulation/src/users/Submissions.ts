@@ -1,6 +1,6 @@
 /** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
 import { KEY_PREFIX } from "@sluice/domain/access/ApiKey"
-import { type Answer, CurrentAttempt, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { type FirstAnswer, CurrentAttempt, Idempotency } from "@sluice/domain/idempotency/Idempotency"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
@@ -64,8 +64,8 @@ const sure = <A, E extends { readonly _tag: string }>(submit: Effect.Effect<A, E
 /** What the idempotency record keeps: as the surface does, all that decided something for good. */
 const answered = <E extends { readonly _tag: string }>(submit: Effect.Effect<{ readonly id: string }, E>) =>
   Effect.match(submit, {
-    onSuccess: ({ id }): Answer => ({ text: JSON.stringify({ _tag: "Accepted", jobId: id }), outcome: "kept" }),
-    onFailure: (failure): Answer => {
+    onSuccess: ({ id }): FirstAnswer => ({ text: JSON.stringify({ _tag: "Accepted", jobId: id }), outcome: "kept" }),
+    onFailure: (failure): FirstAnswer => {
       const jobId = "jobId" in failure && typeof failure.jobId === "string" ? failure.jobId : undefined
       return jobId === undefined
         ? {
