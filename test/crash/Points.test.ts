@@ -131,7 +131,7 @@ const WRITTEN = [
   "HoldStore",
   "VideoStore",
   "VolumeStore",
-  "insert volumes",
+  "with volumes",
   "with api_keys",
   "insert idempotency_keys",
   "update idempotency_keys",
