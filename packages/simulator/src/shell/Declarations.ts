@@ -54,6 +54,7 @@ const split = (
   const word = keyword === "readonly" ? "declare -g" : isAssociative ? "declare" : keyword!
   const names = command.args.flatMap((arg) => ARRAY.exec(textOf(arg))?.[1] ?? [])
   const isMeant = command.args.some((arg) => arrays.has(textOf(arg)))
+  if (names.length === 0 && keyword === "local" && options.some((text) => text.includes("i"))) return integers(command)
   if (names.length === 0 && keyword === "local") return { ...command, name: literal(word) }
   if (names.length === 0 && !isMeant) return undefined
   const assignments = names.map(assignmentOf).filter((one) => one !== undefined)
@@ -70,6 +71,12 @@ const split = (
     ...(names.length === 0 ? [] : declaration(isAssociative ? "" : "-a", names.map(literal))),
     ...assignments
   ])
+}
+
+/** `local -i n=3+4`: only `declare` calculates, and of a name that is local already it makes no other one. */
+const integers = (command: SimpleCommandNode): CommandNode => {
+  const names = command.args.flatMap((arg) => /^[A-Za-z_]\w*/.exec(textOf(arg)) ?? [])
+  return group([...statementsOf(`local ${names.join(" ")}`), statement({ ...command, name: literal("declare") })])
 }
 
 const literal = (value: string): WordNode => ({ type: "Word", parts: [{ type: "Literal", value }] })

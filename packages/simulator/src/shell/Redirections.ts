@@ -6,8 +6,8 @@
  * `main > log` where `main` exits: the interpreter loses the redirection of a command that ends the script, but not that
  * of a group.
  */
-import { group, hasSubstitution, nameOf, statement, walk } from "./Syntax.ts"
-import type { CommandNode, PipelineNode, Redirection, ScriptNode } from "./Syntax.ts"
+import { group, hasSubstitution, nameOf, statement, statementsOf, walk } from "./Syntax.ts"
+import type { CommandNode, PipelineNode, Redirection, ScriptNode, SimpleCommandNode } from "./Syntax.ts"
 
 const PROBE = 62
 const WRITES = /^&?>>?$|^>\|$/
@@ -21,11 +21,23 @@ export const grouped = (script: ScriptNode): void => {
     if (node["type"] !== "Pipeline") return
     const pipeline = node as unknown as PipelineNode
     pipeline.commands = pipeline.commands.map((command): CommandNode => {
-      if (command.type !== "SimpleCommand" || command.name === null || !ending.has(nameOf(command))) return command
+      if (command.type !== "SimpleCommand" || command.redirections.length === 0) return command
+      if (command.name === null) return hasSubstitution(command.assignments) ? parted(command) : command
+      if (!ending.has(nameOf(command))) return command
       if (!command.redirections.some(({ operator }) => WRITES.test(operator))) return command
       return group([statement({ ...command, redirections: [] })], command.redirections)
     })
   })
+}
+
+/** `x=$(cmd) 2> log`: the redirection is not that of what is substituted, and the interpreter takes its status for the other's. */
+const parted = (command: SimpleCommandNode): CommandNode => {
+  const [redirected] = statementsOf(":")
+  const [opening] = redirected!.pipelines[0]!.commands
+  return group([
+    statement({ ...(opening as SimpleCommandNode), redirections: command.redirections }),
+    statement({ ...command, redirections: [] })
+  ])
 }
 
 export const probed = (script: ScriptNode): void =>

@@ -34,5 +34,9 @@ asBash([
   [
     'f() { readonly -A C=([k]="v w"); }; f; echo "${C[k]}"; [ -n "" ] || declare -a k=(5 6) l=() && echo "${k[1]} ${#l[@]}"; readonly L=(1 "2 3") M=4; echo "${L[1]} $M"; O=(5 6); readonly O; echo ${O[1]}',
     "v w\n6 0\n2 3 4\n6\n"
+  ],
+  [
+    "f() { local -i n=3+4 m; m=2*5; n+=1; echo $n $m; }; n=9; f; echo $n $m; f; g() { local -ir a=$1*2; echo $a; }; g 3",
+    "8 10\n9\n8 10\n6\n"
   ]
 ])

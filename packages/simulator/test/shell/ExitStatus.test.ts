@@ -53,6 +53,11 @@ describe("`set -e` holds", () => {
     ["(set -e; f() { return 3; }; f || [ -f x ] || echo alt; f || ls /no 2>x; echo no) & wait $!", "alt\n", 2],
     ["set -eu; (false; echo no) & wait $!; echo no", "", 1],
     ["f() { return 4; }; g() { f || return; echo no; }; g; echo $?; ! f && echo not", "4\nnot\n"],
+    [
+      'out=$(echo a; exit 3) 2>/dev/null || echo "$? $out"; set -e; x=$(echo b) > f; echo "$x" >> f; cat f; x=$(false) 2> f; echo no',
+      "3 a\nb\n",
+      1
+    ],
     ["for i in 1 2 3; do { [ $i = 2 ] && break; } || echo $i; done", "1\n"]
   ])
 })

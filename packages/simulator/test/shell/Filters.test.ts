@@ -51,6 +51,31 @@ describe("awk", () => {
   ])
 })
 
+describe("texts side by side in awk", () => {
+  asBash([
+    [
+      `awk -v n=foo '$1 ~ "^" n "$"; $1 !~ "x" "f" && $1 != n "bar" { print "-" $1 }' <<< $'foo\\nfoobar\\nxfoo'`,
+      "foo\n-foo\n"
+    ],
+    [
+      `awk '{ k = $1 " " $2; if (k == $3 " " $4) print "same", k; print ($1 " " $2 == "a b") ? 1 : 0, length($1 "x") == 2 }' <<< $'a b a b\\na c a b'`,
+      "same a b\n1 1\n0 1\n"
+    ],
+    [
+      `awk 'function f(a, b) { return a b } { t = t (t == "" ? "" : "-") $1; $1 = $NF ("!") } f($1, $2) == "q!" "q" { print t, $0 > "o" $2 }' <<< $'p\\np q'; cat oq`,
+      "p-p q! q\n"
+    ],
+    [
+      `awk 'BEGIN { while ((getline line < ("/workspace" "/f")) > 0) n++; if (n + 0 " " == 0 " ") print "none"; print 1 " " -1, 1e-2 "" > "/dev/stdout" }'`,
+      "none\n1-1 0.01\n"
+    ],
+    [
+      `awk '{ print $1 | "sort -n"; c[$1]++ } NR == 2 { close("sort -n"); print "--" } END { close("sort -n"); print NR; print "x" | "cat" }' <<< $'2\\n1\\n4\\n3'`,
+      "1\n2\n--\n3\n4\n4\nx\n"
+    ]
+  ])
+})
+
 describe("numbers of awk", () => {
   asBash([
     [
