@@ -10,15 +10,17 @@ import type { ArithmeticCommandNode, ArithmeticExpansionPart, ScriptNode, Statem
 /** What a command within arithmetic gave; the number of the command follows. */
 const VALUE = "SHELL_ARITHMETIC_"
 
-/** A script that cannot be read for its arithmetic says it in another way. */
+/** A script that cannot be read for its arithmetic, or for a `<<< name=value`, says it in another way. */
 export const readable = (source: string): string => {
-  const other = source.replace(ARITHMETIC, (found, text: string) =>
-    /<<|!/.test(text) ? `[ $((${text})) != 0 ]` : found
-  )
+  const other = source
+    .replace(ARITHMETIC, (found, text: string) => (/<<|!/.test(text) ? `[ $((${text})) != 0 ]` : found))
+    .replace(ASSIGNED_TO, "$1'$2'")
   return other === source || isReadable(source) || !isReadable(other) ? source : other
 }
 
 const ARITHMETIC = /(?<![$\w"'])(?<!\bfor\s{0,9})\(\(([^()"'`\n]*)\)\)/g
+
+const ASSIGNED_TO = /((?:<<<|[<>]>?)[ \t]*)([A-Za-z_]\w*=)/g
 
 const isReadable = (source: string): boolean => {
   try {

@@ -8,48 +8,11 @@ import { grepCommand } from "./GrepCommand.ts"
 import { countCommand } from "./CountCommand.ts"
 import { cutCommand } from "./CutCommand.ts"
 import { jsonCommands } from "./JsonCommands.ts"
-import { bytesOf, Refusal, tool } from "./Options.ts"
-
-const SED = {
-  quiet: "n",
-  silent: "n",
-  "regexp-extended": "E",
-  expression: "e",
-  file: "f",
-  "in-place": "i",
-  separate: "s",
-  unbuffered: "u",
-  "null-data": "z"
-}
+import { Refusal, tool } from "./Options.ts"
+import { sedCommand } from "./SedCommand.ts"
 
 export const filterCommands = (session: ShellSession): ReadonlyArray<Command> => [
-  /** `-i.bak` keeps what was there; the original ignores the suffix, and knows neither `-u` nor that `-i` takes `-s` along. */
-  tool("sed", { flags: "nErsuz", valued: "efl", attached: "i", long: SED }, async (options, context) => {
-    const suffix = options.value("i") ?? ""
-    const scripts = options.has("ef") ? 0 : 1
-    const files: Array<string> = []
-    let errors = ""
-    for (const name of options.operands.slice(scripts)) {
-      const path = context.fs.resolvePath(context.cwd, name)
-      if (name !== "-" && !(await context.fs.exists(path))) {
-        errors += `sed: can't read ${name}: No such file or directory\n`
-        continue
-      }
-      files.push(name)
-      if (suffix === "") continue
-      const at = path.lastIndexOf("/") + 1
-      const kept = suffix.includes("*") ? path.slice(0, at) + suffix.replaceAll("*", path.slice(at)) : path + suffix
-      await context.fs.writeFile(kept, await bytesOf(context, name), "binary")
-    }
-    const meant = options.given.filter(([letter]) => letter !== "u" && !(letter === "s" && options.has("i")))
-    if (errors !== "" && files.length === 0) return { stdout: "", stderr: errors, exitCode: 2 }
-    const result = await context.origCommand!([
-      ...meant.flatMap(([letter, value]) => ("efl".includes(letter) ? [`-${letter}`, value] : [`-${letter}`])),
-      ...options.operands.slice(0, scripts),
-      ...files
-    ])
-    return errors === "" ? result : { ...result, stderr: errors + result.stderr, exitCode: result.exitCode || 2 }
-  }),
+  sedCommand,
   ...jsonCommands(session),
   awkCommand(session),
   grepCommand,
