@@ -1,13 +1,12 @@
 /**
  * awk: its arguments, and the program of `-f`, as the interpreter reads them; the program itself in AwkProgram.ts. Chance
- * and time are the machine's; the original would ask the host. Numbers with a power of ten come marked out of it: it prints
- * 1e-10 as `1e-1`.
+ * and time are the machine's; the original would ask the host.
  */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { general } from "../General.ts"
 import { fail } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
+import { markedNumber, withNumbers } from "./AwkNumbers.ts"
 import { withPipes } from "./AwkPipes.ts"
 import { awkProgram } from "./AwkProgram.ts"
 import { withProgram } from "./Options.ts"
@@ -49,15 +48,10 @@ export const awkCommand = (session: ShellSession): Command =>
         const put = awkProgram(program, machine, pipes)
         // What it writes elsewhere is not seen here.
         const marks = put.isAlone && !all.some((arg) => arg.includes("OFMT"))
-        const before = [...(marks ? [`OFMT="${MARKED}"`] : []), ...begin, ...put.begin]
+        const before = [...(marks ? [`OFMT="${markedNumber()}"`] : []), ...begin, ...put.begin]
         return `${before.length === 0 ? "" : `BEGIN{${before.join(";")}} `}${put.text}`
       })
     )
-    const stdout = result.stdout.replace(SHOWN, (_, number: string) => general(Number(number)))
+    const stdout = withNumbers(result.stdout)
     return { ...result, ...(await withPipes({ stdout, stderr: result.stderr }, pipes, context)) }
   })
-
-/** What a number is printed as, for `SHOWN` to find. */
-const MARKED = "\u0001%.17e\u0002"
-// oxlint-disable-next-line no-control-regex
-const SHOWN = /\u0001([-+\d.e]+)\u0002/g

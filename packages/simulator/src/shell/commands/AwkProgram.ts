@@ -3,6 +3,7 @@
  * parts, `/dev/stdout`, an element that is only named, `int` of what is below zero; chance and time are the machine's.
  */
 import { operandsJoined } from "./AwkOperands.ts"
+import { markedNumber } from "./AwkNumbers.ts"
 import { pipeEnd, placeOf } from "./AwkPipes.ts"
 import { behind, isBlank, tokensOf } from "./AwkTokens.ts"
 
@@ -22,7 +23,8 @@ interface Machine {
 
 /** The commands that it prints to are added to `pipes`. */
 export const awkProgram = (program: string, { random, seconds }: Machine, pipes: Array<string>): AwkProgram => {
-  const { isAlone, written } = rewritten(operandsJoined(tokensOf(program)), seconds, pipes)
+  const { formats, isAlone, written: plain } = rewritten(operandsJoined(tokensOf(program)), seconds, pipes)
+  const written = isAlone ? formats.reduceRight(withMarks, plain) : plain
   const whole = written.includes(WHOLE) ? `function ${WHOLE}(x) { return x + 0 < 0 ? -int(-x) : int(x) }\n` : ""
   if (!written.includes(CHANCE)) return { text: whole + written, begin: [], isAlone }
   const begin = [`${CHANCE}state=${random() % 2147483646}+1`, `${CHANCE}fresh=${random()}`]
@@ -48,6 +50,7 @@ const rewritten = (tokens: ReadonlyArray<string>, seconds: number, pipes: Array<
   let depth = 0
   let begins = true
   let isAlone = true
+  const formats: Array<number> = []
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at]!
     const end = begins ? namedUntil(tokens, at) : at
@@ -67,6 +70,7 @@ const rewritten = (tokens: ReadonlyArray<string>, seconds: number, pipes: Array<
       continue
     }
     if (!isBlank(token)) begins = /^[;{}\n]$/.test(token)
+    if (token.startsWith('"') && /\bprintf[ \t]*\(?[ \t]*$/.test(written)) formats.push(written.length)
     if (token === "print" || token === "printf") [printing, depth] = [true, 0]
     else if (/^[;{}\n]$/.test(token)) printing = false
     else if (token === "(") depth++
@@ -99,7 +103,16 @@ const rewritten = (tokens: ReadonlyArray<string>, seconds: number, pipes: Array<
       else written += token === "systime" ? token : CHANCE + called
     } else written += token
   }
-  return { written, isAlone }
+  return { written, isAlone, formats }
+}
+
+/** A format whose numbers with a power of ten come marked out of the interpreter, which shows 1e-10 as `1e-1`. */
+const withMarks = (program: string, at: number): string => {
+  const [format] = /^"(?:\\.|[^"\\])*"/s.exec(program.slice(at))!
+  const marked = format.replace(/%%|%([-+ 0#]*\d*(?:\.\d*)?[eEgG])/g, (all, how?: string) =>
+    how === undefined ? all : markedNumber(how)
+  )
+  return program.slice(0, at) + marked + program.slice(at + format.length)
 }
 
 /** What a literal says, where there is one. */

@@ -4,7 +4,7 @@
  */
 import { defineCommand, encodeUtf8ToBytes, latin1FromBytes } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { general } from "../General.ts"
+import { converted } from "../Numbers.ts"
 import { MARK, nameOf, walk } from "../Syntax.ts"
 import type { CommandNode, ScriptNode } from "../Syntax.ts"
 import type { CommandResult, ShellSession } from "../ShellSession.ts"
@@ -97,16 +97,8 @@ const asText = (all: string, flags = "", width = ""): string =>
 const shownAs = (conversion: string, value: string): string => {
   const [, flags = "", width = "", precision, kind] = new RegExp(GENERAL.source).exec(conversion)!
   const number = /^["']/.test(value) ? (value.codePointAt(1) ?? 0) : Number(value)
-  const text = general(number || 0, precision === undefined ? 6 : Number(precision), flags.includes("#"))
-  const sign = text.startsWith("-") ? "" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : ""
-  const whole = kind === "G" ? (sign + text).toUpperCase() : sign + text
-  if (!flags.includes("0") || flags.includes("-")) return whole
-  return whole.replace(
-    /^[-+ ]?/,
-    (one) => one + "0".repeat(Math.max(0, Math.min(Number(width), MOST_WIDTH) - whole.length))
-  )
+  return converted(number || 0, { flags, width, precision, kind: kind! })
 }
-const MOST_WIDTH = 10_000
 
 /** `%(%T)T` of nothing or -1 is now. */
 const moments = (values: ReadonlyArray<string>, now: number): ReadonlyArray<string> => {
