@@ -176,7 +176,7 @@ const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
 const OUTSIDE: Readonly<Record<string, RegExp>> = {
   domain: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?)$/,
   api: /^effect(\/.*)?$/,
-  simulator: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?|just-bash)$/
+  simulator: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?|just-bash|diff)$/
 }
 
 /** Inside domain: an import goes to the same rank or a lower one, never to a sibling of `jobs` and back. */

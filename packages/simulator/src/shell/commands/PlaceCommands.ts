@@ -1,10 +1,11 @@
 /**
  * Commands that put files in their place and look whether they are the same: `install`, `chown` and `chgrp` (all is
- * root's), `cmp`; and `flock`, which need not wait, as jobs run one after the other.
+ * root's), `cmp`, `diff`; and `flock`, which need not wait, as jobs run one after the other.
  */
 import { latin1FromBytes } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { ok } from "../ShellSession.ts"
+import { diffCommand } from "./DiffCommand.ts"
 import { bytesOf, Refusal, tool } from "./Options.ts"
 import { quoted } from "./TimeCommands.ts"
 
@@ -27,6 +28,7 @@ const owning = (name: "chown" | "chgrp"): Command =>
 export const placeCommands: ReadonlyArray<Command> = [
   owning("chown"),
   owning("chgrp"),
+  diffCommand,
   tool("install", { flags: "dDvcpsT", valued: "mogt", long: INSTALL }, async (options, context) => {
     const { cwd, fs } = context
     const place = (name: string) => fs.resolvePath(cwd, name)

@@ -1,0 +1,177 @@
+/** diff, of files and of directories; the interpreter's own one tells everything unified, and knows no directories. */
+import type { ResolvedCommandContext } from "just-bash"
+import { binary, bytesOf, Refusal, tool } from "./Options.ts"
+import type { Options } from "./Options.ts"
+import { changesOf, normal, unified } from "./DiffText.ts"
+
+const LONG = {
+  brief: "q",
+  "report-identical-files": "s",
+  recursive: "r",
+  "new-file": "N",
+  "ignore-case": "i",
+  "ignore-all-space": "w",
+  "ignore-space-change": "b",
+  "ignore-blank-lines": "B",
+  text: "a",
+  unified: "u",
+  exclude: "x",
+  label: "L",
+  "ignore-trailing-space": "Z",
+  "strip-trailing-cr": "R",
+  color: "C",
+  normal: "n",
+  context: "c",
+  "side-by-side": "y"
+}
+
+export const diffCommand = tool(
+  "diff",
+  { flags: "qsrNiwbBZRauCncy0123456789", valued: "UxL", attached: "", long: LONG, failsWith: 2 },
+  async (options, context, args) => {
+    if (options.has("cy")) throw new Refusal("-c and -y are not simulated; -u is", 2)
+    const [left, right, ...more] = options.operands
+    if (left === undefined || right === undefined) throw new Refusal(`missing operand after '${left ?? "diff"}'`, 2)
+    if (more.length > 0) throw new Refusal(`extra operand '${more[0]}'`, 2)
+    const comparison = new Comparison(options, context, args)
+    const [one, other] = [await comparison.isDirectory(left), await comparison.isDirectory(right)]
+    const within = (directory: string, file: string) =>
+      `${directory.replace(/\/$/, "")}/${file.slice(file.lastIndexOf("/") + 1)}`
+    if (one && other) await comparison.directories(left, right)
+    else await comparison.files(one ? within(left, right) : left, other ? within(right, left) : right)
+    return binary(comparison.said, comparison.errors, comparison.errors === "" ? (comparison.differs ? 1 : 0) : 2)
+  }
+)
+
+class Comparison {
+  said = ""
+  errors = ""
+  differs = false
+  readonly #options: Options
+  readonly #context: ResolvedCommandContext
+  /** What `-r` tells before the files of two directories: the options as they were given. */
+  readonly #given: string
+
+  constructor(options: Options, context: ResolvedCommandContext, args: ReadonlyArray<string>) {
+    this.#options = options
+    this.#context = context
+    this.#given = ["diff", ...args.filter((arg) => /^-./.test(arg))].join(" ")
+  }
+
+  async isDirectory(name: string): Promise<boolean> {
+    const { cwd, fs } = this.#context
+    return name !== "-" && (await fs.stat(fs.resolvePath(cwd, name)).catch(() => undefined))?.isDirectory === true
+  }
+
+  async directories(left: string, right: string): Promise<void> {
+    const { cwd, fs } = this.#context
+    const excluded = this.#options.given.flatMap(([letter, value]) => (letter === "x" ? [patternOf(value)] : []))
+    const namesIn = async (name: string) =>
+      (await fs.readdir(fs.resolvePath(cwd, name)).catch(() => [])).filter(
+        (entry) => !excluded.some((one) => one.test(entry))
+      )
+    const [ours, theirs] = [await namesIn(left), await namesIn(right)]
+    for (const name of [...new Set([...ours, ...theirs])].toSorted()) {
+      const [one, other] = [`${left}/${name}`, `${right}/${name}`]
+      const alone = !theirs.includes(name) ? left : ours.includes(name) ? undefined : right
+      if (alone !== undefined && !this.#options.has("N")) {
+        this.#tell(`Only in ${alone}: ${name}\n`)
+        continue
+      }
+      const [before, after] = [await this.isDirectory(one), await this.isDirectory(other)]
+      if (alone === undefined ? before && after : before || after) {
+        if (this.#options.has("r")) await this.directories(one, other)
+        else this.said += `Common subdirectories: ${one} and ${other}\n`
+      } else if (before !== after) {
+        const kind = (isDirectory: boolean) => (isDirectory ? "directory" : "regular file")
+        this.#tell(`File ${one} is a ${kind(before)} while file ${other} is a ${kind(after)}\n`)
+      } else await this.files(one, other, true)
+    }
+  }
+
+  async files(left: string, right: string, isPart = false): Promise<void> {
+    const [before, after] = [await this.#read(left), await this.#read(right)]
+    if (before === undefined || after === undefined) return
+    const has = this.#options.has
+    if ((before.includes("\0") || after.includes("\0")) && !has("a")) {
+      if (before !== after) return this.#tell(`Binary files ${left} and ${right} differ\n`)
+    }
+    this.#context.executionScope?.consumeWork(Math.ceil((before.length + after.length) / 64), "diff")
+    const lines = linesOf(before)
+    const all = changesOf(lines, linesOf(after), keyOf(this.#options))
+    const isBlank = (line: string) => line.trim() === ""
+    const changes = has("B") ? all.filter(({ added, removed }) => ![...removed, ...added].every(isBlank)) : all
+    if (changes.length === 0) {
+      if (has("s")) this.said += `Files ${left} and ${right} are identical\n`
+      return
+    }
+    if (has("q")) return this.#tell(`Files ${left} and ${right} differ\n`)
+    if (isPart) this.said += `${this.#given} ${left} ${right}\n`
+    if (!has("uU")) return this.#tell(normal(changes))
+    const around = aroundOf(this.#options)
+    if (!Number.isSafeInteger(around)) throw new Refusal("invalid context length", 2)
+    const labels = this.#options.given.flatMap(([letter, value]) => (letter === "L" ? [value] : []))
+    const head = async (mark: string, name: string, label: string | undefined) =>
+      `${mark} ${label ?? `${name}\t${await this.#modified(name)}`}\n`
+    this.#tell((await head("---", left, labels[0])) + (await head("+++", right, labels[1])))
+    this.#tell(unified(changes, lines, around))
+  }
+
+  #tell(text: string): void {
+    this.said += text
+    this.differs = true
+  }
+
+  async #read(name: string): Promise<string | undefined> {
+    try {
+      return await bytesOf(this.#context, name)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if (this.#options.has("N")) return ""
+      this.errors += `diff: ${error.message}\n`
+      return undefined
+    }
+  }
+
+  async #modified(name: string): Promise<string> {
+    const { cwd, fs } = this.#context
+    const stat = await fs.stat(fs.resolvePath(cwd, name)).catch(() => undefined)
+    return (stat?.mtime ?? new Date(0))
+      .toISOString()
+      .replace("T", " ")
+      .replace(/(\.\d{3})Z$/, "$1000000 +0000")
+  }
+}
+
+const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+/** Lines that are told around a change: of `-U1`, `--unified=1` or `-u1`. */
+const aroundOf = ({ given }: Options): number => {
+  const value = given.findLast(([letter, text]) => "uU".includes(letter) && text !== "")?.[1]
+  const digits = given.flatMap(([letter]) => (/\d/.test(letter) ? [letter] : [])).join("")
+  return Number(value ?? (digits === "" ? 3 : digits))
+}
+
+/** What is compared of a line. */
+const keyOf =
+  ({ has }: Options) =>
+  (line: string): string => {
+    if (has("R")) line = line.replace(/\r\n$/, "\n")
+    const spaced = has("w")
+      ? line.replace(/\s+/g, "")
+      : has("b")
+        ? `${line.replace(/\s+/g, " ").trimEnd()}\n`
+        : has("Z")
+          ? `${line.trimEnd()}\n`
+          : line
+    return has("i") ? spaced.toLowerCase() : spaced
+  }
+
+/** Of `-x`: `*` and `?` stand for what they do in names. */
+const patternOf = (glob: string): RegExp =>
+  new RegExp(
+    `^${glob
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".")}$`
+  )
