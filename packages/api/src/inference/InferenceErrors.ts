@@ -216,7 +216,15 @@ const table: {
     message: `This key may make ${limit} requests a minute. Try again in ${retryAfterSeconds} s.`,
     headers: { "retry-after": String(retryAfterSeconds) }
   }),
-  UpstreamFailed: ({ reason }) => upstream[reason],
+  UpstreamFailed: ({ reason, retryAfterSeconds }) => {
+    const error = upstream[reason]
+    if (retryAfterSeconds === undefined) return error
+    return {
+      ...error,
+      message: error.message.replace("shortly", `in ${retryAfterSeconds} s`),
+      headers: { ...error.headers, "retry-after": String(retryAfterSeconds) }
+    }
+  },
   ServerStopping: () =>
     unavailable(
       "server_stopping",

@@ -34,6 +34,16 @@ it("asks for the same again only where that may help", () => {
   }
 })
 
+it("says when a model is to be asked again: as its servers ask, or shortly", () => {
+  expect(told("overloaded").headers).toEqual({ "retry-after": "5" })
+  const error = inferenceErrorOf(new UpstreamFailed({ reason: "overloaded", retryAfterSeconds: 21 }))
+  expect(error).toEqual({
+    ...told("overloaded"),
+    message: "The model has more requests than it can answer. Try again in 21 s.",
+    headers: { "retry-after": "21" }
+  })
+})
+
 it("a request that a model's server refuses is its caller's to mend", () => {
   for (const [reason, status] of [
     ["refused", 400],

@@ -65,7 +65,9 @@ export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("Upstre
     "overloaded",
     "broken",
     "timeout"
-  ])
+  ]),
+  /** Of `overloaded`: when it may be otherwise, where that is known. */
+  retryAfterSeconds: Schema.optionalKey(Schema.Int)
 }) {}
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"

@@ -36,6 +36,12 @@ export const fresh: Breaker = { _tag: "Closed", failures: 0, restsUntilMs: 0 }
 export const admits = (breaker: Breaker, nowMs: number): boolean =>
   breaker._tag === "Closed" ? nowMs >= breaker.restsUntilMs : nowMs >= breaker.untilMs
 
+/** Milliseconds for which it is surely left alone. A probe may end at any time. */
+export const pauseOf = (breaker: Breaker, nowMs: number): number =>
+  breaker._tag === "HalfOpen"
+    ? 0
+    : Math.max(0, (breaker._tag === "Closed" ? breaker.restsUntilMs : breaker.untilMs) - nowMs)
+
 /** Whether the request that is admitted now is a probe. */
 export const probes = (breaker: Breaker): boolean => breaker._tag !== "Closed"
 

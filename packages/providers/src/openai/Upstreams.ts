@@ -5,9 +5,9 @@
  */
 import type { Tally } from "@sluice/domain/metrics/Family"
 import type { Metrics } from "@sluice/domain/metrics/Metrics"
-import type { UpstreamFailed, UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
+import { UpstreamFailed, type UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
-import { stateOf, type Verdict } from "./Breaker.ts"
+import { pauseOf, stateOf, type Verdict } from "./Breaker.ts"
 import { CallFailed, OVERLOADED, toldOf, toldOfAll, verdictOf, worthAnother } from "./CallFailed.ts"
 import type { Offer } from "./Catalog.ts"
 import { choose } from "./Choice.ts"
@@ -66,7 +66,7 @@ export class Upstreams {
         ),
         (lease) =>
           lease === undefined
-            ? Effect.fail(OVERLOADED)
+            ? Effect.fail(this.timed(OVERLOADED, plan))
             : Effect.catchTag(call(lease), "CallFailed", (error) =>
                 Effect.andThen(this.tell(lease.at, error), Effect.fail(toldOf(error)))
               )
@@ -106,7 +106,7 @@ export class Upstreams {
         ),
         (lease): Effect.Effect<A, CallFailed | UpstreamFailed | E> =>
           lease === undefined
-            ? Effect.fail(toldOfAll(failed, plan.only === undefined ? this.all.length : 1))
+            ? Effect.fail(this.timed(toldOfAll(failed, plan.only === undefined ? this.all.length : 1), plan))
             : call(lease),
         (lease, exit) => (lease === undefined ? Effect.void : this.end(lease, exit))
       )
@@ -118,11 +118,21 @@ export class Upstreams {
           const next =
             !handedOn && plan.another(error)
               ? this.attempt(call, plan, [...tried, at], [...failed, error])
-              : Effect.fail(toldOf(error))
+              : Effect.fail(this.timed(toldOf(error), plan))
           return Effect.andThen(this.tell(at, error), next)
         }
       })
     })
+  }
+
+  /** Where nobody may be asked for some time, callers are told for how long. */
+  private timed(told: UpstreamFailed, { only }: Plan): UpstreamFailed {
+    if (told.reason !== "overloaded") return told
+    const now = this.nowMs
+    const able = only === undefined ? this.all : this.all.slice(only, only + 1)
+    const pauseMs = Math.min(...able.map(({ breaker }) => pauseOf(breaker, now)))
+    if (pauseMs === 0) return told
+    return new UpstreamFailed({ reason: "overloaded", retryAfterSeconds: Math.ceil(pauseMs / 1_000) })
   }
 
   private lease(plan: Plan, tried: ReadonlyArray<number>, last: CallFailed | undefined, drawn: number) {

@@ -9,6 +9,7 @@ import {
   LONGEST_PAUSE_MS,
   LONGEST_REST_MS,
   MOST_FAILURES,
+  pauseOf,
   probes,
   retryAfterMs,
   type Verdict
@@ -66,6 +67,19 @@ describe("Breaker", () => {
       fc.property(steps, (steps) => {
         const { breaker, now } = play(steps)
         expect(admits(breaker, now + Math.max(LONGEST_PAUSE_MS, LONGEST_REST_MS))).toBe(true)
+      })
+    )
+  })
+
+  it("admits a request when its pause is over and not before, unless a probe is under way", () => {
+    fc.assert(
+      fc.property(steps, (steps) => {
+        for (const { breaker, now } of play(steps).history) {
+          if (breaker._tag === "HalfOpen") continue
+          const pause = pauseOf(breaker, now)
+          expect([admits(breaker, now), admits(breaker, now + pause)]).toEqual([pause === 0, true])
+          if (pause > 0) expect(admits(breaker, now + pause - 1)).toBe(false)
+        }
       })
     )
   })

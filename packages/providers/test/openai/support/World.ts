@@ -51,6 +51,7 @@ export interface Heard {
   readonly events: ReadonlyArray<ChatEvent>
   /** The port's reason; undefined: it ended well. */
   readonly reason: string | undefined
+  readonly retryAfterSeconds?: number | undefined
 }
 
 /** Asks, and gathers what comes; the operator's log stays empty. */
@@ -62,7 +63,7 @@ export const ask = (world: World, request: ChatRequest = question()): Effect.Eff
       if (Exit.isSuccess(exit)) return { events, reason: undefined }
       const error = Exit.findErrorOption(exit)
       if (error._tag === "None") throw new Error(`It died: ${String(exit.cause)}`)
-      return { events, reason: error.value.reason }
+      return { events, reason: error.value.reason, retryAfterSeconds: error.value.retryAfterSeconds }
     })
   }).pipe(Effect.provide(Logger.layer([])))
 
