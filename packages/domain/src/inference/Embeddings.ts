@@ -4,7 +4,7 @@ import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { catalogOf } from "./Catalog.ts"
 import type { EmbeddingRequest } from "./EmbeddingRequest.ts"
-import { type QuestionError, QuestionInvalid, tooLongIn } from "./InferenceErrors.ts"
+import { type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { Metering } from "./Metering.ts"
 import { type Embedded, type EmbeddingModel, ModelProvider } from "./ModelProvider.ts"
 import { tokenCost } from "./TokenCost.ts"
@@ -92,7 +92,7 @@ export class Embeddings extends Context.Service<
             ...owedFor({})
           }
           const embed = provider.embed(model, request.inputs, request.dimensions ?? model.dimensions)
-          const embedded = yield* Effect.mapError(whole(order, embed, owedFor), tooLongIn("input"))
+          const embedded = yield* whole("input", order, embed, owedFor)
           const { cost, tokens } = owedFor(embedded)
           return { model: model.id, vectors: embedded.vectors, tokens: tokens.prompt, cost }
         })

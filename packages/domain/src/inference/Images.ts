@@ -65,7 +65,7 @@ export class Images extends Context.Service<
           const made = Effect.flatMap(drawn, ({ files, format }) =>
             Effect.map(kept(files), (images) => ({ format, images }))
           )
-          const { format, images } = yield* whole(order, made)
+          const { format, images } = yield* whole("prompt", order, made)
           const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
           return { created, format, images, size, promptTokens, cost }
         })

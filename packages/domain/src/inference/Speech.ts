@@ -56,7 +56,11 @@ export class Speech extends Context.Service<
             tokens: { prompt: promptTokens, completion: 0 }
           }
           const { format, input, instructions, speed } = request
-          const sound = yield* whole(order, provider.speak(model, { input, voice, format, speed, instructions }))
+          const sound = yield* whole(
+            "input",
+            order,
+            provider.speak(model, { input, voice, format, speed, instructions })
+          )
           return { sound, promptTokens, cost }
         })
       })

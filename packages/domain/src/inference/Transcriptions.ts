@@ -64,7 +64,7 @@ export class Transcriptions extends Context.Service<
             cost,
             tokens: { prompt: 0, completion: 0 }
           }
-          const { transcript } = yield* whole(order, counted, ({ completion }) => ({
+          const { transcript } = yield* whole("file", order, counted, ({ completion }) => ({
             cost,
             tokens: { prompt: 0, completion }
           }))

@@ -5,6 +5,7 @@
 import { Clock, Crypto, Effect, Exit } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import { makeAnswerLimit } from "./AnswerLimit.ts"
+import { tooLongIn } from "./InferenceErrors.ts"
 import { type Charge, Metering } from "./Metering.ts"
 import { makeModelMetrics } from "./ModelMetrics.ts"
 
@@ -43,14 +44,17 @@ export const makeWholeAnswer = Effect.gen(function* () {
   const metrics = yield* makeModelMetrics
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const withinLimit = yield* makeAnswerLimit
-  /** `owedFor`: where it is known only from the answer. */
-  return <A, E>(order: Omit<Order, "id">, produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Owed) =>
+  /**
+   * `param`: the field that is told of what only the model's server finds too long. `owedFor`: where it is known only from
+   * the answer.
+   */
+  return <A, E>(param: string, order: Omit<Order, "id">, produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Owed) =>
     Effect.flatMap(newId, (id) =>
       Clock.clockWith((clock) =>
         Effect.uninterruptibleMask((restore) => {
           const watch = metrics(order.model).watch(clock, false)
           const answered = restore(wholeAnswer(metering, { ...order, id }, withinLimit(produce), owedFor))
-          return Effect.onExit(answered, watch.end)
+          return Effect.mapError(Effect.onExit(answered, watch.end), tooLongIn(param))
         })
       )
     )

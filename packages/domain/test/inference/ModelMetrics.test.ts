@@ -120,9 +120,9 @@ describe("What comes whole is counted once", () => {
   it.effect("however it ends", () =>
     Effect.gen(function* () {
       const whole = yield* makeWholeAnswer
-      yield* whole(order, Effect.succeed("vectors"))
-      yield* Effect.exit(whole(order, Effect.fail(new UpstreamFailed({ reason: "refused" }))))
-      const fiber = yield* Effect.forkChild(whole(order, Effect.never))
+      yield* whole("input", order, Effect.succeed("vectors"))
+      yield* Effect.exit(whole("input", order, Effect.fail(new UpstreamFailed({ reason: "refused" }))))
+      const fiber = yield* Effect.forkChild(whole("input", order, Effect.never))
       yield* TestClock.adjust(100)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual((yield* counted).ends, { ...none, ok: 1, failed: 1, abandoned: 1 })

@@ -79,7 +79,7 @@ describe("A whole answer", () => {
         Effect.provideService(Metering, metering),
         Effect.provide(Layer.merge(NodeCrypto.layer, replica))
       )
-      const fiber = yield* Effect.forkChild(whole(order, Effect.never))
+      const fiber = yield* Effect.forkChild(whole("input", order, Effect.never))
       yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.deepStrictEqual(fiber.pollUnsafe(), Exit.fail(new UpstreamFailed({ reason: "timeout" })))
       assert.deepStrictEqual(

@@ -1,0 +1,66 @@
+/** What only the model's server finds too long, through the stock client: it names the field to shorten, and is free. */
+import { expect, layer } from "@effect/vitest"
+import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { instant } from "@sluice/simulator/models/ModelWorld"
+import { Effect, Layer } from "effect"
+import { toFile } from "openai"
+import { ownPglite } from "../../../../test/support/Databases.ts"
+import { money } from "../../../domain/test/inference/support/Workspace.ts"
+import { chatServer, simulated } from "./support/ChatServer.ts"
+import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
+
+const tooLong = () => Effect.fail(new UpstreamFailed({ reason: "too_long" }))
+const small = ({
+  embeddings,
+  images,
+  speech,
+  transcription,
+  ...chats
+}: ModelProviderService): ModelProviderService => ({
+  ...chats,
+  chat: tooLong,
+  embeddings: { ...embeddings!, embed: tooLong },
+  images: { ...images!, generate: tooLong },
+  speech: { ...speech!, speak: tooLong },
+  transcription: { ...transcription!, transcribe: tooLong }
+})
+const models = Layer.effect(ModelProvider, Effect.map(ModelProvider, small)).pipe(Layer.provide(simulated(instant(7))))
+const Running = chatServer(keys, models).pipe(Layer.provideMerge(ownPglite))
+/** A second of silence: 8 kHz, a byte a sample. */
+const silence = () => {
+  const head = Buffer.from(
+    "52494646641f000057415645666d74201000000001000100401f0000401f00000100080064617461401f0000",
+    "hex"
+  )
+  return Buffer.concat([head, Buffer.alloc(8_000, 128)])
+}
+
+layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("servers that take less than ours says", (it) => {
+  it.effect("are told of by the field to shorten, and cost nothing", () =>
+    Effect.gen(function* () {
+      const { client, principal } = yield* customer(NANO)
+      for (const [param, ask] of [
+        ["messages", () => client.chat.completions.create({ model: "sluice-small", messages: user("Hi") })],
+        ["input", () => client.responses.create({ model: "sluice-small", input: "Hi" })],
+        ["input", () => client.embeddings.create({ model: "sluice-embed-small", input: "Hi" })],
+        ["prompt", () => client.images.generate({ model: "sluice-image", prompt: "Hi" })],
+        ["input", () => client.audio.speech.create({ model: "sluice-voice", voice: "nova", input: "Hi" })],
+        [
+          "file",
+          async () => {
+            const file = await toFile(silence(), "a.wav")
+            return client.audio.transcriptions.create({ model: "sluice-listen", file })
+          }
+        ]
+      ] as ReadonlyArray<readonly [string, () => Promise<unknown>]>) {
+        expect(yield* failure(ask)).toMatchObject({
+          status: 400,
+          code: "context_length_exceeded",
+          param,
+          message: expect.stringContaining("shorten it")
+        })
+      }
+      expect(yield* money(principal)).toMatchObject({ balance: NANO, held: 0n, usage: 0n })
+    })
+  )
+})
