@@ -89,10 +89,11 @@ export class Embeddings extends Context.Service<
             requestId,
             model: model.id,
             description: `Embeddings of ${model.id}`,
+            param: "input",
             ...owedFor({})
           }
           const embed = provider.embed(model, request.inputs, request.dimensions ?? model.dimensions)
-          const embedded = yield* whole("input", order, embed, owedFor)
+          const embedded = yield* whole(order, embed, owedFor)
           const { cost, tokens } = owedFor(embedded)
           return { model: model.id, vectors: embedded.vectors, tokens: tokens.prompt, cost }
         })

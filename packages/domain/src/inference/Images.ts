@@ -54,6 +54,7 @@ export class Images extends Context.Service<
             requestId,
             model: model.id,
             description: `${request.count === 1 ? "An image" : `${request.count} images`} by ${model.id}`,
+            param: "prompt",
             cost,
             tokens: { prompt: promptTokens, completion: 0 }
           }
@@ -65,7 +66,7 @@ export class Images extends Context.Service<
           const made = Effect.flatMap(drawn, ({ files, format }) =>
             Effect.map(kept(files), (images) => ({ format, images }))
           )
-          const { format, images } = yield* whole("prompt", order, made)
+          const { format, images } = yield* whole(order, made)
           const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
           return { created, format, images, size, promptTokens, cost }
         })

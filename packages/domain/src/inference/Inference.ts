@@ -12,12 +12,13 @@ import type { ChatRequest } from "./Chat.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, imagesRefused } from "./ChatTask.ts"
 import { ImageFetch } from "./ImageFetch.ts"
-import { ModelNotFound, type QuestionError, QuestionInvalid, tooLongIn } from "./InferenceErrors.ts"
+import { ModelNotFound, type QuestionError, QuestionInvalid } from "./InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "./LinkedImages.ts"
 import { Metering, type Reservation } from "./Metering.ts"
 import { makeModelMetrics, type Watch } from "./ModelMetrics.ts"
 import { type ChatEvent, type Model, ModelProvider, UpstreamFailed } from "./ModelProvider.ts"
 import { onward, ready } from "./Onward.ts"
+import { paidAnswer } from "./PaidAnswer.ts"
 import { Production, type SaidChoice } from "./Production.ts"
 import { tokenCost } from "./TokenCost.ts"
 import { Tokens } from "./Tokens.ts"
@@ -171,32 +172,28 @@ export class Inference extends Context.Service<
         head: AnswerHead,
         emit: Emit<E> | undefined,
         isGone: () => boolean
-      ) =>
-        Effect.uninterruptibleMask((restore) => {
-          const watch = metrics(task.model.id).watch(clock, emit !== undefined)
-          const answered = Effect.flatMap(
-            metering.reserve(charge, tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices)),
-            (reservation) => {
-              const charging = { ...reservation, requestId: charge.requestId }
-              const production = new Production(task.request.choices, task.allowed)
-              return Effect.matchCauseEffect(restore(produce(head, task, production, watch, emit)), {
-                onSuccess: () => settle(charging, head, task, production),
-                onFailure: (cause) => {
-                  // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
-                  const left = Cause.hasInterrupts(cause) && isGone()
-                  const owed = production.delivered || (production.started && left)
-                  const resolved = owed ? settle(charging, head, task, production) : release(charging, task)
-                  // Where many go away at once, all their models are let go before the first answer is counted.
-                  return Effect.andThen(
-                    Effect.andThen(Effect.yieldNow, resolved),
-                    Effect.failCause(Cause.map(cause, told))
-                  )
-                }
-              })
-            }
-          )
-          return Effect.onExit(answered, watch.end)
+      ) => {
+        const production = new Production(task.request.choices, task.allowed)
+        return paidAnswer(metering, {
+          charge,
+          amount: tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices),
+          param: "messages",
+          watch: () => metrics(task.model.id).watch(clock, emit !== undefined),
+          produce: (watch) => produce(head, task, production, watch, emit),
+          settle: ({ share }) => settle({ ...charge, share }, head, task, production),
+          release: ({ share }, cause) => {
+            // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
+            const left = Cause.hasInterrupts(cause) && isGone()
+            const owed = production.delivered || (production.started && left)
+            const charging = { ...charge, share }
+            // Where many go away at once, all their models are let go before the first answer is counted.
+            return Effect.andThen(
+              Effect.yieldNow,
+              owed ? settle(charging, head, task, production) : release(charging, task)
+            )
+          }
         })
+      }
 
       const chat = <E = never>(
         principal: Principal,
@@ -221,8 +218,6 @@ export class Inference extends Context.Service<
 
 /** An answer that is cut short, or does not end where it must. */
 const BROKEN = new UpstreamFailed({ reason: "broken" })
-
-const told = tooLongIn("messages")
 
 interface Charging extends Reservation {
   readonly requestId: string

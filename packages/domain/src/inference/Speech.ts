@@ -52,15 +52,12 @@ export class Speech extends Context.Service<
             requestId,
             model: model.id,
             description: `Speech by ${model.id}`,
+            param: "input",
             cost,
             tokens: { prompt: promptTokens, completion: 0 }
           }
           const { format, input, instructions, speed } = request
-          const sound = yield* whole(
-            "input",
-            order,
-            provider.speak(model, { input, voice, format, speed, instructions })
-          )
+          const sound = yield* whole(order, provider.speak(model, { input, voice, format, speed, instructions }))
           return { sound, promptTokens, cost }
         })
       })

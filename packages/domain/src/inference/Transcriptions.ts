@@ -61,10 +61,11 @@ export class Transcriptions extends Context.Service<
             requestId,
             model: model.id,
             description: `Transcription by ${model.id}`,
+            param: "file",
             cost,
             tokens: { prompt: 0, completion: 0 }
           }
-          const { transcript } = yield* whole("file", order, counted, ({ completion }) => ({
+          const { transcript } = yield* whole(order, counted, ({ completion }) => ({
             cost,
             tokens: { prompt: 0, completion }
           }))

@@ -114,15 +114,16 @@ describe("What comes whole is counted once", () => {
     requestId: "r",
     model: "m",
     description: "Something of m",
+    param: "input",
     cost: 1n,
     tokens: { prompt: 0, completion: 0 }
   }
   it.effect("however it ends", () =>
     Effect.gen(function* () {
       const whole = yield* makeWholeAnswer
-      yield* whole("input", order, Effect.succeed("vectors"))
-      yield* Effect.exit(whole("input", order, Effect.fail(new UpstreamFailed({ reason: "refused" }))))
-      const fiber = yield* Effect.forkChild(whole("input", order, Effect.never))
+      yield* whole(order, Effect.succeed("vectors"))
+      yield* Effect.exit(whole(order, Effect.fail(new UpstreamFailed({ reason: "refused" }))))
+      const fiber = yield* Effect.forkChild(whole(order, Effect.never))
       yield* TestClock.adjust(100)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual((yield* counted).ends, { ...none, ok: 1, failed: 1, abandoned: 1 })

@@ -8,15 +8,15 @@ import { ANSWER_LIMIT_MS } from "../../src/inference/AnswerLimit.ts"
 import { CreditBlock, type Share } from "../../src/inference/CreditBlock.ts"
 import { Metering, type Settlement } from "../../src/inference/Metering.ts"
 import { UpstreamFailed } from "../../src/inference/ModelProvider.ts"
-import { makeWholeAnswer, wholeAnswer } from "../../src/inference/WholeAnswer.ts"
+import { makeWholeAnswer, type Order } from "../../src/inference/WholeAnswer.ts"
 import { idOf, replica } from "./support/Workspace.ts"
 
-const order = {
-  id: "00000009-0000-7000-8000-000000000001",
+const order: Order = {
   principal: idOf.principal(1),
   requestId: "r",
   model: "m",
   description: "Embeddings of m",
+  param: "input",
   cost: 7n,
   tokens: { prompt: 3, completion: 0 }
 }
@@ -31,14 +31,22 @@ const books = (balance: bigint, share?: Share) => {
         : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
     settle: (settlement) => Effect.sync(() => void settled.push(settlement))
   }
-  return { settled, metering }
+  const whole = makeWholeAnswer.pipe(
+    Effect.provideService(Metering, metering),
+    Effect.provide(Layer.merge(NodeCrypto.layer, replica))
+  )
+  return {
+    settled,
+    whole: <A, E>(produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Pick<Order, "cost" | "tokens">) =>
+      Effect.flatMap(whole, (ask) => ask(order, produce, owedFor))
+  }
 }
 
 describe("A whole answer", () => {
   it.effect("is charged once when it came", () =>
     Effect.gen(function* () {
-      const { metering, settled } = books(7n)
-      assert.strictEqual(yield* wholeAnswer(metering, order, Effect.succeed("vectors")), "vectors")
+      const { settled, whole } = books(7n)
+      assert.strictEqual(yield* whole(Effect.succeed("vectors")), "vectors")
       assert.deepStrictEqual(
         settled.map(({ cost, tokens }) => ({ cost, tokens })),
         [{ cost: 7n, tokens: { prompt: 3, completion: 0 } }]
@@ -48,9 +56,9 @@ describe("A whole answer", () => {
 
   it.effect("is charged what it came to, where only it tells", () =>
     Effect.gen(function* () {
-      const { metering, settled } = books(7n)
+      const { settled, whole } = books(7n)
       const owed = { cost: 5n, tokens: { prompt: 2, completion: 0 } }
-      yield* wholeAnswer(metering, order, Effect.succeed("vectors"), () => owed)
+      yield* whole(Effect.succeed("vectors"), () => owed)
       assert.deepStrictEqual(
         settled.map(({ cost, tokens }) => ({ cost, tokens })),
         [owed]
@@ -62,8 +70,8 @@ describe("A whole answer", () => {
     Effect.gen(function* () {
       for (const produce of [Effect.succeed("vectors"), Effect.fail("broken")]) {
         const share: Share = { block: new CreditBlock("b", 10n, 0), amount: 7n, returned: false }
-        const { metering, settled } = books(7n, share)
-        yield* Effect.exit(wholeAnswer(metering, order, produce))
+        const { settled, whole } = books(7n, share)
+        yield* Effect.exit(whole(produce))
         assert.deepStrictEqual(
           settled.map((settlement) => settlement.share),
           [share]
@@ -74,12 +82,8 @@ describe("A whole answer", () => {
 
   it.effect("is given up by every service while its hold lives", () =>
     Effect.gen(function* () {
-      const { metering, settled } = books(7n)
-      const whole = yield* makeWholeAnswer.pipe(
-        Effect.provideService(Metering, metering),
-        Effect.provide(Layer.merge(NodeCrypto.layer, replica))
-      )
-      const fiber = yield* Effect.forkChild(whole("input", order, Effect.never))
+      const { settled, whole } = books(7n)
+      const fiber = yield* Effect.forkChild(whole(Effect.never))
       yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.deepStrictEqual(fiber.pollUnsafe(), Exit.fail(new UpstreamFailed({ reason: "timeout" })))
       assert.deepStrictEqual(
@@ -91,9 +95,9 @@ describe("A whole answer", () => {
 
   it.effect("is not asked for where the money is not there", () =>
     Effect.gen(function* () {
-      const { metering, settled } = books(6n)
+      const { settled, whole } = books(6n)
       const never = Effect.die(new Error("it was asked for"))
-      const exit = yield* Effect.exit(wholeAnswer(metering, order, never))
+      const exit = yield* Effect.exit(whole(never))
       assert.include(String(Exit.isFailure(exit) && exit.cause), "CreditInsufficient")
       assert.deepStrictEqual(settled, [])
     })
@@ -106,8 +110,8 @@ describe("A whole answer", () => {
   ] as const) {
     it.effect(`costs nothing where the model ${how}`, () =>
       Effect.gen(function* () {
-        const { metering, settled } = books(7n)
-        const fiber = yield* Effect.forkChild(wholeAnswer(metering, order, produce))
+        const { settled, whole } = books(7n)
+        const fiber = yield* Effect.forkChild(whole(produce))
         yield* TestClock.adjust(10)
         if (how.startsWith("is given up")) yield* Fiber.interrupt(fiber)
         assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
