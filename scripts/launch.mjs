@@ -44,7 +44,8 @@ const installMissing = () => {
   if (isInstalled()) return
   process.stderr.write("sluice: installing dependencies with npm ci (about a minute, only now) ...\n")
   const npm = process.env.npm_execpath
-  const args = ["ci", "--include=dev", "--no-fund", "--no-audit"]
+  // Packages that want a newer Node than the host's get it: npm's warnings of that would only worry people.
+  const args = ["ci", "--include=dev", "--no-fund", "--no-audit", "--loglevel=error"]
   const options = { cwd: root, stdio: ["ignore", 2, 2] }
   const { status, error } =
     npm !== undefined && basename(npm) === "npm-cli.js"
