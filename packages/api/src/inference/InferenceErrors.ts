@@ -61,6 +61,9 @@ export type InferenceFailure =
 export const inferenceErrorOf = (failure: InferenceFailure): InferenceWireError =>
   (table[failure._tag] as (failure: InferenceFailure) => InferenceWireError)(failure)
 
+const overloaded = (when: string) =>
+  unavailable("model_overloaded", `The model has more requests than it can answer. Try again ${when}.`)
+
 const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> = {
   refused: invalidRequest(
     400,
@@ -97,7 +100,7 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
     "upstream_broken",
     "The model could not be reached, or its answer broke off or made no sense. Try again."
   ),
-  overloaded: unavailable("model_overloaded", "The model has more requests than it can answer. Try again shortly."),
+  overloaded: overloaded("shortly"),
   timeout: {
     status: 504,
     type: "timeout_error",
@@ -217,13 +220,8 @@ const table: {
     headers: { "retry-after": String(retryAfterSeconds) }
   }),
   UpstreamFailed: ({ reason, retryAfterSeconds }) => {
-    const error = upstream[reason]
-    if (retryAfterSeconds === undefined) return error
-    return {
-      ...error,
-      message: error.message.replace("shortly", `in ${retryAfterSeconds} s`),
-      headers: { ...error.headers, "retry-after": String(retryAfterSeconds) }
-    }
+    if (retryAfterSeconds === undefined) return upstream[reason]
+    return { ...overloaded(`in ${retryAfterSeconds} s`), headers: { "retry-after": String(retryAfterSeconds) } }
   },
   ServerStopping: () =>
     unavailable(

@@ -1,6 +1,6 @@
 /** diff tells differences as GNU's does: each expectation was taken from it. */
-import { describe } from "@effect/vitest"
-import { asBash } from "../support/Outcomes.ts"
+import { describe, expect, it } from "@effect/vitest"
+import { asBash, outcome } from "../support/Outcomes.ts"
 
 describe("diff tells lines", () => {
   asBash([
@@ -42,4 +42,11 @@ describe("diff compares directories", () => {
       1
     ]
   ])
+})
+
+it("a script that compares without end meets the limit of its work", async () => {
+  const [said, code] = await outcome("seq 300 > a; seq 400 700 > b; while true; do diff a b > c; echo again; done")
+  expect(said.split("again").length).toBeGreaterThan(20)
+  expect(said.split("again").length).toBeLessThan(200)
+  expect(code).not.toBe(0)
 })

@@ -70,10 +70,11 @@ class Comparison {
       (await fs.readdir(fs.resolvePath(cwd, name)).catch(() => [])).filter(
         (entry) => !excluded.some((one) => one.test(entry))
       )
-    const [ours, theirs] = [await namesIn(left), await namesIn(right)]
+    const [ours, theirs] = [new Set(await namesIn(left)), new Set(await namesIn(right))]
+    this.#spend(1 + ours.size + theirs.size)
     for (const name of [...new Set([...ours, ...theirs])].toSorted()) {
       const [one, other] = [`${left}/${name}`, `${right}/${name}`]
-      const alone = !theirs.includes(name) ? left : ours.includes(name) ? undefined : right
+      const alone = !theirs.has(name) ? left : ours.has(name) ? undefined : right
       if (alone !== undefined && !this.#options.has("N")) {
         this.#tell(`Only in ${alone}: ${name}\n`)
         continue
@@ -96,9 +97,9 @@ class Comparison {
     if ((before.includes("\0") || after.includes("\0")) && !has("a")) {
       if (before !== after) return this.#tell(`Binary files ${left} and ${right} differ\n`)
     }
-    this.#context.executionScope?.consumeWork(Math.ceil((before.length + after.length) / 64), "diff")
+    this.#spend(Math.ceil((before.length + after.length) / 64))
     const lines = linesOf(before)
-    const all = changesOf(lines, linesOf(after), keyOf(this.#options))
+    const all = changesOf(lines, linesOf(after), keyOf(this.#options), (units) => this.#spend(units))
     const isBlank = (line: string) => line.trim() === ""
     const changes = has("B") ? all.filter(({ added, removed }) => ![...removed, ...added].every(isBlank)) : all
     if (changes.length === 0) {
@@ -115,6 +116,10 @@ class Comparison {
       `${mark} ${label ?? `${name}\t${await this.#modified(name)}`}\n`
     this.#tell((await head("---", left, labels[0])) + (await head("+++", right, labels[1])))
     this.#tell(unified(changes, lines, around))
+  }
+
+  #spend(units: number): void {
+    this.#context.executionScope?.consumeWork(units, "diff")
   }
 
   #tell(text: string): void {

@@ -12,14 +12,23 @@ export interface Change {
 /** More than so many lines that differ are told as one change: to look for fewer takes long. */
 const MOST_EDITS = 2_000
 
-/** `key`: what is compared of a line; a line has its newline, where it has one. */
+/** Looking for so many edits, squared, is a unit of the interpreter's work. */
+const EDITS_SQUARED_OF_A_UNIT = 32
+
+/**
+ * `key`: what is compared of a line; a line has its newline, where it has one. `spend` is told the work that it was, and
+ * may throw.
+ */
 export const changesOf = (
   before: ReadonlyArray<string>,
   after: ReadonlyArray<string>,
-  key: (line: string) => string
+  key: (line: string) => string,
+  spend: (units: number) => void
 ): ReadonlyArray<Change> => {
   const [from, into] = [before.map(key), after.map(key)]
   const found = diffArrays(from, into, { maxEditLength: MOST_EDITS })
+  const edits = found?.reduce((sum, { added, count, removed }) => sum + (added || removed ? count : 0), 0) ?? MOST_EDITS
+  spend(Math.ceil((edits * edits) / EDITS_SQUARED_OF_A_UNIT))
   if (found === undefined) return [{ at: 0, to: 0, removed: before, added: after }]
   const changes: Array<Change> = []
   let [at, to] = [0, 0]
