@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { nodeFlags } from "./scripts/launch.mjs"
 
 export default defineConfig({
   test: {
@@ -6,6 +7,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",
+    execArgv: [...nodeFlags],
     maxWorkers: 2
   }
 })

@@ -11,13 +11,23 @@ import { fileURLToPath } from "node:url"
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
+ * Flags of every Node of the checkout. V8 shares the bridges that it compiles from WebAssembly to JavaScript among threads,
+ * and now and then aborts the process ("Check failed: jit_page.has_value()", nodejs/node#64500) where one thread replaces
+ * what another uses. The embedded database and the loader of every thread have such bridges: so they stay generic.
+ */
+export const nodeFlags = ["--wasm-wrapper-tiering-budget=2147483647"]
+
+/**
  * Runs `node ...args` with the pinned Node, standard streams shared, signals passed on, and ends this process the way
  * the child ended: with its exit code, or by its signal.
  */
 export const launch = (args, environment = {}) => {
   installMissing()
   // After the two dashes Node takes no flag for its own: --env-file is one of ours as well.
-  const child = spawn(pinnedNode(), ["--", ...args], { stdio: "inherit", env: { ...process.env, ...environment } })
+  const child = spawn(pinnedNode(), [...nodeFlags, "--", ...args], {
+    stdio: "inherit",
+    env: { ...process.env, ...environment }
+  })
   const pass = (signal) => child.kill(signal)
   for (const signal of PASSED_ON) process.on(signal, pass)
   child.on("error", (error) => fail(`${args[0]} can't be started: ${error.message}`))

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
+import { nodeFlags } from "../../scripts/launch.mjs"
 
 const root = join(import.meta.dirname, "..", "..")
 export const NODE = join(root, "node_modules", "node", "bin", "node")
@@ -29,6 +30,9 @@ export const temporaryDirectory = (): { readonly path: string; readonly remove: 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
+/** How a process ends that killed itself: never what a test asked for. */
+const CRASHES: ReadonlySet<string | null> = new Set(["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGTRAP"])
+
 /** Tries of a request while the server is away: it may be killed again and again. */
 const PATIENCE = 3_000
 
@@ -39,6 +43,8 @@ export interface ServerOptions {
   readonly databaseUrl?: string
   readonly speed?: number
   readonly flags?: ReadonlyArray<string>
+  /** Flags of Node; the checkout's by default. */
+  readonly node?: ReadonlyArray<string>
   /** The program to start; the command line's by default. */
   readonly main?: string
 }
@@ -99,9 +105,9 @@ export class ServerProcess {
 
   /** Starts it and does not wait. */
   spawn(variables: Readonly<Record<string, string>> = {}): ChildProcess {
-    const { data, flags, main, port, speed } = this.options
+    const { data, flags, main, node, port, speed } = this.options
     const args = ["serve", "--port", String(port), "--data", data, "--speed", String(speed ?? 1), ...(flags ?? [])]
-    const child = spawn(NODE, [main ?? MAIN, ...args], {
+    const child = spawn(NODE, [...(node ?? nodeFlags), main ?? MAIN, ...args], {
       env: { ...this.environment, ...variables },
       stdio: ["ignore", "pipe", "pipe"]
     })
@@ -117,17 +123,37 @@ export class ServerProcess {
     await promisify(execFile)(NODE, command, { env: this.environment })
   }
 
-  /** Ends it at once, as a power cut of the process would, or asks it to end. */
+  /** Ends it at once, as a power cut of the process would, or asks it to end; fails where it crashed, then or before. */
   async end(signal: "SIGKILL" | "SIGTERM" = "SIGTERM"): Promise<void> {
     const child = this.child
     this.child = undefined
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = new Promise((resolve) => child.once("exit", resolve))
-    child.kill(signal)
-    await gone
+    if (child === undefined) return
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = new Promise((resolve) => child.once("exit", resolve))
+      child.kill(signal)
+      await gone
+    }
+    if (CRASHES.has(child.signalCode)) throw new Error(`the server crashed by ${child.signalCode}:\n${this.output}`)
   }
 
   async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    try {
+      return await this.ask(method, path, body, headers)
+    } catch (cause) {
+      throw await this.unanswered(`${method} ${path}`, cause)
+    }
+  }
+
+  /** Says whether the server is still there; that it is not is known a moment after its connections are gone. */
+  private async unanswered(what: string, cause: unknown): Promise<Error> {
+    await sleep(100)
+    const { exitCode = null, signalCode = null } = this.child ?? {}
+    const end = signalCode ?? exitCode
+    const state = this.child === undefined ? "was ended" : end === null ? "still runs" : `ended by itself with ${end}`
+    return new Error(`${what} got no answer; the server ${state}:\n${this.output}`, { cause })
+  }
+
+  private async ask(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
     const response = await fetch(this.origin + path, {
       method,
       headers: {
@@ -149,16 +175,17 @@ export class ServerProcess {
 
   /** As `call`, trying again while the server is away. */
   async persist(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    let cause: unknown
     for (let i = 0; i < PATIENCE; i++) {
       try {
-        const answer = await this.call(method, path, body, headers)
+        const answer = await this.ask(method, path, body, headers)
         if (answer.status !== 503 && answer.json?.error?.code !== "idempotency_in_progress") return answer
-      } catch {
-        // away: again
+      } catch (away) {
+        cause = away
       }
       await sleep(100)
     }
-    throw new Error(`${method} ${path} got no answer:\n${this.output}`)
+    throw await this.unanswered(`${method} ${path}`, cause)
   }
 }
 

@@ -1,0 +1,2 @@
+/** What tests take of `launch.mjs`, which is plain JavaScript. */
+export declare const nodeFlags: ReadonlyArray<string>
