@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { join } from "node:path"
+import { nodeFlags } from "../scripts/launch.mjs"
 import { NODE } from "../test/support/ServerProcess.ts"
 import { cpuSeconds } from "./Cpu.ts"
 import type { Measured, Target } from "./Load.ts"
@@ -29,11 +30,14 @@ const profiles = process.env["BENCH_PROF"]
 process.on("exit", () => children.forEach((child) => child.kill(profiles === undefined ? "SIGKILL" : "SIGTERM")))
 
 export const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
+  const isOurs = !file.startsWith("peers")
   const child = spawn(
     NODE,
     [
       "--no-warnings",
-      ...(profiles === undefined || file.startsWith("peers") ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),
+      // As people run it; peers as theirs do.
+      ...(isOurs ? nodeFlags : []),
+      ...(isOurs && profiles !== undefined ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : []),
       here(file),
       String(port),
       ...more
