@@ -20,13 +20,14 @@ const scenario = {
     { ...chat, id: "two", price_usd: { million_prompt_tokens: 0, million_completion_tokens: 0 } }
   ],
   model_latency: "none",
+  programs: { python: `echo "$1: epoch 1"; sleep 5; echo epoch 2; exit 3` },
   faults: { model_500: 0.5, log_repeated: 1 }
 }
 
 const directory = temporaryDirectory()
+const file = join(directory.path, "scenario.json")
 let server: ServerProcess
 beforeAll(async () => {
-  const file = join(directory.path, "scenario.json")
   writeFileSync(file, JSON.stringify(scenario))
   const flags = ["--scenario", file]
   server = new ServerProcess({ port: await freePort(), data: join(directory.path, "data"), key: TEST_KEY, flags })
@@ -97,5 +98,20 @@ describe("A scenario", { timeout: 120_000 }, () => {
     }
     assert.deepStrictEqual([...statuses].sort(), [200, 502])
     assert.include(server.output, "model_500")
+  })
+
+  it("sets which programs machines have; those that run keep theirs when it changes", async () => {
+    const { json } = await submit("B200", "python train.py")
+    const path = `/api/v1/jobs/${json.data.id}`
+    const log = async () => (await server.call("GET", `${path}/logs?follow=false`)).text
+    while (!(await log()).includes("epoch 1")) await new Promise((resolve) => setTimeout(resolve, 50))
+    await server.end("SIGKILL")
+    writeFileSync(file, JSON.stringify({ ...scenario, programs: { python: "echo another" } }))
+    await server.start()
+    assert.strictEqual((await server.call("GET", `${path}/logs`)).text, "train.py: epoch 1\nepoch 2\n")
+    const done = (await server.call("GET", path)).json.data
+    assert.deepStrictEqual([done.status, done.exit_code], ["failed", 3])
+    const next = (await submit("B200", "python train.py")).json.data
+    assert.strictEqual((await server.call("GET", `/api/v1/jobs/${next.id}/logs`)).text, "another\n")
   })
 })

@@ -1,4 +1,5 @@
 /** What a test asks of the double, checked where it comes in: all that is wrong at once, and how it should be. */
+import { issuesOf, NAME } from "@sluice/simulator/shell/Programs"
 import { Duration, Option, Predicate, Schema } from "effect"
 import type { SluiceOptions } from "./Double.ts"
 
@@ -31,6 +32,12 @@ const START: Rules = {
     "a valid Date of the years 1970 to 9998"
   ],
   latency: [Predicate.isBoolean, "true or false"],
+  programs: [
+    (value) =>
+      Predicate.isObject(value) &&
+      Object.entries(value).every(([name, text]) => NAME.test(name) && Predicate.isString(text)),
+    "the texts of bash scripts by name, of letters, digits and _ . + -"
+  ],
   port: [within(0, 65_535), "a port from 0 (any that is free) to 65535"]
 }
 
@@ -41,6 +48,8 @@ const FAULT: Rules = {
 
 export const checkStart = (options: SluiceOptions): void => {
   check("startSluice", options, START)
+  const wrong = issuesOf(options.programs ?? {})
+  if (wrong.length > 0) throw refusal("startSluice", ...wrong)
   if (options.clock === "real" && options.now !== undefined) {
     throw refusal("startSluice", 'now is when virtual time begins: leave it out with clock: "real"')
   }

@@ -21,6 +21,8 @@ export interface SluiceOptions {
   readonly now?: Date
   /** Whether models take their time to answer. Default false: they answer at once. */
   readonly latency?: boolean
+  /** Bash scripts that machines have as commands of these names, such as `python`. Default none. */
+  readonly programs?: Readonly<Record<string, string>>
   /** Default: any that is free. */
   readonly port?: number
 }
@@ -49,7 +51,7 @@ const EPOCH = Date.UTC(2027, 0, 15)
 
 export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> => {
   checkStart(options)
-  const { clock = "virtual", latency = false, now: from = new Date(EPOCH), port = 0, seed = 1 } = options
+  const { clock = "virtual", latency = false, now: from = new Date(EPOCH), port = 0, programs = {}, seed = 1 } = options
   const driver = new LiveDriver()
   const process = new Process(driver, { name: "double", seed, epoch: from.getTime() })
   const virtual = clock === "virtual"
@@ -61,7 +63,7 @@ export const startSluice = async (options: SluiceOptions = {}): Promise<Sluice> 
   const faults = new OrderedFaults({ seed, now, struck })
   const scope = Scope.makeUnsafe()
   const run = virtual ? Effect.runPromiseWith(process.context) : Effect.runPromise
-  const server = doubleServer({ driver, process, virtual, latency, port, seed, faults })
+  const server = doubleServer({ driver, process, virtual, latency, port, programs, seed, faults })
   const url = await run(Scope.provide(server, scope)).catch(async (error) => {
     await run(Scope.close(scope, Exit.void))
     throw error

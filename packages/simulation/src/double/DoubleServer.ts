@@ -21,6 +21,7 @@ import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
 import { Studio } from "@sluice/simulator/models/Studio"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
+import type { Programs } from "@sluice/simulator/shell/Programs"
 import { Shell } from "@sluice/simulator/shell/Shell"
 import * as SimulatedMachines from "@sluice/simulator/world/SimulatedMachines"
 import { defaultWorld } from "@sluice/simulator/world/World"
@@ -42,6 +43,7 @@ export interface Given {
   readonly virtual: boolean
   readonly latency: boolean
   readonly port: number
+  readonly programs: Programs
   readonly seed: number
   readonly faults: OrderedFaults
 }
@@ -87,13 +89,13 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   return `http://127.0.0.1:${"port" in address ? address.port : port}`
 })
 
-const machinesOf = ({ driver, seed }: Given, struck: WorldFaults) => {
+const machinesOf = ({ driver, programs, seed }: Given, struck: WorldFaults) => {
   const shell = Layer.effect(
     Shell,
     Effect.map(Shell, (inner) => struck.shell({ run: (run) => driver.during(inner.run(run)) }))
   ).pipe(Layer.provide(ShellWorkers.layer))
   return Layer.effect(MachineProvider, Effect.map(MachineProvider, struck.machines)).pipe(
-    Layer.provide(SimulatedMachines.layer({ ...defaultWorld, seed })),
+    Layer.provide(SimulatedMachines.layer({ ...defaultWorld, seed, programs })),
     Layer.provide(shell)
   )
 }

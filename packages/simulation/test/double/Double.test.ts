@@ -143,6 +143,26 @@ describe("A test double", { timeout: 60_000 }, () => {
     }
   })
 
+  it("runs programs that the test stands in for", async () => {
+    const python = `echo "$1 on $CUDA_VISIBLE_DEVICES"; sleep 30; echo "$@" >&2; exit 4`
+    const sluice = await start({ programs: { python } })
+    const id = await submit(sluice, "python train.py --lr 0.1")
+    await sluice.advance("2 minutes")
+    const { exit_code, status } = await show(sluice, id)
+    assert.deepStrictEqual([status, exit_code], ["failed", 4])
+    const log = (await call(sluice, "GET", `/api/v1/jobs/${id}/logs`)).text
+    assert.strictEqual(log, "train.py on 0\ntrain.py --lr 0.1\n")
+    const wrong = { cd: "true", python: "if" }
+    assert.match(
+      await refused(startSluice({ programs: wrong })),
+      /programs\.cd .* programs\.python must be a bash script/
+    )
+    assert.match(
+      await refused(startSluice({ programs: { "a/b": "true" } })),
+      /programs must be the texts of bash scripts/
+    )
+  })
+
   it("runs on the real clock, too", async () => {
     const sluice = await start({ clock: "real" })
     assert.strictEqual((await chat(sluice)).status, 200)

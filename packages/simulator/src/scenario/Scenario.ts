@@ -12,6 +12,7 @@ import { Result, Schema } from "effect"
 import { type FaultRates, noFaults } from "../faults/Fault.ts"
 import { defaultWorld as defaultModels, type ModelWorld, type SimulatedModel } from "../models/ModelWorld.ts"
 import { defaultWorld, type World, type WorldGpuType } from "../world/World.ts"
+import { issuesOf } from "../shell/Programs.ts"
 import { type GpuTypeEntry, type ModelEntry, ScenarioFile } from "./ScenarioFile.ts"
 
 export interface Scenario {
@@ -24,7 +25,9 @@ export interface Scenario {
 export const scenarioOf = (file: unknown, seed: number): Result.Result<Scenario, ReadonlyArray<string>> => {
   const decoded = decode(file)
   const issues = [
-    ...(Result.isFailure(decoded) ? issuesIn(decoded.failure) : unknownRegions(decoded.success)),
+    ...(Result.isFailure(decoded)
+      ? issuesIn(decoded.failure)
+      : [...unknownRegions(decoded.success), ...issuesOf(decoded.success.programs ?? {})]),
     ...repeatedIds(file, "regions", "id"),
     ...repeatedIds(file, "gpu_types", "gpu_type"),
     ...repeatedIds(file, "models", "id")
@@ -63,6 +66,7 @@ const machinesOf = (given: ScenarioFile, seed: number): World => ({
   launchMs: msOf(given.launch_seconds) ?? defaultWorld.launchMs,
   setUpMs: msOf(given.set_up_seconds) ?? defaultWorld.setUpMs,
   stopMs: msOf(given.stop_seconds) ?? defaultWorld.stopMs,
+  ...(given.programs === undefined ? {} : { programs: given.programs }),
   refuse: (given.gpu_types ?? []).flatMap(({ gpu_type, refused }) => (refused === true ? [gpu_type] : []))
 })
 

@@ -14,6 +14,7 @@ import {
 } from "@sluice/domain/inference/ModelEntry"
 import { Schema } from "effect"
 import { WORLD_FAULTS, type WorldFault } from "../faults/Fault.ts"
+import { NAME } from "../shell/Programs.ts"
 
 const name = text(/^[\w.-]{1,64}$/, "1 to 64 letters, digits and _ . -")
 const shown = text(/^[ -~]{1,64}$/, "1 to 64 characters")
@@ -82,6 +83,8 @@ const Faults = Schema.Struct(
   >
 )
 
+const programName = text(NAME, "1 to 64 letters, digits and _ . + -, not beginning with one of the last three")
+
 export const ScenarioFile = Schema.Struct({
   $schema: Schema.optionalKey(Schema.String),
   regions: opt(list(Schema.Struct({ id: name, name: shown }), 100), "Where machines and volumes may be"),
@@ -89,6 +92,10 @@ export const ScenarioFile = Schema.Struct({
   launch_seconds: seconds("From the launch to the machine that runs and costs money; 3 to 12 where left out"),
   set_up_seconds: seconds("From there to the start of the command; 1 to 4 where left out"),
   stop_seconds: seconds("From the wish to stop to the machine that is gone; 0.5 to 2 where left out"),
+  programs: opt(
+    Schema.Record(programName, Schema.String),
+    "Bash scripts that machines have as commands of these names, such as `python`: 50 with 65536 characters at most"
+  ),
   models: opt(list(ModelEntry, 1_000), "Which models answer. Not beside --models, whose servers answer then"),
   model_latency: opt(
     Schema.Literals(["paced", "none"]),

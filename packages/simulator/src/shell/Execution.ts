@@ -16,6 +16,7 @@ import { jobCommands, SHELL } from "./commands/JobCommands.ts"
 import { listCommand } from "./commands/ListCommand.ts"
 import { placeCommands } from "./commands/PlaceCommands.ts"
 import { printCommands } from "./commands/PrintCommands.ts"
+import { programCommands, programPath } from "./commands/ProgramCommands.ts"
 import { runnerCommands } from "./commands/RunnerCommands.ts"
 import { sortCommand } from "./commands/SortCommand.ts"
 import { sourceCommands } from "./commands/SourceCommands.ts"
@@ -38,7 +39,8 @@ const MiB = 1024 * 1024
 const NOT_FOUND = 127
 /** For who tries `python train.py`: it is the machine that lacks it, not the command that is wrong. */
 const LACKING =
-  "simulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network\n"
+  "simulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; " +
+  "`programs` of a scenario can stand in for it\n"
 
 /** Commands of the interpreter that ask the host for time and chance, and that no image with CUDA has anyway. */
 const ASKING: ReadonlySet<string> = new Set(["sqlite3", "xan"])
@@ -89,9 +91,11 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...fileCommands,
       ...placeCommands,
       ...findCommands(session),
-      ...filterCommands(session)
+      ...filterCommands(session),
+      ...programCommands(session)
     ]
   })
+  for (const [name, text] of Object.entries(run.programs ?? {})) fs.writeFileSync(programPath(name), text)
   fs.booted()
   await mount(fs, run.files)
   let functions: string | undefined

@@ -23,10 +23,11 @@ import type { ScriptNode } from "./Syntax.ts"
 import { teed } from "./Tee.ts"
 import { bound } from "./Unbound.ts"
 
-/** What the scripts of one run know of each other: the jobs of all of them, and the functions that they share. */
+/** What the scripts of one run know: the jobs of all of them, the functions that they share, and which commands run others. */
 export interface Shared {
   readonly bodies: Array<JobBody>
   readonly exports: Exports
+  readonly runners: ReadonlySet<string>
 }
 
 /** `first`: the command of the run itself; `part`: what runs within the shell that reads it. */
@@ -36,7 +37,7 @@ type Role = "first" | "other" | "part"
 export const rewrite = (
   script: ScriptNode,
   mode: "streamed" | "captured" | JobBody,
-  { bodies, exports }: Shared,
+  { bodies, exports, runners }: Shared,
   role: Role
 ): string => {
   if (role === "other" && typeof mode !== "object") imported(script, exports)
@@ -58,7 +59,7 @@ export const rewrite = (
   if (mode === "streamed" && role !== "part") teed(script)
   bound(script)
   probed(script)
-  if (mode === "streamed") return streamed(script, bodies)
+  if (mode === "streamed") return streamed(script, bodies, runners)
   captured(script, bodies)
   if (typeof mode === "object") script.statements.push(...mode.functions, mode.statement)
   return ""

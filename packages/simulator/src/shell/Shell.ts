@@ -5,6 +5,7 @@
  */
 import type { Effect } from "effect"
 import { Context } from "effect"
+import type { Programs } from "./Programs.ts"
 
 /** One entry of a volume; `path` is relative to `/workspace`, `mode` holds the permission bits. */
 export type VolumeEntry =
@@ -30,6 +31,8 @@ export interface ShellRun {
   readonly files: ReadonlyArray<VolumeEntry>
   readonly hostname: string
   readonly gpu: ShellGpu
+  /** What the machine has beside its own commands. */
+  readonly programs?: Programs
   readonly seed: number
   readonly startedAt: number
   /** The run is cut here; `Infinity` for no limit. */

@@ -5,6 +5,7 @@ import { hash32 } from "../Chance.ts"
 import type { Exports } from "./Exports.ts"
 import type { ShellRun } from "./Shell.ts"
 import type { JobBody } from "./Forks.ts"
+import { RUNNERS } from "./Programs.ts"
 
 export type CommandResult = { stdout: string; stderr: string; exitCode: number; stdoutKind?: "text" | "bytes" }
 
@@ -30,6 +31,10 @@ export class ShellSession {
   readonly bodies: Array<JobBody> = []
   /** The functions that their shells know of each other. */
   readonly exports: Exports = new Map()
+  /** Names of those of the world. */
+  readonly programs: ReadonlySet<string>
+  /** Commands that run others: with the mark as first argument they let these write to the console. */
+  readonly runners: ReadonlySet<string>
   /** How the next script that the interpreter parses is rewritten; or what it is followed by, which is rewritten already. */
   nextScript: "streamed" | "captured" | JobBody = "streamed"
   /** What `trap ... EXIT` set, and the variables at the `exit` or `kill` that came last. */
@@ -44,6 +49,8 @@ export class ShellSession {
 
   constructor(run: ShellRun, end: () => void) {
     this.run = run
+    this.programs = new Set(Object.keys(run.programs ?? {}))
+    this.runners = new Set([...RUNNERS, ...this.programs])
     this.clock = new LocalClock(run.startedAt)
     this.console = new Console(end)
     this.#end = end

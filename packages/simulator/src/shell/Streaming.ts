@@ -35,8 +35,6 @@ import type {
   StatementNode
 } from "./Syntax.ts"
 
-/** Commands that run others: with the mark as first argument they let these write to the console. */
-const RUNNERS: ReadonlySet<string> = new Set(["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"])
 /** Nothing to write, and their effect is on the shell itself. */
 const SILENT: ReadonlySet<string> = new Set([
   ":",
@@ -57,7 +55,7 @@ const TRACED: ReadonlySet<string> = new Set([":", "true", "false", "shift"])
 type Functions = Map<string, { readonly source: string; readonly definition: CommandNode }>
 
 /** Rewrites in place; gives the source of the script's functions, and adds what its jobs run to `bodies`. */
-export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => {
+export const streamed = (script: ScriptNode, bodies: Array<JobBody>, runners: ReadonlySet<string>): string => {
   const functions: Functions = new Map()
   const room = { left: MOST_TWINNED }
   walk(script, (node) => {
@@ -75,7 +73,7 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>): string => 
   // Until its definition is reached, a twin calls whatever has the plain name.
   const undefinedTwins = [...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name)))
   const definitions = [...functions.values()].map(({ definition }) => statement(definition))
-  const rewrite = new Rewrite(functions, [...undefinedTwins, ...definitions], bodies, isTraced(script))
+  const rewrite = new Rewrite(functions, [...undefinedTwins, ...definitions], bodies, runners, isTraced(script))
   walk(script, (node) => {
     const definition = node as unknown as FunctionDefNode
     if (definition.type === "FunctionDef" && definition.name.startsWith(MARK)) rewrite.command(definition.body)
@@ -92,17 +90,20 @@ class Rewrite {
   readonly #functions: Functions
   readonly #definitions: ReadonlyArray<StatementNode>
   readonly #bodies: Array<JobBody>
+  readonly #runners: ReadonlySet<string>
   readonly #traced: boolean
 
   constructor(
     functions: Functions,
     definitions: ReadonlyArray<StatementNode>,
     bodies: Array<JobBody>,
+    runners: ReadonlySet<string>,
     traced: boolean
   ) {
     this.#functions = functions
     this.#definitions = definitions
     this.#bodies = bodies
+    this.#runners = runners
     this.#traced = traced
   }
 
@@ -134,7 +135,7 @@ class Rewrite {
         this.#trace(command)
         return
       }
-      if (name !== undefined && RUNNERS.has(name) && command.redirections.every(isTransparent))
+      if (name !== undefined && this.#runners.has(name) && command.redirections.every(isTransparent))
         command.args.unshift(word(MARK))
       if (name !== undefined && SOURCING.has(name) && command.redirections.every(isTransparent)) onConsole(command)
       command.redirections.unshift(toConsole("&>>"))

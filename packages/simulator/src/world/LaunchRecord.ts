@@ -4,6 +4,7 @@
  */
 import type { LaunchSpec } from "@sluice/domain/machines/MachineProvider"
 import { between, draw } from "../Chance.ts"
+import type { Programs } from "../shell/Programs.ts"
 import type { ShellGpu } from "../shell/Shell.ts"
 import type { World, WorldGpuType } from "./World.ts"
 
@@ -14,6 +15,7 @@ export interface LaunchPlan {
   readonly command: string | null
   readonly maxRuntimeMs: number | null
   readonly gpu: ShellGpu
+  readonly programs?: Programs
   readonly seed: number
   readonly launchMs: Range
   readonly setUpMs: Range
@@ -91,6 +93,7 @@ export const launchOf = (
     command: spec.command ?? null,
     maxRuntimeMs: spec.maxRuntimeMs ?? null,
     gpu: gpuOf(typeOf(world, spec)!, spec.gpuCount),
+    ...(world.programs === undefined ? {} : { programs: world.programs }),
     seed: world.seed,
     launchMs: world.launchMs,
     setUpMs: world.setUpMs,

@@ -58,6 +58,7 @@ const make = Effect.gen(function* () {
       files: volumeId === null || mounted === null ? [] : yield* volumes.load(volumeId, mounted),
       hostname: `machine-${key.slice(-8)}`,
       gpu: plan!.gpu,
+      programs: plan!.programs ?? {},
       seed: hash32(plan!.seed, `machine:${ordinal}`),
       startedAt: commandAt,
       untilMs: Math.min(deadlineAt, untilMs),

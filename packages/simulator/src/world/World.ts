@@ -2,6 +2,7 @@
  * What the simulated world has and how fast it is: GPU types, regions, capacity, latencies, refusals. Plain JSON, so a
  * scenario can say it. Durations are milliseconds of the world's clock, each drawn from its range per machine.
  */
+import type { Programs } from "../shell/Programs.ts"
 
 type Range = readonly [from: number, to: number]
 
@@ -30,6 +31,8 @@ export interface World {
   readonly stopMs: Range
   /** GPU types of which every launch is refused. */
   readonly refuse: ReadonlyArray<string>
+  /** What machines have beside their own commands. */
+  readonly programs?: Programs
 }
 
 const gpuType = (

@@ -4,10 +4,13 @@ import { WORLD_FAULTS } from "@sluice/simulator/faults/Fault"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
 import { scenarioOf } from "@sluice/simulator/scenario/Scenario"
 import { GpuTypeEntry, ScenarioFile } from "@sluice/simulator/scenario/ScenarioFile"
+import { execute } from "@sluice/simulator/shell/Execution"
+import type { Programs } from "@sluice/simulator/shell/Programs"
 import { defaultWorld } from "@sluice/simulator/world/World"
 import { Result, Schema } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { runOf } from "../support/Runs.ts"
 
 const docs = join(import.meta.dirname, "../../../../docs")
 const fine = (file: unknown, seed = 1) =>
@@ -15,6 +18,11 @@ const fine = (file: unknown, seed = 1) =>
 const issuesOf = (file: unknown): ReadonlyArray<string> => {
   const read = scenarioOf(file, 1)
   return Result.isFailure(read) ? read.failure : []
+}
+/** What a command writes on a machine with such programs, and how it ends. */
+const played = async (command: string, programs: Programs) => {
+  const { chunks, exit } = await execute(runOf(command, { programs }))
+  return { exit, log: Buffer.concat(chunks.map(({ bytes }) => bytes)).toString() }
 }
 
 describe("a scenario", () => {
@@ -49,8 +57,10 @@ describe("a scenario", () => {
           price_usd: { million_prompt_tokens: 1, million_completion_tokens: 0.000000001 }
         }
       ],
+      programs: { python: "echo trained" },
       faults: { machine_lost: 0.5 }
     })
+    expect(machines.programs).toEqual({ python: "echo trained" })
     expect(machines.gpuTypes[0]).toMatchObject({
       id: "B200",
       name: "B200",
@@ -81,10 +91,18 @@ describe("a scenario", () => {
       "gpu_types[0].capacity.mars is none of the regions; there are eu-north, us-east, us-west",
       expect.stringContaining("gpu_types[1].gpu_type is that of gpu_types[0] too")
     ])
+    expect(issuesOf({ programs: { cd: "true", python: "if" } })).toEqual([
+      "programs.cd has a name that the shell itself needs; give it another",
+      expect.stringContaining("programs.python must be a bash script: ")
+    ])
+    expect(issuesOf({ programs: { "../x": "true", y: 1 } })).toEqual([
+      expect.stringContaining("programs"),
+      expect.stringContaining("programs.y")
+    ])
     expect(issuesOf({ regions: [{ id: "x", name: "X" }] })).toEqual([expect.stringContaining("give gpu_types as well")])
   })
 
-  it("has a schema that editors can use, and a page that names every field and fault", () => {
+  it("has a schema that editors can use, and a page that names every field and fault", async () => {
     const path = join(docs, "scenario.schema.json")
     const { definitions, schema } = Schema.toJsonSchemaDocument(ScenarioFile, { onExcessProperty: "error" })
     const $schema = "https://json-schema.org/draft/2020-12/schema"
@@ -99,8 +117,15 @@ describe("a scenario", () => {
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(JSON.parse(JSON.stringify(document)))
 
     const page = readFileSync(join(docs, "scenario.md"), "utf8")
-    const [, snippet = ""] = /```json\n([^`]+)```/.exec(page) ?? []
-    expect(fine(JSON.parse(snippet)).machines.launchMs).toEqual([20_000, 90_000])
+    const worlds = [...page.matchAll(/```json\n([^]+?)```/g)].map(
+      ([, snippet = ""]) => fine(JSON.parse(snippet)).machines
+    )
+    expect(worlds.map(({ launchMs }) => launchMs)).toEqual([[20_000, 90_000], defaultWorld.launchMs])
+    const { exit, log } = await played("python train.py && ls; pip install torch; nvidia-smi", worlds[1]!.programs!)
+    expect([log, exit?.code]).toEqual([
+      "train.py: epoch 1\ntrain.py: epoch 2\nmodel.bin\nSuccessfully installed torch\nNo devices were found\n",
+      6
+    ])
     const names = [...Object.keys(ScenarioFile.fields), ...Object.keys(GpuTypeEntry.fields), ...WORLD_FAULTS]
     expect(names.filter((name) => name !== "$schema" && !page.includes(`\`${name}\``))).toEqual([])
   })

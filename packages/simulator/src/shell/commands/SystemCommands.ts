@@ -1,6 +1,6 @@
 /** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
-import { decodeBytesToUtf8, defineCommand, latin1FromBytes } from "just-bash"
-import type { Command, ResolvedCommandContext } from "just-bash"
+import { decodeBytesToUtf8, defineCommand } from "just-bash"
+import type { Command } from "just-bash"
 import { BY_PATH } from "../Determinism.ts"
 import { STATUS } from "../ExitStatus.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
@@ -9,6 +9,7 @@ import { TEE } from "../Tee.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { signalOf } from "./JobCommands.ts"
+import { handedOn, interpreted } from "./ProgramCommands.ts"
 import { quoted } from "./TimeCommands.ts"
 
 const CPUS_PER_GPU = 16
@@ -126,11 +127,13 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const args = byPath ? given.slice(1) : given
         const path = context.fs.resolvePath(context.cwd, args[0] ?? "")
         if (byPath && /^\/(usr\/)?bin\//.test(path))
-          return context.exec!(quoted(path), { ...processOf(context), args: args.slice(1) })
+          return context.exec!(quoted(path), handedOn(context, args.slice(1)))
         const stat = byPath ? await context.fs.stat(path).catch(() => undefined) : undefined
         if (byPath && stat === undefined) return fail(`bash: ${args[0]}: No such file or directory`, 127)
         if (stat?.isDirectory === true) return fail(`bash: ${args[0]}: Is a directory`, 126)
         if (stat !== undefined && (stat.mode & 0o111) === 0) return fail(`bash: ${args[0]}: Permission denied`, 126)
+        const other = byPath ? await interpreted(path, args, all[0] === MARK, session, context) : undefined
+        if (other !== undefined) return other
         session.nextScript = all[0] === MARK ? "streamed" : "captured"
         const shown = byPath ? args : shellArguments(args, () => decodeBytesToUtf8(context.stdin))
         return context.origCommand?.(shown) ?? fail(`${name}: not available`, 127)
@@ -143,19 +146,11 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         while (rest[0]?.startsWith("-") === true) if (rest.shift() === "-n") rest.shift()
         const [command, ...args] = rest
         if (command === undefined) return fail(`${name}: missing operand`, 125)
-        return context.exec!(quoted(command), { ...processOf(context), args })
+        return context.exec!(quoted(command), handedOn(context, args))
       })
     )
   ]
 }
-
-/** What a command hands on to one that it runs. */
-const processOf = (context: ResolvedCommandContext) => ({
-  cwd: context.cwd,
-  env: context.exportedEnv ?? {},
-  stdin: latin1FromBytes(context.stdin),
-  stdinKind: "bytes" as const
-})
 
 /** Events that the interpreter does not tell. */
 const NEVER_RUN: ReadonlySet<string> = new Set(["ERR", "DEBUG", "RETURN"])
