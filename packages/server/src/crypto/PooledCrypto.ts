@@ -5,13 +5,10 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Crypto, Effect, Layer } from "effect"
 import { randomBytes, randomFillSync } from "node:crypto"
-import { IdOrder } from "./IdOrder.ts"
+import { ID_DIGITS, IdOrder } from "./IdOrder.ts"
 
 const POOL_BYTES = 8_192
 const LARGEST_POOLED = 64
-/** Random hexadecimal digits of an id; one of them chooses among the four that say its variant. */
-const ID_DIGITS = 16
-const VARIANTS = "89ab"
 
 export const layer = Layer.effect(
   Crypto.Crypto,
@@ -37,17 +34,13 @@ export const layer = Layer.effect(
     const order = new IdOrder()
 
     const uuidV7 = Effect.clockWith((clock) => {
-      order.next(clock.currentTimeMillisUnsafe())
       if (next + ID_DIGITS > digits.length) {
         digits = randomBytes(POOL_BYTES).toString("hex")
         next = 0
       }
       const at = next
       next += ID_DIGITS
-      const variant = VARIANTS[Number.parseInt(digits[at]!, 16) & 3]!
-      return Effect.succeed(
-        `${order.time}${order.place}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, next)}`
-      )
+      return Effect.succeed(order.next(clock.currentTimeMillisUnsafe(), digits, at))
     })
 
     const made = Crypto.make({ randomBytes: take, digest: node.digest })

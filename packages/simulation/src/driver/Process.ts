@@ -9,8 +9,9 @@ import { createHash } from "node:crypto"
 import { chance } from "@sluice/simulator/Chance"
 import type { Driver } from "./Driver.ts"
 
-/** Of a UUID in text: its time and its place. */
-const ORDERED_LETTERS = 18
+/** Random bytes of an id, and at which of them its digits begin. */
+const ID_BYTES = 16
+const DIGITS_AT = 8
 
 export class Process {
   readonly name: string
@@ -46,10 +47,7 @@ export class Process {
     })
     const order = new IdOrder()
     const ordered = Effect.clockWith((clock) =>
-      Effect.map(made.randomUUIDv7(), (id) => {
-        order.next(clock.currentTimeMillisUnsafe())
-        return order.time + order.place + id.slice(ORDERED_LETTERS)
-      })
+      Effect.sync(() => order.next(clock.currentTimeMillisUnsafe(), digitsOf(bytes(ID_BYTES))))
     )
     // As in a real process.
     this.crypto = { ...made, randomUUIDv7: (() => ordered) as Crypto.Crypto["randomUUIDv7"] }
@@ -141,3 +139,5 @@ const bytesOf = (seed: number, name: string) => {
     return bytes
   }
 }
+
+const digitsOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, DIGITS_AT).toString("hex")
