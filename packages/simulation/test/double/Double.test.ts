@@ -163,6 +163,28 @@ describe("A test double", { timeout: 60_000 }, () => {
     )
   })
 
+  it("tells who submits to come back while nobody says what can be rented, and books nothing", async () => {
+    const sluice = await start()
+    const post = (path: string) =>
+      call(sluice, "POST", path, { command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
+    const unsaid = sluice.fault("offers_fail", { times: 1 })
+    const first = await post("/api/v1/jobs")
+    assert.deepStrictEqual([first.status, first.json.error.code], [503, "service_unavailable"], first.text)
+    assert.strictEqual((await post("/api/v1/jobs")).status, 201)
+    assert.strictEqual(unsaid.struck, 1)
+
+    const silent = sluice.fault("offers_fail")
+    await sluice.advance("1 minute")
+    assert.strictEqual((await post("/api/v1/jobs")).status, 503)
+    assert.strictEqual((await call(sluice, "GET", "/api/v1/instances/types")).status, 503)
+    // The price that was known before.
+    assert.strictEqual((await post("/api/v1/jobs/quote")).status, 200)
+    const { total } = (await call(sluice, "GET", "/api/v1/jobs")).json.meta
+    assert.strictEqual(total, 1)
+    silent.clear()
+    assert.strictEqual((await post("/api/v1/jobs")).status, 201)
+  })
+
   it("runs on the real clock, too", async () => {
     const sluice = await start({ clock: "real" })
     assert.strictEqual((await chat(sluice)).status, 200)

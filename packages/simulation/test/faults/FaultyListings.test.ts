@@ -32,6 +32,19 @@ onPglite("faulty listings and output", (it) => {
     })
   )
 
+  it.effect("offers_fail keeps from who asks what can be rented", () =>
+    under({ offers_fail: 0.5 }, ({ strikes }) =>
+      Effect.gen(function* () {
+        const provider = yield* MachineProvider
+        const answers = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.exit(provider.gpuTypes))
+        const failed = answers.filter(Exit.isFailure).length
+        expect(failed).toBe(strikes.counts.get("offers_fail"))
+        expect(failed > 5 && failed < 35).toBe(true)
+        expect(answers.some((exit) => Exit.isSuccess(exit) && exit.value.length > 0)).toBe(true)
+      })
+    )
+  )
+
   it.effect("log_cut breaks off streams and reads, log_repeated gives bytes again with their true offset", () =>
     Effect.gen(function* () {
       yield* under({ log_cut: 1 }, ({ strikes }) =>

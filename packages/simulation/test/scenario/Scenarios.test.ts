@@ -6,7 +6,7 @@ import { Effect, Exit, Schema } from "effect"
 import { Plan } from "../../src/plan/Plan.ts"
 import fc from "fast-check"
 import { misfit, type Schema as JsonSchema } from "../../../../test/fuzz/JsonSchema.ts"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const TENANT = { name: "workspace-1", creditUsd: 5, monthlyBudgetUsd: null }
@@ -149,6 +149,10 @@ describe("Scenario", () => {
 
   it("has a published JSON Schema", () => {
     const file = join(import.meta.dirname, "..", "..", "scenario.schema.json")
+    // To renew it: SLUICE_WRITE_SCHEMA=1 npm test -- packages/simulation/test/scenario
+    if (process.env["SLUICE_WRITE_SCHEMA"] === "1") {
+      writeFileSync(file, `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`)
+    }
     assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(JSON.stringify(scenarioJsonSchema())))
   })
 })

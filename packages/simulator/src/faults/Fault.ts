@@ -17,6 +17,7 @@ export const WORLD_FAULTS = [
   "listing_partial",
   "listing_stale",
   "listing_fails",
+  "offers_fail",
   "stop_retries",
   "log_cut",
   "log_repeated",

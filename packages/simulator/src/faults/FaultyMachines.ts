@@ -171,6 +171,9 @@ export const faultyMachines = (
         ? Math.max(VISIBLE_WITHIN_MS, inner.capabilities.visibleWithinMs)
         : inner.capabilities.visibleWithinMs
     },
+    gpuTypes: Effect.suspend(() =>
+      strikes.strikes("offers_fail", "offers") ? unavailable("gpuTypes") : inner.gpuTypes
+    ),
     launch,
     observe: (key) =>
       Effect.suspend(() => {
