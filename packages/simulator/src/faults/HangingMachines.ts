@@ -1,12 +1,18 @@
-/** Calls that never answer, having acted or not; those of a machine or a volume hang once at most, so that asking again helps. */
+/** Calls that never answer, having acted or not; of those of a machine or a volume one hangs at most, so that asking again helps. */
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
-import { Effect } from "effect"
-import type { Strikes } from "./Strikes.ts"
+import { Effect, Stream } from "effect"
+import type { FaultyWorld } from "./FaultyWorld.ts"
+import { remembered, type Strikes } from "./Strikes.ts"
 
-export const hangingMachines = (inner: MachineProviderService, strikes: Strikes): MachineProviderService => {
+export const hangingMachines = (
+  inner: MachineProviderService,
+  strikes: Strikes,
+  { hung }: FaultyWorld
+): MachineProviderService => {
   const perhaps = <A, E>(key: string, call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      if (!strikes.strikes("machine_hangs", key, 1)) return call
+      if (hung.has(key) || !strikes.strikes("machine_hangs", key)) return call
+      remembered(hung, key, true)
       return strikes.draw("hang-acts", key) < 0.5 ? Effect.andThen(call, Effect.never) : Effect.never
     })
   return {
@@ -15,6 +21,8 @@ export const hangingMachines = (inner: MachineProviderService, strikes: Strikes)
     observe: (key) => perhaps(key, inner.observe(key)),
     stop: (key) => perhaps(key, inner.stop(key)),
     read: (key, from, maxBytes) => perhaps(key, inner.read(key, from, maxBytes)),
+    follow: (key, from) => Stream.unwrap(perhaps(key, Effect.succeed(inner.follow(key, from)))),
+    release: (key) => perhaps(key, inner.release(key)),
     deleteVolume: (volumeId) => perhaps(volumeId, inner.deleteVolume(volumeId))
   }
 }
