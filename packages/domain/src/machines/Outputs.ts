@@ -21,6 +21,8 @@ const READER_PATIENCE_MS = 10_000
 const READER_LOOK_MS = 100
 /** How long who reads once waits for what is there. */
 const REFRESH_MS = 1_000
+/** When a stream that broke is begun again. */
+const AGAIN_MS = 2_000
 
 const NOTHING = new Uint8Array()
 
@@ -84,17 +86,19 @@ export class Outputs extends Context.Service<
         }
       })
 
+      /** Until the machine has ended and all is stored. A stream that broke is begun again from where the store is. */
+      const followed = (source: Source): Effect.Effect<void> =>
+        Effect.flatMap(store.total(source.id), (from) =>
+          Stream.runForEach(provider.follow(source.id, from), () =>
+            Effect.flatMap(store.total(source.id), (at) => drain(source, at, false))
+          )
+        ).pipe(Effect.catchCause(() => Effect.andThen(Effect.sleep(AGAIN_MS * scale), followed(source))))
+
       const collectors = yield* RcMap.make({
         lookup: (machineId: string) =>
           Effect.gen(function* () {
             const source = yield* store.source(machineId)
-            if (source === undefined) return
-            yield* provider.follow(machineId, yield* store.total(machineId)).pipe(
-              Stream.runForEach(() => Effect.flatMap(store.total(machineId), (from) => drain(source, from, false))),
-              // A stream that broke leaves the rest to the reconciler, which drains at each step and at the end.
-              Effect.ignoreCause,
-              Effect.forkScoped
-            )
+            if (source !== undefined) yield* Effect.forkScoped(followed(source))
           }),
         idleTimeToLive: Duration.seconds(1)
       })

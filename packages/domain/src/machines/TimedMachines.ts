@@ -2,7 +2,7 @@
  * A provider all of whose calls end: one that does not answer in time may have acted, as one whose answer was lost, and is
  * asked again. Without it a call that hangs would hold its machine, and a slot that all machines share, for ever.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { Replica } from "../database/Replica.ts"
 import { MachineProvider, type MachineProviderService, ProviderUnavailable } from "./MachineProvider.ts"
 
@@ -19,6 +19,9 @@ export const timed = (inner: MachineProviderService, withinMs: number): MachineP
     launch: (spec) => within(inner.launch(spec)),
     observe: (key) => within(inner.observe(key)),
     read: (key, from, maxBytes) => within(inner.read(key, from, maxBytes)),
+    // One that says nothing may have broken unheard: who follows begins again.
+    follow: (key, from) =>
+      Stream.timeoutOrElse(inner.follow(key, from), { duration: withinMs, orElse: () => Stream.fromEffect(late) }),
     stop: (key) => within(inner.stop(key)),
     list: within(inner.list),
     release: (key) => within(inner.release(key)),

@@ -2,12 +2,16 @@
 import { expect, it } from "@effect/vitest"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Signals } from "@sluice/domain/database/Signals"
-import { type MachineProviderService, MachineProvider } from "@sluice/domain/machines/MachineProvider"
+import {
+  type MachineProviderService,
+  MachineProvider,
+  ProviderUnavailable
+} from "@sluice/domain/machines/MachineProvider"
 import { MachineSecrets } from "@sluice/domain/machines/MachineSecrets"
 import { gapOf, LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
 import { Outputs } from "@sluice/domain/machines/Outputs"
 import { MAX_CHUNK_BYTES, OutputStore } from "@sluice/domain/machines/OutputStore"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 const SECRET = "a very long secret"
@@ -21,9 +25,13 @@ interface World {
   /** Where the reader furthest behind is. */
   readonly slowest?: number
   readonly hangs?: boolean
+  /** What the streams of it do, one after another: how many bytes each tells of, and how it goes on. */
+  readonly streams?: ReadonlyArray<readonly [upTo: number, then: Effect.Effect<void, ProviderUnavailable>]>
 }
 
-const set = ({ hangs, keptFrom = 0, slowest, written }: World) => {
+const set = ({ hangs, keptFrom = 0, slowest, streams = [], written: all }: World) => {
+  let written = streams.length === 0 ? all : all.subarray(0, 0)
+  const followed: Array<number> = []
   const stored: Array<Uint8Array> = []
   const pruned: Array<readonly [number, number]> = []
   const news: Array<string> = []
@@ -32,6 +40,13 @@ const set = ({ hangs, keptFrom = 0, slowest, written }: World) => {
     read: (_: string, from: number, most: number) => {
       const offset = Math.max(from, keptFrom)
       return hangs ? Effect.never : Effect.succeed({ offset, bytes: written.subarray(offset, offset + most) })
+    },
+    follow: (_: string, from: number) => {
+      const [upTo, then] = streams[followed.length] ?? [0, Effect.void]
+      followed.push(from)
+      written = all.subarray(0, Math.max(written.length, upTo))
+      const piece = { offset: from, bytes: written.subarray(from) }
+      return Stream.concat(Stream.make(piece), Stream.drain(Stream.fromEffect(then)))
     }
   } as unknown as MachineProviderService
   const store = {
@@ -61,7 +76,7 @@ const set = ({ hangs, keptFrom = 0, slowest, written }: World) => {
       Effect.flatMap(Outputs, (outputs) => outputs.drain(SOURCE, total(), final)),
       layer
     )
-  return { drain, layer, news, pruned, text: () => Buffer.concat(stored).toString() }
+  return { drain, followed, layer, news, pruned, text: () => Buffer.concat(stored).toString() }
 }
 
 it.effect("a secret that the end of a piece cuts is masked, in the last drain as before", () =>
@@ -119,5 +134,37 @@ it.effect("who reads once waits for a provider that does not answer for one poll
     expect(refreshed.pollUnsafe()).toBeUndefined()
     yield* TestClock.adjust(1)
     yield* Fiber.join(refreshed)
+  })
+)
+
+it.effect("a stream that broke is begun again from where the store is, until it ends or nobody reads", () =>
+  Effect.gen(function* () {
+    const broken = Effect.fail(new ProviderUnavailable({ cause: "cut" }))
+    const streams = [
+      [3, broken],
+      [3, Effect.die("broken code")],
+      [6, broken],
+      [10, Effect.void]
+    ] as const
+    const { followed, layer, text } = set({ written: bytes("0123456789"), streams })
+    const reading = Effect.gen(function* () {
+      const outputs = yield* Outputs
+      yield* outputs.collect("m")
+      yield* TestClock.adjust(0)
+      expect([text(), followed]).toEqual(["012", [0]])
+      yield* TestClock.adjust(2_000)
+      expect([text(), followed]).toEqual(["012", [0, 3]])
+      yield* TestClock.adjust(2_000)
+      expect([text(), followed]).toEqual(["012345", [0, 3, 3]])
+      yield* TestClock.adjust(2_000)
+      expect([text(), followed]).toEqual(["0123456789", [0, 3, 3, 6]])
+      yield* TestClock.adjust(60_000)
+      expect(followed.length).toBe(4)
+    })
+    yield* Effect.provide(Effect.scoped(reading), layer)
+    const left = set({ written: bytes("0123456789"), streams: Array.from({ length: 9 }, () => [3, broken] as const) })
+    const reader = Effect.scoped(Effect.flatMap(Outputs, (outputs) => outputs.collect("m")))
+    yield* Effect.provide(Effect.andThen(reader, TestClock.adjust(60_000)), left.layer)
+    expect(left.followed.length).toBeLessThan(3)
   })
 )

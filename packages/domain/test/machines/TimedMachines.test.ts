@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { timed } from "@sluice/domain/machines/TimedMachines"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 const silent = {
@@ -10,6 +10,7 @@ const silent = {
   launch: () => Effect.never,
   observe: () => Effect.never,
   read: () => Effect.never,
+  follow: () => Stream.never,
   stop: () => Effect.never,
   list: Effect.never,
   release: () => Effect.never,
@@ -21,6 +22,7 @@ const calls: Readonly<Record<string, (provider: MachineProviderService) => Effec
   launch: ({ launch }) => launch(undefined as never),
   observe: ({ observe }) => observe("m"),
   read: ({ read }) => read("m", 0, 1),
+  follow: ({ follow }) => Stream.runDrain(follow("m", 0)),
   stop: ({ stop }) => stop("m"),
   list: ({ list }) => list,
   release: ({ release }) => release("m"),
