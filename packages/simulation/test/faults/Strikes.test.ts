@@ -53,6 +53,16 @@ describe("Strikes", () => {
     ])
   })
 
+  it("strikes a subject so many times at most, whenever in its life that is", () => {
+    const { strikes } = strikesOf({ log_cut: 0.02 })
+    const at = (subject: string) =>
+      Array.from({ length: 1_000 }, (_, ask) => ask).filter(() => strikes.strikes("log_cut", subject, 3))
+    const lives = Array.from({ length: 20 }, (_, i) => at(`m${i}`))
+    expect(lives.map((asks) => asks.length)).toEqual(Array.from({ length: 20 }, () => 3))
+    expect(Math.max(...lives.flat())).toBeGreaterThan(100)
+    expect(Math.min(...lives.flat())).toBeLessThan(20)
+  })
+
   it("counts what is foretold only once it struck", () => {
     const { strikes, reported } = strikesOf({ machine_lost: 1 })
     expect(strikes.foretold("machine_lost", "a")).toBe(true)

@@ -185,7 +185,7 @@ export const faultyMachines = (
     stop,
     list: faultyListing(inner, strikes, world)
   }
-  return hangingMachines(faulty, strikes, world)
+  return hangingMachines(faulty, strikes)
 }
 
 const unavailable = (call: string) => Effect.fail(new ProviderUnavailable({ cause: `injected: no answer to ${call}` }))

@@ -74,8 +74,6 @@ export class FaultyWorld {
   readonly fates = new Map<string, Fate>()
   /** Those whose launch is kept back. */
   readonly waiting = new Set<Fate>()
-  /** Machines and volumes of which a call hung. */
-  readonly hung = new Map<string, boolean>()
   /** The last listing that was true. */
   listed: Listing = []
 

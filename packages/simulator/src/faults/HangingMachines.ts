@@ -1,18 +1,12 @@
 /** Calls that never answer, having acted or not; of those of a machine or a volume one hangs at most, so that asking again helps. */
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { Effect, Stream } from "effect"
-import type { FaultyWorld } from "./FaultyWorld.ts"
-import { remembered, type Strikes } from "./Strikes.ts"
+import type { Strikes } from "./Strikes.ts"
 
-export const hangingMachines = (
-  inner: MachineProviderService,
-  strikes: Strikes,
-  { hung }: FaultyWorld
-): MachineProviderService => {
+export const hangingMachines = (inner: MachineProviderService, strikes: Strikes): MachineProviderService => {
   const perhaps = <A, E>(key: string, call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
-      if (hung.has(key) || !strikes.strikes("machine_hangs", key)) return call
-      remembered(hung, key, true)
+      if (!strikes.strikes("machine_hangs", key, 1)) return call
       return strikes.draw("hang-acts", key) < 0.5 ? Effect.andThen(call, Effect.never) : Effect.never
     })
   return {

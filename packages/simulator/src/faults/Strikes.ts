@@ -39,7 +39,7 @@ export class Strikes {
     return this.options.rates[fault] > 0
   }
 
-  /** Whether it strikes this time; from the `most`-th time on it never does, so that trying again helps in the end. */
+  /** Whether it strikes this time; of one subject not more than `most` times, so that trying again helps in the end. */
   strikes(fault: CallFault, key: string, most = Number.POSITIVE_INFINITY): boolean {
     const strikes = this.foretold(fault, key, most)
     if (strikes) this.struck(fault, key)
@@ -52,7 +52,10 @@ export class Strikes {
     if (rate <= 0) return false
     const name = this.nameOf(key)
     const times = this.next(fault, name)
-    return times < most && this.options.chance.draw(`${fault}/${name}/${times}`) < rate && this.again(fault)
+    if (this.times(`${fault} struck`, name) >= most) return false
+    if (this.options.chance.draw(`${fault}/${name}/${times}`) >= rate || !this.again(fault)) return false
+    if (most < Number.POSITIVE_INFINITY) this.next(`${fault} struck`, name)
+    return true
   }
 
   /** Whether a strike that is drawn already, or comes with another, may still be. */
@@ -80,6 +83,10 @@ export class Strikes {
 
   private nameOf(key: string): string {
     return this.options.nameOf?.(key) ?? key
+  }
+
+  private times(purpose: string, name: string): number {
+    return this.asked.get(name)?.get(purpose) ?? 0
   }
 
   private next(purpose: string, name: string): number {
