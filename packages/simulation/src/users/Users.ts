@@ -4,9 +4,12 @@
  * be held against what became of it.
  */
 import { Access } from "@sluice/domain/access/Access"
+import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
+import type { Principal } from "@sluice/domain/access/Principal"
 import { Billing } from "@sluice/domain/billing/Billing"
 import { fromUsd } from "@sluice/domain/billing/Money"
+import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { Environments } from "@sluice/domain/environments/Environments"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Exit, Redacted } from "effect"
@@ -123,10 +126,13 @@ export class Users {
     }
   }
 
-  /** Who asks, by the workspace's present key. */
-  principal(workspace: string) {
+  /** Who asks, by the workspace's present key; by the next one where it was switched off while it was looked up. */
+  principal(workspace: string): Effect.Effect<Principal, KeyInvalid | EnvironmentNotFound, Access> {
     const { key } = this.tenancies.get(workspace)!
-    return Effect.flatMap(Access, (access) => access.authenticate(Redacted.value(key), undefined))
+    const found = Effect.flatMap(Access, (access) => access.authenticate(Redacted.value(key), undefined))
+    return Effect.catchTag(found, "KeyInvalid", (refused) =>
+      this.tenancies.get(workspace)!.key === key ? Effect.fail(refused) : this.principal(workspace)
+    )
   }
 
   private submit(item: Submit) {
