@@ -27,6 +27,8 @@ export interface EndContext {
   readonly failed: ReadonlyArray<string>
   /** Questions that were asked streamed and buffered, of a model that did the same both times. */
   readonly twins: ReadonlyArray<Twins>
+  /** What was wrong with what followers of logs were told. */
+  readonly misled: ReadonlyArray<string>
   /** What users never got an answer to, and a run without an end. */
   readonly unanswered: ReadonlyArray<string>
   /** Where else they must not stand: the history, the servers' logs, answers. */
@@ -59,6 +61,8 @@ export const ends = {
         [JSON.stringify(accepted)]
       )
       .pipe(Effect.map(texts), Effect.orDie),
+
+  followersMissNothing: (_sql: PgClient.PgClient, { misled }: EndContext): Found => Effect.succeed(misled),
 
   requestsAreAnswered: (_sql: PgClient.PgClient, { unanswered }: EndContext): Found => Effect.succeed(unanswered),
 

@@ -230,17 +230,18 @@ const LIST: ReadonlyArray<Listed> = [
     "A deleted volume leaves nothing",
     "The world holds nothing of a volume that has no row, unless its deletion is recorded; what is recorded is done within three sweeps.",
     { step: volumeSteps.deletedIsGone }
+  ],
+  [
+    "A follower misses nothing",
+    "Who follows a log is told what is stored of it, each byte once and in its place, up to the end of its job, whatever connections are lost meanwhile.",
+    { end: ends.followersMissNothing }
   ]
 ]
 
-export const INVARIANTS: ReadonlyArray<Invariant> = LIST.map(([name, sentence, checks], index) => ({
-  number: index + 1,
-  name,
-  sentence,
-  guards: checks.guards ?? [],
-  step: checks.step ?? [],
-  end: checks.end
-}))
+const NOTHING = { guards: [], step: [], end: undefined }
+export const INVARIANTS: ReadonlyArray<Invariant> = LIST.map(([name, sentence, checks], index) => {
+  return { number: index + 1, name, sentence, ...NOTHING, ...checks }
+})
 
 /** `I8 A second is billed once` */
 export const titleOf = ({ number, name }: Pick<Invariant, "number" | "name">): string => `I${number} ${name}`

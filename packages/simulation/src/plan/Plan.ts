@@ -33,7 +33,9 @@ export const Submit = Schema.TaggedStruct("Submit", {
   secret: Schema.Boolean,
   /** After how long the user cancels, or stops the job's instance. */
   cancelAfterMs: Schema.NullOr(ms),
-  cancelBy: Schema.Literals(["job", "instance"])
+  cancelBy: Schema.Literals(["job", "instance"]),
+  /** After how long somebody follows its log; null or left out, as in plans that were written before this came: nobody does. */
+  followAfterMs: Schema.optionalKey(Schema.NullOr(ms))
 })
 export type Submit = typeof Submit.Type
 

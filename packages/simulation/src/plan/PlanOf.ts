@@ -85,6 +85,8 @@ const submitOf = (
   const allowed = d("allowed") < 0.75 ? minutes * (1.2 + d("more")) + 2 : minutes * (0.3 + 0.7 * d("less"))
   const price = type.priceUsdPerGpuHour * gpuCount
   const cancelled = d("cancelled") < scenario.shares.cancelled
+  // At once, in the launch, in the middle, too late: evenly on a logarithmic scale.
+  const sometime = (drawn: number) => Math.round(10 * ((minutes * MINUTE * 1.5) / 10) ** drawn)
   return {
     _tag: "Submit",
     id,
@@ -101,9 +103,9 @@ const submitOf = (
       d("ceiling") < scenario.shares.withCeiling ? round(Math.max(0.01, (price * minutes * d("cost")) / 60)) : null,
     volume: withVolume ? volumeOf(d("which")) : null,
     secret: d("secret") < scenario.shares.withSecret,
-    // At once, in the launch, in the middle, too late: evenly on a logarithmic scale.
-    cancelAfterMs: cancelled ? Math.round(10 * ((minutes * MINUTE * 1.5) / 10) ** d("cancel-after")) : null,
-    cancelBy: d("cancel-by") < 0.7 ? "job" : "instance"
+    cancelAfterMs: cancelled ? sometime(d("cancel-after")) : null,
+    cancelBy: d("cancel-by") < 0.7 ? "job" : "instance",
+    ...(d("followed") < scenario.shares.followed ? { followAfterMs: sometime(d("follow-after")) } : {})
   }
 }
 

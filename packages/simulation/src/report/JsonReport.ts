@@ -15,6 +15,7 @@ export const jsonReport = (outcome: Outcome, again?: string, smaller?: Smaller) 
     chats: { answered, failed, abandoned },
     requests: outcome.requests,
     twins: outcome.twins,
+    followed: outcome.followed,
     machines: summary.machines,
     machine_hours: summary.machineHours,
     gpu_hours: summary.gpuHours,

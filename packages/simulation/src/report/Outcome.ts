@@ -55,6 +55,8 @@ export interface Outcome {
   readonly requests: Readonly<Record<RequestKind, RequestCount>>
   /** Questions that were asked streamed and buffered, and compared. */
   readonly twins: number
+  /** Logs that were followed to their end, and compared. */
+  readonly followed: number
   readonly refused: Readonly<Record<string, number>>
   readonly strikes: ReadonlyArray<Strike>
   readonly struck: Readonly<Partial<Record<Fault, number>>>

@@ -15,6 +15,7 @@ export const textReport = (outcome: Outcome, again?: string): string => {
     ...(summary.refused.length === 0 ? [] : table("refused", summary.refused)),
     ...table("requests", summary.requests),
     ...(summary.failures.length === 0 ? [] : table("failed", summary.failures)),
+    ...(outcome.followed === 0 ? [] : [row("logs", `${count(outcome.followed)} followed to their end`)]),
     row(
       "machines",
       `${count(summary.machines)} ran ${hours(summary.machineHours)}, ${hours(summary.gpuHours)} of GPUs`

@@ -109,6 +109,7 @@ export class Inspector {
       videos: [...tally.videos].filter(([, video]) => !video.deleted).map(([id]) => id),
       answered: [...tally.costs].map(([id, cost]) => ({ id, cost })),
       failed: tally.free,
+      misled: tally.misled,
       // Of a model that talks nonsense once nobody knows what it says the next time.
       twins: tally.twins.filter(({ id }) => !this.given.struck("model_malformed", id))
     }

@@ -235,7 +235,7 @@ class Run {
       machines: await machineRows(this.database, EPOCH),
       money: [...this.money, await moneyPoint(this.database, this.driver.now)],
       requests: this.users.tally.counts,
-      twins: this.users.tally.twins.length,
+      ...this.users.tally.compared,
       refused: this.users.refused,
       strikes: this.strikes,
       struck,

@@ -22,6 +22,7 @@ const range = (least: number, most: number, text: string) =>
 
 const Shares = Schema.Struct({
   cancelled: share.annotate(about("Jobs that are cancelled, or whose instance is stopped.")),
+  followed: share.annotate(about("Jobs whose log somebody follows.")),
   withVolume: share,
   withSecret: share,
   withCeiling: share.annotate(about("Jobs with max_cost_usd.")),

@@ -22,6 +22,7 @@ const faults = (rate: number, planned: number, more: Partial<FaultRates> = {}): 
 
 const shares = {
   cancelled: 0.15,
+  followed: 0.02,
   withVolume: 0.1,
   withSecret: 0.3,
   withCeiling: 0.1,
@@ -77,7 +78,7 @@ export const quickScenario = (seed: number): Scenario => ({
   transcriptionsPerHour: 15,
   videosPerHour: 40,
   jobMinutes: [0.1, 8],
-  shares: { ...shares, cancelled: 0.3, withVolume: 0.3, withBudget: 0.4, poor: 0.4 },
+  shares: { ...shares, cancelled: 0.3, followed: 0.3, withVolume: 0.3, withBudget: 0.4, poor: 0.4 },
   databaseMs: [1, 20],
   pollSeconds: 5,
   lookSeconds: 5,

@@ -86,6 +86,7 @@ const LESSER: ReadonlyArray<(item: PlanItem) => PlanItem> = [
   (item) => (item._tag === "Submit" ? { ...item, secret: false } : item),
   (item) => (item._tag === "Submit" ? { ...item, maxCostUsd: null } : item),
   (item) => (item._tag === "Submit" ? { ...item, cancelAfterMs: null } : item),
+  (item) => (item._tag === "Submit" ? { ...item, followAfterMs: null } : item),
   (item) => (item._tag === "Chat" || item._tag === "Ask" ? { ...item, hangUpAfterMs: null } : item),
   (item) => (item._tag === "Chat" ? { ...item, tools: false } : item),
   (item) => (item._tag === "Chat" ? { ...item, asResponse: false } : item),

@@ -49,12 +49,20 @@ export class Tally {
   /** Requests of which nothing was delivered before they failed. */
   readonly free: Array<string> = []
   readonly twins: Array<Twins> = []
+  /** Logs that were followed to their end, and what was wrong with what their followers were told. */
+  followed = 0
+  readonly misled: Array<string> = []
   /** Orders that were taken, by the id of the video. */
   readonly videos = new Map<string, OrderedVideo>()
   private readonly counting = new Map<RequestKind, Counting>()
 
   get counts(): Readonly<Record<RequestKind, RequestCount>> {
     return Object.fromEntries(REQUEST_KINDS.map((kind) => [kind, this.of(kind)])) as Record<RequestKind, RequestCount>
+  }
+
+  /** How often two answers were held against each other. */
+  get compared() {
+    return { twins: this.twins.length, followed: this.followed }
   }
 
   count(kind: RequestKind, end: "answered" | "failed" | "abandoned", reason?: string): void {

@@ -19,6 +19,7 @@ import type { History } from "../driver/History.ts"
 import { ask } from "./Asks.ts"
 import { chat } from "./Chats.ts"
 import { film } from "./Films.ts"
+import { following } from "./Followers.ts"
 import { Tally } from "./Tally.ts"
 import { deletion } from "./Volumes.ts"
 import { type Asking, causeText, isLost, type Tenancy } from "./Asking.ts"
@@ -146,10 +147,18 @@ export class Users {
       }
       if (answer._tag === "Unanswered") return
       this.accepted.set(answer.jobId, item)
-      if (item.cancelAfterMs === null) return
-      yield* Effect.sleep(item.cancelAfterMs)
-      const cancelled = yield* this.persist(`${item.id}/cancel`, this.cancelling(item, answer.jobId))
-      history.record(`${item.id} cancel ${cancelled ?? "unanswered"}`)
+      const { cancelAfterMs, followAfterMs = null } = item
+      const cancelled = Effect.gen({ self: this }, function* () {
+        const said = yield* this.persist(`${item.id}/cancel`, this.cancelling(item, answer.jobId))
+        history.record(`${item.id} cancel ${said ?? "unanswered"}`)
+      })
+      yield* Effect.all(
+        [
+          cancelAfterMs === null ? Effect.void : Effect.delay(cancelled, cancelAfterMs),
+          followAfterMs === null ? Effect.void : Effect.delay(following(this, item, answer.jobId), followAfterMs)
+        ],
+        { concurrency: "unbounded", discard: true }
+      )
     })
   }
 

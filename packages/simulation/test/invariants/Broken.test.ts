@@ -11,7 +11,7 @@ import { BREAKS, JOB, NOW, rows } from "./support/Breaks.ts"
 import { VIDEO_BREAKS, videoRows } from "./support/VideoBreaks.ts"
 
 const LOOK = { now: NOW, sweepMs: 61_000, stopMs: 5_000, filmMs: 3_600_000 }
-const TOLD = { videos: [], answered: [], failed: [], twins: [], unanswered: [] }
+const TOLD = { videos: [], answered: [], failed: [], twins: [], misled: [], unanswered: [] }
 const END = { now: NOW, accepted: [JOB.done], expected: () => "out\n", secrets: ["canary-1"], texts: [], ...TOLD }
 const ROWS = [...rows, ...videoRows]
 const ALL = [...BREAKS, ...VIDEO_BREAKS]

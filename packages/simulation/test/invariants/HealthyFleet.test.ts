@@ -10,7 +10,7 @@ import { fleet, play, submitAll, T0 } from "./support/HealthyFleet.ts"
 
 const LOOK = { sweepMs: 61_000, stopMs: 5_000, filmMs: 3_600_000 }
 
-const TOLD = { videos: [], answered: [], failed: [], twins: [], unanswered: [] }
+const TOLD = { videos: [], answered: [], failed: [], twins: [], misled: [], unanswered: [] }
 
 onPglite("A healthy fleet", (it) => {
   it.effect("breaks nothing at any step", () =>

@@ -47,6 +47,7 @@ describe("Seeded runs", () => {
   const struck = new Set<string>()
   const ended = new Set<string>()
   let twins = 0
+  let followed = 0
   const brief = [...parts(FIRST_BRIEF, BRIEF / 2), ...parts(FIRST_BRIEF + FIRST_FRESH, BRIEF / 2)]
   for (const { from, to } of [...parts(1, KNOWN), ...parts(FIRST_FRESH, FRESH), ...brief]) {
     it(`break no invariant: seeds ${from} to ${to}`, { timeout: 600_000 }, async () => {
@@ -59,6 +60,7 @@ describe("Seeded runs", () => {
           if (outcome.requests[kind].failed > 0) ended.add(`${kind} failed`)
         }
         twins += outcome.twins
+        followed += outcome.followed
       }
     })
   }
@@ -74,6 +76,7 @@ describe("Seeded runs", () => {
     )
     if (RUNS >= USUAL) assert.deepStrictEqual(never, [])
     if (RUNS >= USUAL) assert.isAbove(twins, 20)
+    if (RUNS >= USUAL) assert.isAbove(followed, 100)
   })
 
   it("look at every invariant after every change", { timeout: 120_000 }, async () => {

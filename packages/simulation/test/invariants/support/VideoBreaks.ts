@@ -101,6 +101,7 @@ export const VIDEO_BREAKS: ReadonlyArray<Break> = [
   ),
   ended(42, { twins: [{ id: "chat-1", streamed: said, buffered: { ...said, cost: 6n } }] }),
   ended(42, { twins: [{ id: "chat-1", streamed: { ...said, text: "on" }, buffered: said }] }),
+  ended(47, { misled: ["job-1: byte 8 was told where 7 was due"] }),
   // The rest of what callers were told is as it was (the chat of Breaks.ts, `r`, was charged 1,000).
   ended(42, {
     videos: [id(400), id(401)],

@@ -36,6 +36,7 @@ export const outcome = (rows: ReadonlyArray<MachineRow>, name = "job-0"): Outcom
   money: [{ at: 0, heldUsd: 1, revenueUsd: 2 }],
   requests: { ...new Tally().counts, videos: { answered: 4, failed: 2, abandoned: 1, reasons: { UpstreamFailed: 2 } } },
   twins: 1,
+  followed: 1,
   refused: { CreditInsufficient: 2 },
   strikes: [{ at: 3, fault: "machine_lost", subject: name }],
   struck: { machine_lost: 1 },
