@@ -70,7 +70,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     fs,
     cwd: WORKSPACE,
     defenseInDepth: guarded,
-    env: environment(run),
+    env: { ...session.environment },
     executionLimits: LIMITS,
     commands: (getCommandNames() as Array<CommandName>).filter((name) => !ASKING.has(name)),
     processInfo: { pid: SHELL, ppid: 1, uid: 0, gid: 0 },
@@ -89,7 +89,7 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
       ...runnerCommands(session),
       ...dumpCommands,
       ...fileCommands,
-      ...placeCommands,
+      ...placeCommands(session),
       ...findCommands(session),
       ...filterCommands(session),
       ...programCommands(session)
@@ -157,15 +157,3 @@ const flush = (session: ShellSession, result: { stdout: string; stderr: string }
 }
 
 const ABORTED = /^bash: (?:\S+ )?(?:execution )?aborted\n/gm
-const environment = (run: ShellRun): Record<string, string> => ({
-  HOME: WORKSPACE,
-  USER: "root",
-  LOGNAME: "root",
-  SHELL: "/bin/bash",
-  TERM: "dumb",
-  LANG: "C.UTF-8",
-  TZ: "UTC",
-  CUDA_VISIBLE_DEVICES: Array.from({ length: run.gpu.count }, (_, i) => i).join(","),
-  ...run.env,
-  HOSTNAME: run.hostname
-})

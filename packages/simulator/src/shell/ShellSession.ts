@@ -3,6 +3,7 @@ import { Console } from "./Console.ts"
 import { LocalClock } from "./LocalClock.ts"
 import { hash32 } from "../Chance.ts"
 import type { Exports } from "./Exports.ts"
+import { WORKSPACE } from "./MachineFs.ts"
 import type { ShellRun } from "./Shell.ts"
 import type { JobBody } from "./Forks.ts"
 import { RUNNERS } from "./Programs.ts"
@@ -31,6 +32,8 @@ export class ShellSession {
   readonly bodies: Array<JobBody> = []
   /** The functions that their shells know of each other. */
   readonly exports: Exports = new Map()
+  /** The variables that its command begins with. */
+  readonly environment: Readonly<Record<string, string>>
   /** Names of those of the world. */
   readonly programs: ReadonlySet<string>
   /** Commands that run others: with the mark as first argument they let these write to the console. */
@@ -49,6 +52,7 @@ export class ShellSession {
 
   constructor(run: ShellRun, end: () => void) {
     this.run = run
+    this.environment = environmentOf(run)
     this.programs = new Set(Object.keys(run.programs ?? {}))
     this.runners = new Set([...RUNNERS, ...this.programs])
     this.clock = new LocalClock(run.startedAt)
@@ -71,3 +75,16 @@ export class ShellSession {
     return this.jobs.find((one) => one.id === job)?.endsAt ?? Infinity
   }
 }
+
+const environmentOf = (run: ShellRun): Record<string, string> => ({
+  HOME: WORKSPACE,
+  USER: "root",
+  LOGNAME: "root",
+  SHELL: "/bin/bash",
+  TERM: "dumb",
+  LANG: "C.UTF-8",
+  TZ: "UTC",
+  CUDA_VISIBLE_DEVICES: Array.from({ length: run.gpu.count }, (_, i) => i).join(","),
+  ...run.env,
+  HOSTNAME: run.hostname
+})

@@ -54,6 +54,13 @@ describe("A program of the world", () => {
     ])
   })
 
+  it("gets the variables that stand before its name, and no others", async () => {
+    const asked =
+      "SEED=1 python; SEED='2 3' timeout 9 python; python; export SEED=4; python; SEED=5 python; env -u SEED python"
+    const said = await told(asked, { python: 'echo "[$SEED] $RUN"' })
+    expect(said[0]).toEqual([0, "[1] r1\n[2 3] r1\n[] r1\n[4] r1\n[5] r1\n[] r1\n"])
+  })
+
   it("is found by who looks for it, and is read as it was given", async () => {
     expect(await told("command -v git && cat /usr/local/bin/random && nvidia-smi")).toEqual([
       [0, "/usr/bin/git\necho $RANDOMNo devices were found\n"],

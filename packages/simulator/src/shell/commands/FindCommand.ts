@@ -9,7 +9,7 @@ import { momentOf } from "../Moments.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { MARK } from "../Syntax.ts"
-import { quoted } from "./TimeCommands.ts"
+import { child } from "../Children.ts"
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -19,13 +19,14 @@ const AGE = /^-[acm](time|min)$/
 const EACH = `${MARK}each`
 
 export const findCommands = (session: ShellSession): ReadonlyArray<Command> => [
-  defineCommand(EACH, ([file = "", name = "", ...args], { cwd, exec, exportedEnv, signal }) =>
-    exec!(quoted(name), {
-      cwd,
-      env: exportedEnv ?? {},
-      args: args.map((arg) => arg.replaceAll("{}", () => file)),
-      signal: signal!
-    })
+  defineCommand(EACH, ([file = "", name = "", ...args], context) =>
+    child(
+      session,
+      context,
+      name,
+      args.map((arg) => arg.replaceAll("{}", () => file)),
+      { reads: false }
+    )
   ),
   defineCommand("find", async (all, context) => {
     const { now } = session.clock

@@ -2,12 +2,12 @@
  * Commands that put files in their place and look whether they are the same: `install`, `chown` and `chgrp` (all is
  * root's), `cmp`, `diff`; and `flock`, which need not wait, as jobs run one after the other.
  */
-import { latin1FromBytes } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
+import { child } from "../Children.ts"
 import { ok } from "../ShellSession.ts"
+import type { ShellSession } from "../ShellSession.ts"
 import { diffCommand } from "./DiffCommand.ts"
 import { bytesOf, Refusal, tool } from "./Options.ts"
-import { quoted } from "./TimeCommands.ts"
 
 const OWNING = { recursive: "R", verbose: "v", "no-dereference": "h" }
 const INSTALL = { directory: "d", mode: "m", owner: "o", group: "g", "target-directory": "t", verbose: "v" }
@@ -25,7 +25,7 @@ const owning = (name: "chown" | "chgrp"): Command =>
     return { ...ok(), stderr: errors, exitCode: errors === "" ? 0 : 1 }
   })
 
-export const placeCommands: ReadonlyArray<Command> = [
+export const placeCommands = (session: ShellSession): ReadonlyArray<Command> => [
   owning("chown"),
   owning("chgrp"),
   diffCommand,
@@ -91,14 +91,7 @@ export const placeCommands: ReadonlyArray<Command> = [
     if (name === undefined) return ok()
     const path = context.fs.resolvePath(context.cwd, file)
     if (!(await context.fs.exists(path))) await context.fs.writeFile(path, "")
-    return context.exec!(quoted(name), {
-      cwd: context.cwd,
-      env: context.exportedEnv ?? {},
-      args,
-      stdin: latin1FromBytes(context.stdin),
-      stdinKind: "bytes",
-      signal: context.signal!
-    })
+    return child(session, context, name, args)
   })
 ]
 

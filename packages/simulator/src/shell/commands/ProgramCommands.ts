@@ -1,10 +1,10 @@
 /** The programs of the run's world as commands, and files that name the program which reads them in their first line. */
-import { defineCommand, latin1FromBytes } from "just-bash"
+import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
+import { child } from "../Children.ts"
 import { fail } from "../ShellSession.ts"
 import type { CommandResult, ShellSession } from "../ShellSession.ts"
 import { MARK } from "../Syntax.ts"
-import { quoted } from "./TimeCommands.ts"
 
 /** Where the text of a program is; its command is found in `/usr/bin` like all others. */
 export const programPath = (name: string): string => `/usr/local/bin/${name}`
@@ -14,19 +14,9 @@ export const programCommands = (session: ShellSession): ReadonlyArray<Command> =
     defineCommand(name, async (all, context) => {
       const onConsole = all[0] === MARK
       session.nextScript = onConsole ? "streamed" : "captured"
-      return context.exec!(quoted(programPath(name)), handedOn(context, onConsole ? all.slice(1) : all))
+      return child(session, context, programPath(name), onConsole ? all.slice(1) : all)
     })
   )
-
-/** What a command hands on to one that it runs. */
-export const handedOn = (context: ResolvedCommandContext, args: ReadonlyArray<string>) => ({
-  cwd: context.cwd,
-  env: context.exportedEnv ?? {},
-  args: [...args],
-  stdin: latin1FromBytes(context.stdin),
-  stdinKind: "bytes" as const,
-  ...(context.signal === undefined ? {} : { signal: context.signal })
-})
 
 /** `#!/usr/bin/env python`, `#!/usr/bin/awk -f`: by which program, with which argument. */
 const INTERPRETER = /^#![ \t]*(\/\S+)(?:[ \t]+(.*?))?[ \t]*(?:\n|$)/
@@ -57,5 +47,5 @@ export const interpreted = async (
       : fail(`bash: ${shown}: ${program}: bad interpreter: No such file or directory`, 127)
   }
   session.nextScript = onConsole ? "streamed" : "captured"
-  return context.exec!(quoted(name), handedOn(context, [...words, shown, ...args]))
+  return child(session, context, name, [...words, shown, ...args])
 }

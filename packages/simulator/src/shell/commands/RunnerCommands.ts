@@ -5,7 +5,7 @@ import { ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { bytesOf, Refusal, tool } from "./Options.ts"
 import type { Options } from "./Options.ts"
-import { quoted } from "./TimeCommands.ts"
+import { child, quoted } from "../Children.ts"
 
 const XARGS = {
   null: "0",
@@ -42,12 +42,7 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const args =
           place === undefined ? [...initial, ...batch] : initial.map((arg) => arg.replaceAll(place, () => batch[0]!))
         if (options.has("t")) errors += `${[name, ...args].join(" ")}\n`
-        const result = await context.exec!(quoted(name), {
-          cwd: context.cwd,
-          env: context.exportedEnv ?? {},
-          args,
-          signal: context.signal!
-        })
+        const result = await child(session, context, name, args, { reads: false })
         slots[slot] = clock.now
         out += result.stdoutKind === "bytes" ? decodeBytesToUtf8(unsafeBytesFromLatin1(result.stdout)) : result.stdout
         errors += result.stderr

@@ -1,6 +1,7 @@
 /** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
+import { child, quoted } from "../Children.ts"
 import { BY_PATH } from "../Determinism.ts"
 import { STATUS } from "../ExitStatus.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
@@ -9,8 +10,7 @@ import { TEE } from "../Tee.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { signalOf } from "./JobCommands.ts"
-import { handedOn, interpreted } from "./ProgramCommands.ts"
-import { quoted } from "./TimeCommands.ts"
+import { interpreted } from "./ProgramCommands.ts"
 
 const CPUS_PER_GPU = 16
 const MEMORY_KIB_PER_GPU = 128 * 1024 * 1024
@@ -126,8 +126,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const byPath = given[0] === BY_PATH
         const args = byPath ? given.slice(1) : given
         const path = context.fs.resolvePath(context.cwd, args[0] ?? "")
-        if (byPath && /^\/(usr\/)?bin\//.test(path))
-          return context.exec!(quoted(path), handedOn(context, args.slice(1)))
+        if (byPath && /^\/(usr\/)?bin\//.test(path)) return child(session, context, path, args.slice(1))
         const stat = byPath ? await context.fs.stat(path).catch(() => undefined) : undefined
         if (byPath && stat === undefined) return fail(`bash: ${args[0]}: No such file or directory`, 127)
         if (stat?.isDirectory === true) return fail(`bash: ${args[0]}: Is a directory`, 126)
@@ -146,7 +145,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         while (rest[0]?.startsWith("-") === true) if (rest.shift() === "-n") rest.shift()
         const [command, ...args] = rest
         if (command === undefined) return fail(`${name}: missing operand`, 125)
-        return context.exec!(quoted(command), handedOn(context, args))
+        return child(session, context, command, args)
       })
     )
   ]

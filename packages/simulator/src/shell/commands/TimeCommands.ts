@@ -1,6 +1,7 @@
 /** Commands that read or move the machine's clock, and the jobs that run beside each other on it. */
-import { defineCommand, latin1FromBytes } from "just-bash"
+import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
+import { child } from "../Children.ts"
 import { plainly } from "../Console.ts"
 import { LAST_JOB } from "../Determinism.ts"
 import { FIRST_JOB, signalOf } from "./JobCommands.ts"
@@ -125,16 +126,8 @@ const limited = async (
   const ms = durationOf(limit)
   if (ms === undefined) return fail(`timeout: invalid time interval '${limit}'`, 125)
   session.nextScript = onConsole ? "streamed" : "captured"
-  const stdin = latin1FromBytes(context.stdin)
   const { result, met } = await session.clock.within(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
-    context.exec!(quoted(name), {
-      cwd: context.cwd,
-      env: context.exportedEnv ?? {},
-      args: rest,
-      stdin,
-      stdinKind: "bytes",
-      signal
-    })
+    child(session, context, name, rest, { signal })
   )
   if (!met) return result
   // Who kills hard dies with what was killed.
@@ -144,5 +137,3 @@ const limited = async (
     exitCode: signal === 9 || preserved ? 128 + signal : 124
   }
 }
-
-export const quoted = (text: string): string => (/^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
