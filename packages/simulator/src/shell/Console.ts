@@ -25,14 +25,19 @@ interface Piece {
   readonly parts: Array<Uint8Array>
 }
 
+/** Files that get what the console gets, and what of them there was before. */
+export interface Copies {
+  readonly paths: ReadonlyArray<string>
+  readonly outer: Copies | undefined
+}
+
 export class Console {
   /** The job that writes at present. */
   job = 0
   full = false
   /** Scripts trace themselves. */
   traced = false
-  /** Files that get what the console gets. */
-  copies: ReadonlyArray<string> = []
+  copies: Copies = { paths: [], outer: undefined }
   #size = 0
   readonly #pieces: Array<Piece> = []
   readonly #onFull: () => void

@@ -136,7 +136,7 @@ export class MachineFs extends InMemoryFs {
 
   async #show(content: FileContent, options?: WriteOptions): Promise<void> {
     this.#console.write(this.#clock.now, content, encodingOf(options))
-    if (content.length > 0) for (const copy of this.#console.copies) await this.appendFile(copy, content, options)
+    if (content.length > 0) for (const copy of this.#console.copies.paths) await this.appendFile(copy, content, options)
   }
 
   /** `utimes` of the base class acts before it returns its promise; a path that cannot be stamped keeps its time. */

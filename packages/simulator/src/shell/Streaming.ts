@@ -3,7 +3,8 @@
  * whose output nobody captures gets `&>>/dev/console` as its first redirection, so its own redirections still hold.
  *
  * What is captured (`$(...)`, the front of a pipe, a redirected loop) stays as it is written, so captured values cannot
- * change. A function called where output is not captured runs as its twin, a copy whose commands write to the console.
+ * change; but for `command 2>&1 | tee FILE`, whose copy the console makes. A function called where output is not captured
+ * runs as its twin, a copy whose commands write to the console.
  * `cmd &` becomes a job that runs beside the script on the machine's clock.
  */
 import { SOURCING, STATUS } from "./ExitStatus.ts"
@@ -11,20 +12,11 @@ import { begin, captured, ended } from "./Forks.ts"
 import type { JobBody } from "./Forks.ts"
 import { CONSOLE } from "./MachineFs.ts"
 import { onConsole } from "./Sourcing.ts"
-import {
-  become,
-  group,
-  hasSubstitution,
-  MARK,
-  nameOf,
-  sourceOf,
-  spelled,
-  statement,
-  statementsOf,
-  walk,
-  word
-} from "./Syntax.ts"
+import { become, group, hasSubstitution, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
+import { copied, isCopied } from "./Tee.ts"
 import { isTraced } from "./Tracing.ts"
+import { MOST_TWINNED, undefinedTwin, withTwin } from "./Twins.ts"
+import type { Functions } from "./Twins.ts"
 import type {
   CommandNode,
   FunctionDefNode,
@@ -51,8 +43,6 @@ const SILENT: ReadonlySet<string> = new Set([
 
 /** Those of them that go on behind their redirection. */
 const TRACED: ReadonlySet<string> = new Set([":", "true", "false", "shift"])
-
-type Functions = Map<string, { readonly source: string; readonly definition: CommandNode }>
 
 /** Rewrites in place; gives the source of the script's functions, and adds what its jobs run to `bodies`. */
 export const streamed = (script: ScriptNode, bodies: Array<JobBody>, runners: ReadonlySet<string>): string => {
@@ -83,8 +73,6 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>, runners: Re
   script.statements.unshift(...undefinedTwins)
   return sources
 }
-
-const undefinedTwin = (name: string): string => `${MARK}${name}() { ${name} "$@" &>>${CONSOLE}; }`
 
 class Rewrite {
   readonly #functions: Functions
@@ -172,6 +160,12 @@ class Rewrite {
   }
 
   #pipeline(pipeline: PipelineNode): void {
+    if (isCopied(pipeline)) {
+      this.command(pipeline.commands[0]!)
+      pipeline.commands = copied(pipeline)
+      delete pipeline.pipeStderr
+      return
+    }
     pipeline.commands.forEach((command, index) => {
       if (index === pipeline.commands.length - 1) this.command(command)
       else if (command.type !== "FunctionDef" && !(command.type === "SimpleCommand" && command.name === null)) {
@@ -198,25 +192,6 @@ const redirectsItself = (script: ScriptNode): boolean => {
     )
   })
   return found
-}
-
-/** Characters of functions that get a twin: each is copied with those within it, so that nesting doubles them. */
-const MOST_TWINNED = 65_536
-
-/** Where there is no room for a twin, its calls write when they end. */
-const withTwin = (definition: FunctionDefNode, functions: Functions, room: { left: number }): CommandNode => {
-  const source = sourceOf([statement(definition)])
-  room.left -= source.length
-  const twinned = room.left < 0 ? definition : group([statement(definition), statement(twinOf(definition))])
-  functions.set(definition.name, { source, definition: twinned })
-  return twinned
-}
-
-const twinOf = (definition: FunctionDefNode): FunctionDefNode => {
-  const twin = structuredClone(definition)
-  const isName = /^FUNCNAME(\[0\])?$/
-  spelled(twin.body, ({ operation, parameter }) => operation === null && isName.test(parameter), definition.name)
-  return { ...twin, name: MARK + definition.name }
 }
 
 /** Neither takes output away nor matters where both streams end in one place. */

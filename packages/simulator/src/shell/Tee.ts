@@ -1,11 +1,51 @@
 /**
- * `exec > >(tee FILE) 2>&1`: from there on the console's copy goes to the file, at the time of each write. With any other
- * program behind `exec > >(...)` what follows becomes a subshell that is redirected so, and writes at its end.
+ * `exec > >(tee FILE) 2>&1`: from there on the console's copy goes to the file, at the time of each write; so it does of a
+ * command in `command 2>&1 | tee FILE`. With any other program behind `exec > >(...)` what follows becomes a subshell that
+ * is redirected so, and writes at its end.
  */
-import { MARK, nameOf, statement, walk } from "./Syntax.ts"
-import type { CommandNode, Redirection, ScriptNode, SimpleCommandNode } from "./Syntax.ts"
+import { group, MARK, nameOf, statement, walk, word } from "./Syntax.ts"
+import type { CommandNode, PipelineNode, Redirection, ScriptNode, SimpleCommandNode } from "./Syntax.ts"
 
+/** Copies to the files of its arguments from now on; with these marks for a while, within the one before. */
 export const TEE = `${MARK}tee`
+export const [BEGIN, END] = [`${MARK}begin`, `${MARK}end`]
+
+/** Whether all that its first command writes goes to files and to where its last one, a `tee`, writes. */
+export const isCopied = ({ commands, pipeStderr }: PipelineNode): boolean => {
+  const [first, tee] = commands
+  if (commands.length !== 2 || tee?.type !== "SimpleCommand" || nameOf(tee) !== "tee") return false
+  if (first?.type === "FunctionDef" || (first?.type === "SimpleCommand" && first.name === null)) return false
+  const isPlain = tee.redirections.length === 0 && tee.assignments.length === 0 && tee.args.every(isFile)
+  const { redirections } = first as SimpleCommandNode
+  const joined = pipeStderr?.[0] === true || redirections.some(isJoining)
+  return isPlain && joined && redirections.every((one) => isJoining(one) || one.operator.startsWith("<"))
+}
+
+/** Such a pipeline, once its first command writes to the console itself. What the `tee` would come to ends the copy. */
+export const copied = ({ commands: [first, tee] }: PipelineNode): Array<CommandNode> => {
+  const { args } = tee as SimpleCommandNode
+  return [group([statement(copying([word(BEGIN), ...args])), statement(first!)]), copying([word(END)])]
+}
+
+const copying = (args: SimpleCommandNode["args"]): SimpleCommandNode => ({
+  type: "SimpleCommand",
+  name: { type: "Word", parts: [{ type: "Literal", value: TEE }] },
+  args,
+  assignments: [],
+  redirections: []
+})
+
+/** `2>&1` */
+const isJoining = ({ fd, operator, target }: Redirection): boolean => {
+  const part = target.type === "Word" ? target.parts[0] : undefined
+  return fd === 2 && operator === ">&" && part?.type === "Literal" && part.value === "1"
+}
+
+/** Neither a device nor another program. */
+const isFile = ({ parts }: SimpleCommandNode["args"][number]): boolean =>
+  parts.every(
+    (part) => part.type !== "ProcessSubstitution" && !(part.type === "Literal" && /^\/dev\/(?!null$)/.test(part.value))
+  )
 
 export const teed = (script: ScriptNode): void => {
   walk(script, (node) => {

@@ -6,7 +6,7 @@ import { BY_PATH } from "../Determinism.ts"
 import { STATUS } from "../ExitStatus.ts"
 import { DISK_LIMIT_BYTES } from "../MachineFs.ts"
 import { MARK } from "../Syntax.ts"
-import { TEE } from "../Tee.ts"
+import { BEGIN, END, TEE } from "../Tee.ts"
 import { fail, ok } from "../ShellSession.ts"
 import type { ShellSession } from "../ShellSession.ts"
 import { signalOf } from "./JobCommands.ts"
@@ -94,12 +94,23 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       return { ...ok(), exitCode: Number(code) }
     }),
     defineCommand(STATUS, async ([code = "0"]) => ({ ...ok(), exitCode: Number(code) })),
-    defineCommand(TEE, async (args, { cwd, fs }) => {
+    defineCommand(TEE, async (all, { cwd, fs }) => {
+      const { console } = session
+      const [mode] = all
+      if (mode === END) {
+        console.copies = console.copies.outer ?? console.copies
+        return ok()
+      }
+      const args = mode === BEGIN ? all.slice(1) : all
       const paths = args.filter((arg) => !arg.startsWith("-")).map((arg) => fs.resolvePath(cwd, arg))
       const appends = args.includes("-a") || args.includes("--append")
       for (const path of paths) await (appends ? fs.appendFile(path, "") : fs.writeFile(path, ""))
       // A device is the console again, or keeps nothing.
-      session.console.copies = paths.filter((path) => !path.startsWith("/dev/"))
+      const copies = paths.filter((path) => !path.startsWith("/dev/"))
+      console.copies =
+        mode === BEGIN
+          ? { paths: [...console.copies.paths, ...copies], outer: console.copies }
+          : { paths: copies, outer: undefined }
       return ok()
     }),
     defineCommand("mktemp", async (args, context) => {

@@ -72,6 +72,7 @@ const forked = async (
   const job = { id: FIRST_JOB + jobs.length, parent: outer, endsAt: Infinity, exitCode: 143, awaited: false }
   jobs.push(job)
   console.job = job.id
+  const { copies } = console
   session.nextScript = body
   const env = Object.fromEntries(context.env)
   const { result, met } = await clock.within(
@@ -85,6 +86,7 @@ const forked = async (
     Object.assign(job, { endsAt: clock.now, exitCode: result.exitCode })
   }
   console.job = outer
+  console.copies = copies
   clock.now = startedAt
   await context.assignShellVariable?.(LAST_JOB, String(job.id))
   // Nobody waits for the output of a job that does not end.
@@ -126,9 +128,12 @@ const limited = async (
   const ms = durationOf(limit)
   if (ms === undefined) return fail(`timeout: invalid time interval '${limit}'`, 125)
   session.nextScript = onConsole ? "streamed" : "captured"
+  const { copies } = session.console
   const { result, met } = await session.clock.within(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
     child(session, context, name, rest, { signal })
   )
+  // One that is broken off ends no copy of its own.
+  session.console.copies = copies
   if (!met) return result
   // Who kills hard dies with what was killed.
   return {
