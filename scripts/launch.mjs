@@ -11,11 +11,17 @@ import { fileURLToPath } from "node:url"
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Flags of every Node of the checkout. V8 shares the bridges that it compiles from WebAssembly to JavaScript among threads,
- * and now and then aborts the process ("Check failed: jit_page.has_value()", nodejs/node#64500) where one thread replaces
- * what another uses. The embedded database and the loader of every thread have such bridges: so they stay generic.
+ * Flags of every Node of the checkout.
+ *
+ * V8 shares the bridges that it compiles from WebAssembly to JavaScript among threads, and now and then aborts the process
+ * ("Check failed: jit_page.has_value()", nodejs/node#64500) where one thread replaces what another uses. The embedded database
+ * and the loader of every thread have such bridges: so they stay generic.
+ *
+ * V8 notes which places of the code make objects that stay, and makes theirs among the old ones from then on. A start makes much
+ * that stays, by the same code that later makes what a request needs for a moment: all of that would outlive its time, with
+ * whatever it holds, until the whole heap is gone through. So every object begins young.
  */
-export const nodeFlags = ["--wasm-wrapper-tiering-budget=2147483647"]
+export const nodeFlags = ["--wasm-wrapper-tiering-budget=2147483647", "--no-allocation-site-pretenuring"]
 
 /**
  * Runs `node ...args` with the pinned Node, standard streams shared, signals passed on, and ends this process the way

@@ -24,6 +24,12 @@ interface Waiting<I, O, E> {
   gone: boolean
 }
 
+/** What waits of one key. It stays when it is empty: what comes and goes in a `Map` may outlive its time (ManyFibers.ts). */
+type Lane<I, O, E> = Array<Waiting<I, O, E>>
+
+/** Empty lanes that are kept, at least. */
+const MAX_IDLE_LANES = 1_000
+
 export interface Options<I> {
   /** What it is called where it is counted. */
   readonly name: string
@@ -46,27 +52,45 @@ export const make = <I, O, E, R>(
     const waitingRows = metrics.commitWaiting.of(options.name)
     const flushedRows = metrics.commitRows.of(options.name)
     const flushes = metrics.commitFlushes.of(options.name)
-    const queues = new Map<string, Array<Waiting<I, O, E>>>()
+    const lanes = new Map<string, Lane<I, O, E>>()
+    /** Those where something waits, in the order of their turns. */
+    let turns: Array<Lane<I, O, E>> = []
     let busy = false
     let idle: Array<() => void> = []
 
+    /** Round robin, one item a turn. */
     const take = (): Array<Waiting<I, O, E>> => {
       const batch: Array<Waiting<I, O, E>> = []
       const seen = new Set<string>()
-      // A key that is set again is visited again at the end of the iteration: round robin, one item a turn.
-      for (const [key, queue] of queues) {
-        if (batch.length === options.maxRows) break
-        const first = queue[0]!
-        if (first.alone !== undefined && seen.has(first.alone)) continue
-        queue.shift()
+      const passedOver: Array<Lane<I, O, E>> = []
+      let at = 0
+      for (; at < turns.length && batch.length < options.maxRows; at++) {
+        const lane = turns[at]!
+        const first = lane[0]!
+        if (first.alone !== undefined && seen.has(first.alone)) {
+          passedOver.push(lane)
+          continue
+        }
+        lane.shift()
         waitingRows.add(-1)
-        queues.delete(key)
-        if (queue.length > 0) queues.set(key, queue)
+        if (lane.length > 0) turns.push(lane)
         if (first.gone) continue
         batch.push(first)
         if (first.alone !== undefined) seen.add(first.alone)
       }
+      turns = passedOver.concat(turns.slice(at))
       return batch
+    }
+
+    const laneOf = (key: string): Lane<I, O, E> => {
+      const known = lanes.get(key)
+      if (known !== undefined) return known
+      if (lanes.size >= MAX_IDLE_LANES + 2 * turns.length) {
+        for (const [other, { length }] of lanes) if (length === 0) lanes.delete(other)
+      }
+      const lane: Lane<I, O, E> = []
+      lanes.set(key, lane)
+      return lane
     }
 
     /** A row that can't even be written down is a bad item like any other. */
@@ -113,10 +137,8 @@ export const make = <I, O, E, R>(
           resume: (exit) => resume(exit),
           gone: false
         }
-        const key = options.key(item)
-        const queue = queues.get(key)
-        if (queue === undefined) queues.set(key, [waiting])
-        else queue.push(waiting)
+        const lane = laneOf(options.key(item))
+        if (lane.push(waiting) === 1) turns.push(lane)
         waitingRows.add()
         if (!busy) {
           busy = true

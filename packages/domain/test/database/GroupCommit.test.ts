@@ -134,6 +134,20 @@ describe("GroupCommit", () => {
     })
   )
 
+  it.effect("takes up again whoever was idle, of more keys than it remembers", () =>
+    Effect.gen(function* () {
+      const { commits } = yield* recording
+      const items = Array.from({ length: 2_500 }, (_, n) => ({ key: `k${n}`, n: n + 100 }))
+      for (const concurrency of [1, 8, 2_000]) {
+        const answers = yield* Effect.forEach(items, commits.submit, { concurrency })
+        assert.deepStrictEqual(
+          answers,
+          items.map(({ n }) => n * 2)
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("lets another workspace pass a flood", () =>
     Effect.gen(function* () {
       const { commits, flushes } = yield* recording

@@ -20,9 +20,11 @@ import type { DatabaseFailure } from "./DatabaseErrors.ts"
 import { DatabaseLoss, Loss } from "./DatabaseLoss.ts"
 import { reasonOf } from "./DatabaseRefusal.ts"
 import { lockDataDirectory } from "./DataLock.ts"
+import { forgetful } from "./ForgetfulStatements.ts"
 import { isFile, makeDirectory } from "./Directory.ts"
 import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
+import { makePgliteClient } from "./PgliteClient.ts"
 import { makePgliteStream, type Watch } from "./PgliteStream.ts"
 import { type MoreTables, schemaImage } from "./Schema.ts"
 import { migrateServer } from "./ServerMigrations.ts"
@@ -98,7 +100,7 @@ export const postgres = (
           idleTimeout: IDLE_TIMEOUT,
           connectionTTL: LIFE,
           startupParameters: { ...ISOLATION, ...startupParameters }
-        })
+        }).pipe(Effect.map(forgetful))
       const clients = yield* Effect.all({
         main: pool(10, {}),
         batch: pool(4, PLANNING),
@@ -151,15 +153,7 @@ function fromPglite<E, R>(open: (loss: Loss) => Effect.Effect<Embedded, E, R>) {
         Effect.sync(() => makePgliteStream(db, watch)),
         ({ stop }) => Effect.promise(stop)
       )
-      const client = yield* PgClient.make({
-        stream: wires.stream,
-        ssl: false,
-        username: "postgres",
-        database: "postgres",
-        maxConnections: EMBEDDED_CONNECTIONS,
-        connectTimeout: Duration.infinity,
-        idleTimeout: Duration.infinity
-      }).pipe(Effect.orDie)
+      const client = yield* makePgliteClient(wires.stream, EMBEDDED_CONNECTIONS)
       if (!isNewest) yield* migrated(client)
       yield* keepTidy.pipe(Effect.provideService(SqlClient.SqlClient, client), Effect.forkScoped)
       return Context.add(contextOf(client, client, client), DatabaseLoss, loss.told)

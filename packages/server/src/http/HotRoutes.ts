@@ -4,7 +4,8 @@
  * which knows the same endpoint.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Context, Effect, Exit, Fiber, Scope } from "effect"
+import { type Begin, manyFibers } from "@sluice/domain/inference/ManyFibers"
+import { Context, Effect, Exit, type Scope } from "effect"
 import type { Rooms } from "./BodyRoom.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
 import { endWith, serverStopping } from "./EdgeErrors.ts"
@@ -36,12 +37,10 @@ export class HotRoutes extends Context.Service<
 >()("@sluice/server/http/HotRoutes") {}
 
 export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Service"] => {
-  const routes = new Map<string, HotRoute & { readonly run: (effect: Effect.Effect<void>) => Fiber.Fiber<void> }>()
+  const routes = new Map<string, HotRoute & { readonly run: Begin<never> }>()
   return {
     add: Effect.fnUntraced(function* (route) {
-      const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
-      const fork = Effect.runForkWith(yield* Effect.context<never>())
-      routes.set(route.path, { ...route, run: (effect) => Fiber.runIn(fork(effect), scope) })
+      routes.set(route.path, { ...route, run: yield* manyFibers() })
       yield* Effect.addFinalizer(() => Effect.sync(() => routes.delete(route.path)))
     }),
     take: (source, response) => {

@@ -29,8 +29,8 @@ interface Held {
 }
 
 interface Line {
-  /** Begun, and neither answered nor left. */
-  readonly open: Set<ServerResponse>
+  /** Begun, and neither answered nor left. No set: what comes and goes in one may outlive its time (ManyFibers.ts). */
+  readonly open: Array<ServerResponse>
   /** Read already, in what came with the others. */
   readonly held: Array<Held>
   /** Of what is held. */
@@ -54,7 +54,7 @@ export class Pipelines {
     // Closed, it still tells the rest of what was read.
     if (socket.destroyed) return
     const line = this.lineOf(socket)
-    if (line.open.size < MOST_AT_ONCE) return this.begin(socket, line, source, response)
+    if (line.open.length < MOST_AT_ONCE) return this.begin(socket, line, source, response)
     const bytes = bytesOf(source)
     line.held.push({ source, response, bytes })
     this.count(line, 1, bytes)
@@ -71,9 +71,9 @@ export class Pipelines {
   }
 
   private begin(socket: Socket, line: Line, source: IncomingMessage, response: ServerResponse): void {
-    line.open.add(response)
+    line.open.push(response)
     this.start(source, response, () => {
-      line.open.delete(response)
+      line.open.splice(line.open.indexOf(response), 1)
       const next = socket.destroyed ? undefined : line.held.shift()
       if (next === undefined) return
       this.count(line, -1, -next.bytes)
@@ -90,7 +90,7 @@ export class Pipelines {
   private lineOf(socket: Socket): Line {
     const known = this.lines.get(socket)
     if (known !== undefined) return known
-    const line: Line = { open: new Set(), held: [], bytes: 0 }
+    const line: Line = { open: [], held: [], bytes: 0 }
     this.lines.set(socket, line)
     socket.on("close", () => this.count(line, -line.held.splice(0).length, -line.bytes))
     return line

@@ -6,13 +6,13 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { openEmpty } from "@sluice/server/database/Database"
 import { answerNow } from "@sluice/server/database/PgliteAnswer"
+import { makePgliteClient } from "@sluice/server/database/PgliteClient"
 import { makePgliteBackend } from "@sluice/server/database/PgliteStream"
 import type { Gate } from "@sluice/server/database/PgliteWire"
 import { worldTables } from "@sluice/simulator/world/WorldMigrations"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
-import type { Duplex } from "node:stream"
 import type { Process } from "../driver/Process.ts"
 import { emptyTables, tidy } from "./TablesStore.ts"
 
@@ -70,7 +70,7 @@ export const open = Effect.gen(function* () {
     change: async (statements: string): Promise<void> => void (await db.exec(statements)),
     /** A client outside the run, for checks between steps. */
     outside: Effect.provide(
-      clientOf(
+      makePgliteClient(
         backend.stream((_wire, batch, pass) => pass(batch)),
         1
       ),
@@ -80,7 +80,7 @@ export const open = Effect.gen(function* () {
     clients: (process: Process, gate: Gate) =>
       Layer.effectContext(
         Effect.map(
-          clientOf(() => {
+          makePgliteClient(() => {
             const wire = backend.stream(gate)()
             process.whenKilled(() => {
               wire.removeAllListeners()
@@ -101,17 +101,6 @@ export const open = Effect.gen(function* () {
 })
 
 export type SharedDatabase = Effect.Success<typeof open>
-
-const clientOf = (stream: () => Duplex, maxConnections: number) =>
-  PgClient.make({
-    stream,
-    ssl: false,
-    username: "postgres",
-    database: "postgres",
-    maxConnections,
-    connectTimeout: Duration.infinity,
-    idleTimeout: Duration.infinity
-  }).pipe(Effect.orDie)
 
 const COMMAND_COMPLETE = 0x43
 

@@ -1,0 +1,16 @@
+/** A client of an embedded database: it needs no password, and waits for the one backend as long as it takes. */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Duration, Effect } from "effect"
+import type { Duplex } from "node:stream"
+import { forgetful } from "./ForgetfulStatements.ts"
+
+export const makePgliteClient = (stream: () => Duplex, maxConnections: number) =>
+  PgClient.make({
+    stream,
+    ssl: false,
+    username: "postgres",
+    database: "postgres",
+    maxConnections,
+    connectTimeout: Duration.infinity,
+    idleTimeout: Duration.infinity
+  }).pipe(Effect.map(forgetful), Effect.orDie)
