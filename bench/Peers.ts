@@ -99,9 +99,12 @@ export const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure
   }
 }
 
+const WARM_UP_SECONDS = 15
+
 export const closed = async (peers: ReadonlyArray<Peer>, postgres: () => ReadonlyArray<number> = () => []) => {
   const figures = new Map(peers.map((peer) => [peer.name, [] as Array<Measured & { cpu: number; pg: number }>]))
-  for (const peer of peers) await order<Measured>("closed", peer.target, 2)
+  // A server lives for days: what its compiler does in its first seconds is not what a request takes.
+  for (const peer of peers) await order<Measured>("closed", peer.target, WARM_UP_SECONDS)
   for (let round = 0; round < rounds; round++) {
     await inTurns(peers, round, async (peer) => {
       const pids = postgres()
