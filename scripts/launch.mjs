@@ -20,15 +20,8 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
  * V8 notes which places of the code make objects that stay, and makes theirs among the old ones from then on. A start makes much
  * that stays, by the same code that later makes what a request needs for a moment: all of that would outlive its time, with
  * whatever it holds, until the whole heap is gone through. So every object begins young.
- *
- * A request runs some hundred functions once: V8 would see each of them some thousand times before it compiles it well, which
- * on a server that is asked a hundred times a second is half a minute. It compiles them after a third of that.
  */
-export const nodeFlags = [
-  "--wasm-wrapper-tiering-budget=2147483647",
-  "--no-allocation-site-pretenuring",
-  "--invocation-count-for-turbofan=1000"
-]
+export const nodeFlags = ["--wasm-wrapper-tiering-budget=2147483647", "--no-allocation-site-pretenuring"]
 
 /**
  * Runs `node ...args` with the pinned Node, standard streams shared, signals passed on, and ends this process the way
