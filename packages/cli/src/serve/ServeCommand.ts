@@ -10,6 +10,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { flushCompileCache } from "node:module"
 import { Variables } from "../connection/Connection.ts"
 import { Stopped, UsageWrong } from "../connection/Failure.ts"
 import { Interrupts } from "../terminal/Interrupts.ts"
@@ -59,8 +60,11 @@ export const serveCommand = Command.make(
     const serving = serve(config, (welcome) => {
       const { origin, key, workspace } = welcome
       const urls = { base_url: `${origin}/v1`, infra_url: `${origin}/api/v1` }
-      return out.answer({ ...urls, workspace, key: key._tag === "Made" ? Redacted.value(key.key) : null }, () =>
-        welcomeText(welcome).trimEnd()
+      const told = { ...urls, workspace, key: key._tag === "Made" ? Redacted.value(key.key) : null }
+      // What was compiled is kept now: a server that is killed has no end at which to do so.
+      return Effect.andThen(
+        out.answer(told, () => welcomeText(welcome).trimEnd()),
+        Effect.sync(flushCompileCache)
       )
     })
     const interrupts = yield* Interrupts

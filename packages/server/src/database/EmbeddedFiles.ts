@@ -37,16 +37,20 @@ export const openDirectory = async (directory: string, image: Image, settings: S
     unpack(await archive(image), unfinished)
     renameSync(unfinished, directory)
   }
-  return { db: await open({ dataDir: directory, startParams: parameters(settings) }), isNewest }
+  return { db: await open({ dataDir: directory, startParams: parameters({ ...settings, ...ON_DISK }) }), isNewest }
 }
 
 export const openMemory = async (image: Image, settings: Settings): Promise<Opened> => {
   const fs = new ArchiveFs(await archive(image))
-  return { db: await open({ fs, startParams: parameters({ ...settings, ...SMALL }) }), isNewest: true }
+  return { db: await open({ fs, startParams: parameters({ ...settings, ...IN_MEMORY }) }), isNewest: true }
 }
 
-/** All is in memory already: a large cache of it would only take time to clear. */
-const SMALL: Settings = { shared_buffers: "16MB" }
+/**
+ * PostgreSQL's cache is cleared at each start, and what is cleared takes room: its 128 MB would be a tenth of a start. What is
+ * not in it is in the cache of the system, or in memory anyhow.
+ */
+const ON_DISK: Settings = { shared_buffers: "32MB" }
+const IN_MEMORY: Settings = { shared_buffers: "16MB" }
 
 const parameters = (settings: Settings): Array<string> => [
   ...PGlite.defaultStartParams,
