@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config"
 import { nodeFlags } from "./scripts/launch.mjs"
+import { LongestFirst } from "./test/support/LongestFirst.ts"
 
 export default defineConfig({
   test: {
@@ -7,6 +8,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",
+    // A worker keeps its modules and what was compiled of them from file to file: five times as fast as one anew for each.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     execArgv: [...nodeFlags],
     maxWorkers: 2
   }

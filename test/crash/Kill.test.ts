@@ -12,7 +12,8 @@ import { servers } from "./support/Servers.ts"
 import { audit, check, type Expected, submitter } from "./support/Workload.ts"
 
 const KILLS = 50
-const SPEED = 30
+/** So slow that jobs outlive the start of a server, also on a slow machine. */
+const SPEED = 12
 const STATES = ["queued", "starting", "running"]
 
 /** Small, so that the times of the kills are the same in each run; the seed is printed with a failure. */

@@ -29,7 +29,7 @@ const PATIENCE_MS = [8_000, 4_000]
  */
 const DOWN_MS = 9_000
 /** When each point has had its tries or this time is up, only the places at which no server died are tried on. */
-const ALL_MS = 200_000
+const ALL_MS = 120_000
 /** Then that is given up too. */
 const STORES_MS = 320_000
 /** The server only lives, so that points come that were not seen before. */
@@ -73,10 +73,10 @@ const play = async (server: ServerProcess) => {
     const elapsed = performance.now() - began
     const missing = PLACES.filter((place) => ![...died].some(place.has))
     const misses = (point: string) => missing.some((place) => place.has(point))
-    // Where no server died yet comes first, so that a slow machine sees each place.
+    // Where no server died yet comes first, a second time too, so that a slow machine sees each place.
     const alive = [...points]
       .filter((point) => !died.has(point))
-      .sort((a, b) => tries(a) - tries(b) || Number(misses(b)) - Number(misses(a)))
+      .sort((a, b) => Number(misses(b)) - Number(misses(a)) || tries(a) - tries(b))
     const fresh = elapsed < ALL_MS ? alive.find((point) => tries(point) < PATIENCE_MS.length) : undefined
     if (fresh !== undefined || elapsed > STORES_MS) return fresh
     return alive.find(misses) ?? (missing.length > 0 ? NO_POINT : undefined)

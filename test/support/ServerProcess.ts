@@ -72,7 +72,6 @@ export class ServerProcess {
       ...process.env,
       SLUICE_BOOTSTRAP_KEY: key,
       SLUICE_MASTER_KEY: Buffer.alloc(32, 9).toString("base64"),
-      NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "test"),
       ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl })
     }
   }

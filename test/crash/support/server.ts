@@ -7,6 +7,7 @@ import { fromVariables, parse, type Settings } from "@sluice/server/Config"
 import { defaultWorlds, server } from "@sluice/server/Server"
 import { Effect, Layer, Result } from "effect"
 import { writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { parseArgs } from "node:util"
 import { watched } from "./Points.ts"
 
@@ -15,6 +16,9 @@ const flags: Settings = parseArgs({
   allowPositionals: true,
   options: { port: text, data: text, speed: text }
 }).values
+/** Who is killed keeps nothing of what it compiled, and these are killed a hundred times. */
+setTimeout(flushCompileCache, 5_000)
+
 const config = Result.getOrThrow(parse({ ...fromVariables(process.env), ...flags }))
 const seen = new Set<string>()
 

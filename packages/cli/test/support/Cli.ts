@@ -22,13 +22,16 @@ export interface Running {
 const children = new Set<ChildProcessWithoutNullStreams>()
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")))
 
-/** Starts `sluice ...args`; only the given variables are set, besides PATH. */
+/** What a process is started with whatever a test is about: the programs, and what Node compiled before. */
+const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env
+
+/** Starts `sluice ...args`; only the given variables are set, besides those. */
 export const start = (
   args: ReadonlyArray<string>,
   variables: Readonly<Record<string, string>> = {},
   input = ""
 ): Running => {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH ?? "", ...variables } })
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, NODE_COMPILE_CACHE, ...variables } })
   children.add(child)
   child.on("close", () => children.delete(child))
   child.stdin.end(input)

@@ -15,11 +15,11 @@ import { REQUEST_KINDS } from "../../src/users/Tally.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
 
-const USUAL = 60
+const USUAL = 40
 const RUNS = Number(process.env["SLUICE_TEST_RUNS"] ?? USUAL)
-const KNOWN = Math.min(RUNS, 40)
+const KNOWN = Math.min(RUNS, 20)
 /** Beside them: runs of a minute, half of them fresh, in which a start and an end are never far. */
-const BRIEF = RUNS === USUAL ? 160 : 0
+const BRIEF = RUNS === USUAL ? 180 : 0
 const BRIEF_HOURS = 0.02
 const FRESH = RUNS - KNOWN
 const DAY = Math.floor(performance.timeOrigin / 86_400_000)

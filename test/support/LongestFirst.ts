@@ -1,0 +1,13 @@
+/** Which files begin first: those that take minutes, so that none of them runs alone at the end. Then as Vitest has them. */
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+const LONG = ["test/crash/", "simulation/test/run/Seeds", "simulation/test/planted/", "test/simulation/"]
+
+const isLong = ({ moduleId }: TestSpecification) => LONG.some((part) => moduleId.includes(part))
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const usual = await super.sort(files)
+    return [...usual.filter(isLong), ...usual.filter((file) => !isLong(file))]
+  }
+}
