@@ -1,5 +1,6 @@
 /** Load over kept connections from a process of its own, so that a client's work is never counted as the server's. */
 import { Agent, request as httpRequest } from "node:http"
+import { Wire } from "./Wire.ts"
 
 export interface Target {
   readonly port: number
@@ -51,12 +52,13 @@ export const closedLoop = async (target: Target, clients: number, seconds: numbe
   const began = performance.now()
   const end = began + seconds * 1_000
   const client = async () => {
+    const wire = new Wire(target)
     while (performance.now() < end) {
       const at = performance.now()
-      const { status } = await call(target, "POST")
-      if (status >= 300) failures++
+      if ((await wire.ask()) >= 300) failures++
       times.push(performance.now() - at)
     }
+    wire.end()
   }
   await Promise.all(Array.from({ length: clients }, client))
   const sorted = times.sort((a, b) => a - b)

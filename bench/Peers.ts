@@ -6,6 +6,7 @@ import { type ChildProcess, fork, spawn } from "node:child_process"
 import { join } from "node:path"
 import { nodeFlags } from "../scripts/launch.mjs"
 import { NODE } from "../test/support/ServerProcess.ts"
+import { onFirstCore } from "./Cores.ts"
 import { cpuSeconds } from "./Cpu.ts"
 import type { Measured, Target } from "./Load.ts"
 
@@ -31,21 +32,17 @@ process.on("exit", () => children.forEach((child) => child.kill(profiles === und
 
 export const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
   const isOurs = !file.startsWith("peers")
-  const child = spawn(
+  const [program, ...rest] = onFirstCore(
     NODE,
-    [
-      "--no-warnings",
-      // As people run it; peers as theirs do.
-      ...(isOurs ? nodeFlags : []),
-      ...(isOurs && profiles !== undefined ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : []),
-      here(file),
-      String(port),
-      ...more
-    ],
-    {
-      stdio: ["ignore", "ignore", "inherit"]
-    }
+    "--no-warnings",
+    // As people run it; peers as theirs do.
+    ...(isOurs ? nodeFlags : []),
+    ...(isOurs && profiles !== undefined ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : []),
+    here(file),
+    String(port),
+    ...more
   )
+  const child = spawn(program!, rest, { stdio: ["ignore", "ignore", "inherit"] })
   children.push(child)
   for (let i = 0; i < 300; i++) {
     const up = await fetch(`http://127.0.0.1:${port}/`).then(
