@@ -1,7 +1,7 @@
 /** Which files begin first: those that take minutes, so that none of them runs alone at the end. Then as Vitest has them. */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-const LONG = ["test/crash/", "simulation/test/run/Seeds", "simulation/test/planted/", "test/simulation/"]
+const LONG = ["/test/crash/", "/Seeds.test", "/Planted.test", "/TenThousandJobs.test"]
 
 const isLong = ({ moduleId }: TestSpecification) => LONG.some((part) => moduleId.includes(part))
 
