@@ -1,4 +1,6 @@
-/** The log of a server that was started from the command line is there to be read, on standard error. */
+/** What a server that was started from the command line leaves: its log, on standard error, and what Node compiled for it. */
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
 import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../../../test/support/ServerProcess.ts"
 
@@ -21,4 +23,14 @@ it("says that rate limits are not shared, where Redis is not there, and works al
   }
   expect(errors.split(`Redis at 127.0.0.1:${nobody}/0 is lost (ECONNREFUSED)`)).toHaveLength(2)
   expect(server.output).not.toContain("hunter2")
+})
+
+it("keeps what was compiled of it though it is killed", async () => {
+  const cache = join(directory.path, "compiled")
+  const server = new ServerProcess({ port: await freePort(), data: join(directory.path, "data"), key: TEST_KEY })
+  const child = server.spawn({ NODE_COMPILE_CACHE: cache })
+  expect(await server.ready(child)).toBe(true)
+  await expect.poll(() => server.output).toContain("Ctrl-C stops the server")
+  await expect.poll(() => readdirSync(cache, { recursive: true }).length).toBeGreaterThan(100)
+  await server.end("SIGKILL")
 })

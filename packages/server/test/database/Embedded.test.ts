@@ -85,11 +85,13 @@ it.live("a new directory begins small and with the newest schema, more tables in
         const sql = yield* SqlClient.SqlClient
         return yield* sql`select to_regclass('sim_machines') is not null as world, to_regclass('jobs') is not null as jobs,
           (select count(*) from server_migrations)::int4 as steps, (select count(*) from pg_database)::int4 as databases,
-          current_setting('plan_cache_mode') as plans`
+          current_setting('plan_cache_mode') as plans, current_setting('shared_buffers') as cache`
       }),
       embedded(directory, worldTables)
     )
-    expect(found).toEqual([{ world: true, jobs: true, steps: 1, databases: 1, plans: "force_generic_plan" }])
+    expect(found).toEqual([
+      { world: true, jobs: true, steps: 1, databases: 1, plans: "force_generic_plan", cache: "32MB" }
+    ])
     const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const bytes = files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
     expect(bytes).toBeLessThan(20_000_000)
