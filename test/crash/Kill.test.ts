@@ -13,6 +13,8 @@ import { audit, check, type Expected, submitter } from "./support/Workload.ts"
 
 const KILLS = 50
 const SPEED = 30
+/** Between two jobs of one who submits: each start takes the longer, the more machines run. */
+const PAUSE_MS = 800
 const STATES = ["queued", "starting", "running"]
 
 /** Small, so that the times of the kills are the same in each run; the seed is printed with a failure. */
@@ -26,7 +28,7 @@ const play = async (server: ServerProcess, seed: number) => {
   const found: Array<Expected> = []
   let going = true
   let started = await server.start()
-  const workers = ["a", "b", "c"].map((name) => submitter(server, name, () => going, found))
+  const workers = ["a", "b", "c"].map((name) => submitter(server, name, () => going, found, PAUSE_MS))
   const states = new Map<string, number>()
   const missing = () => STATES.some((status) => !states.has(status))
   // A slow machine starts so late that lives pass while the server is down: then it takes more kills to hit each state.

@@ -16,7 +16,13 @@ export interface Expected {
 const lines = (name: string) => Array.from({ length: 6 }, (_, i) => `${name} line ${i + 1}\n`).join("")
 
 /** Submits jobs until told to stop; each is submitted under its own idempotency key until it is answered. */
-export const submitter = async (server: ServerProcess, name: string, going: () => boolean, found: Array<Expected>) => {
+export const submitter = async (
+  server: ServerProcess,
+  name: string,
+  going: () => boolean,
+  found: Array<Expected>,
+  pauseMs = 400
+) => {
   for (let i = 0; going(); i++) {
     const job = `${name}-${i}`
     const code = i % 3
@@ -38,7 +44,7 @@ export const submitter = async (server: ServerProcess, name: string, going: () =
       assert.include([200, 409], asked.status, asked.text)
     }
     found.push({ id, log: lines(job), code, cancelled })
-    await sleep(400)
+    await sleep(pauseMs)
   }
 }
 
