@@ -12,9 +12,12 @@ const fields = (pid: number): ReadonlyArray<string> => {
   }
 }
 
-/** Seconds that a process has used so far. */
+/** Seconds that processes have used so far, with those of their children that have ended: connections come and go. */
 export const cpuSeconds = (pids: ReadonlyArray<number>): number =>
-  pids.reduce((sum, pid) => sum + (Number(fields(pid)[11] ?? 0) + Number(fields(pid)[12] ?? 0)) / TICKS_PER_SECOND, 0)
+  pids.reduce((sum, pid) => {
+    const ticks = fields(pid).slice(11, 15)
+    return sum + ticks.reduce((all, own) => all + Number(own), 0) / TICKS_PER_SECOND
+  }, 0)
 
 /** A process and all that descend from it. */
 export const withDescendants = (root: number): ReadonlyArray<number> => {

@@ -6,7 +6,6 @@ import { type ChildProcess, fork, spawn } from "node:child_process"
 import { join } from "node:path"
 import { nodeFlags } from "../scripts/launch.mjs"
 import { NODE } from "../test/support/ServerProcess.ts"
-import { onFirstCore } from "./Cores.ts"
 import { cpuSeconds } from "./Cpu.ts"
 import type { Measured, Target } from "./Load.ts"
 
@@ -32,17 +31,19 @@ process.on("exit", () => children.forEach((child) => child.kill(profiles === und
 
 export const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
   const isOurs = !file.startsWith("peers")
-  const [program, ...rest] = onFirstCore(
+  const child = spawn(
     NODE,
-    "--no-warnings",
-    // As people run it; peers as theirs do.
-    ...(isOurs ? nodeFlags : []),
-    ...(isOurs && profiles !== undefined ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : []),
-    here(file),
-    String(port),
-    ...more
+    [
+      "--no-warnings",
+      // As people run it; peers as theirs do.
+      ...(isOurs ? nodeFlags : []),
+      ...(isOurs && profiles !== undefined ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : []),
+      here(file),
+      String(port),
+      ...more
+    ],
+    { stdio: ["ignore", "ignore", "inherit"] }
   )
-  const child = spawn(program!, rest, { stdio: ["ignore", "ignore", "inherit"] })
   children.push(child)
   for (let i = 0; i < 300; i++) {
     const up = await fetch(`http://127.0.0.1:${port}/`).then(
@@ -104,11 +105,10 @@ export const closed = async (peers: ReadonlyArray<Peer>, postgres: () => Readonl
   for (const peer of peers) await order<Measured>("closed", peer.target, WARM_UP_SECONDS)
   for (let round = 0; round < rounds; round++) {
     await inTurns(peers, round, async (peer) => {
-      const pids = postgres()
-      const [cpu, pg] = [cpuSeconds(peer.pids), cpuSeconds(pids)]
+      const [cpu, pg] = [cpuSeconds(peer.pids), cpuSeconds(postgres())]
       const measured = await order<Measured>("closed", peer.target, seconds)
       if (measured.failures > 0) throw new Error(`${peer.name}: ${measured.failures} requests failed`)
-      figures.get(peer.name)!.push({ ...measured, cpu: cpuSeconds(peer.pids) - cpu, pg: cpuSeconds(pids) - pg })
+      figures.get(peer.name)!.push({ ...measured, cpu: cpuSeconds(peer.pids) - cpu, pg: cpuSeconds(postgres()) - pg })
     })
   }
   return figures

@@ -17,7 +17,7 @@ const flags: Settings = parseArgs({
   options: { port: text, data: text, speed: text }
 }).values
 /** Who is killed keeps nothing of what it compiled, and these are killed a hundred times. */
-setTimeout(flushCompileCache, 5_000)
+setTimeout(flushCompileCache, 5_000).unref()
 
 const config = Result.getOrThrow(parse({ ...fromVariables(process.env), ...flags }))
 const seen = new Set<string>()
