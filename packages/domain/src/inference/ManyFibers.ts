@@ -1,10 +1,9 @@
 /**
  * Fibers that come and go by the thousand and end with their scope. `Fiber.runIn` does the same over a `Map`, which must not be
- * where so many pass: V8 gives a `Map` or `Set` another table as its members come and go, and each table holds on to the next.
- * Once one of them is among what is old, all that passes later outlives its time with it, the members and whatever they hold,
- * until the whole heap is gone through. So the places here are those of an array.
+ * where so many pass (Places.ts).
  */
 import { Effect, Fiber, type Scope } from "effect"
+import { Places } from "./Places.ts"
 
 /** Begins an effect at once; where the scope has closed, it is interrupted. */
 export type Begin<R> = (effect: Effect.Effect<void, never, R>) => Fiber.Fiber<void>
@@ -13,13 +12,12 @@ export type Begin<R> = (effect: Effect.Effect<void, never, R>) => Fiber.Fiber<vo
 export const manyFibers = <R = never>(): Effect.Effect<Begin<R>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const fork = Effect.runForkWith(yield* Effect.context<R>())
-    const places: Array<Fiber.Fiber<void> | undefined> = []
-    const free: Array<number> = []
+    const running = new Places<Fiber.Fiber<void>>()
     let isClosed = false
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         isClosed = true
-        return Fiber.interruptAll(places.filter((fiber) => fiber !== undefined))
+        return Fiber.interruptAll(running.all())
       })
     )
     return (effect) => {
@@ -29,12 +27,8 @@ export const manyFibers = <R = never>(): Effect.Effect<Begin<R>, never, R | Scop
         fiber.interruptUnsafe()
         return fiber
       }
-      const place = free.pop() ?? places.length
-      places[place] = fiber
-      fiber.addObserver(() => {
-        places[place] = undefined
-        free.push(place)
-      })
+      const place = running.add(fiber)
+      fiber.addObserver(() => running.remove(place))
       return fiber
     }
   })

@@ -4,6 +4,7 @@
  */
 import { Access } from "@sluice/domain/access/Access"
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
+import { unless } from "@sluice/domain/inference/Unless"
 import { Context, Duration, Effect, Exit, Layer, Schedule } from "effect"
 import { inWallTime } from "../clock/WallTime.ts"
 
@@ -18,8 +19,14 @@ interface Watcher {
 export class KeyWatch extends Context.Service<
   KeyWatch,
   {
-    /** Fails once this key is valid no more; waits until then, and calls `beat` at each look meanwhile. */
-    readonly gone: (bearer: string | undefined, beat?: () => void) => Effect.Effect<never, KeyInvalid>
+    /** Fails once this key is valid no more; waits until then. */
+    readonly gone: (bearer: string | undefined) => Effect.Effect<never, KeyInvalid>
+    /** Ends the work once this key is valid no more, and calls `beat` at each look meanwhile. */
+    readonly during: <A, E, R>(
+      bearer: string | undefined,
+      work: Effect.Effect<A, E, R>,
+      beat: () => void
+    ) => Effect.Effect<A, E | KeyInvalid, R>
   }
 >()("@sluice/server/access/KeyWatch") {
   static readonly layer = Layer.effect(
@@ -44,19 +51,24 @@ export class KeyWatch extends Context.Service<
         Effect.suspend(() => Effect.forEach(watched.keys(), look, { concurrency: LOOKS_AT_ONCE, discard: true }))
       )
 
+      const watch = (bearer: string, watcher: Watcher) => {
+        const watchers = watched.get(bearer) ?? new Set()
+        watched.set(bearer, watchers.add(watcher))
+        return () => {
+          watchers.delete(watcher)
+          if (watchers.size === 0 && watched.get(bearer) === watchers) watched.delete(bearer)
+        }
+      }
+
       return KeyWatch.of({
-        gone: (bearer, beat) =>
+        gone: (bearer) =>
           bearer === undefined
             ? Effect.never
-            : Effect.callback<never, KeyInvalid>((resume) => {
-                const watcher: Watcher = { end: (error) => resume(Effect.fail(error)), beat }
-                const watchers = watched.get(bearer) ?? new Set()
-                watched.set(bearer, watchers.add(watcher))
-                return Effect.sync(() => {
-                  watchers.delete(watcher)
-                  if (watchers.size === 0 && watched.get(bearer) === watchers) watched.delete(bearer)
-                })
-              })
+            : Effect.callback<never, KeyInvalid>((resume) =>
+                Effect.sync(watch(bearer, { end: (error) => resume(Effect.fail(error)), beat: undefined }))
+              ),
+        during: (bearer, work, beat) =>
+          bearer === undefined ? work : unless(work, (end) => watch(bearer, { end, beat }))
       })
     })
   )

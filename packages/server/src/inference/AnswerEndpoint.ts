@@ -64,7 +64,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
         const wire = kind.wire(request, Math.floor(clock.currentTimeMillisUnsafe() / 1000))
         const answer = new SseAnswer(response, wire, caller.headers)
         const told = Effect.map(ask(caller, request, response, answer.emit), (whole) => answer.complete(whole))
-        return Effect.matchCauseEffect(Effect.raceFirst(told, keys.gone(bearerOf(source), answer.beat)), {
+        return Effect.matchCauseEffect(keys.during(bearerOf(source), told, answer.beat), {
           onSuccess: () => answer.sent(),
           onFailure: (cause) => (answer.begun ? brokenOff(answer, cause, caller) : Effect.failCause(cause))
         }).pipe(
