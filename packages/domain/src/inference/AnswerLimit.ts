@@ -30,14 +30,12 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
   const underWay = new Places<UnderWay>()
   let watching = false
 
-  /** Whatever begins while it sleeps is due later than what it sleeps for. */
+  /** Whatever begins while it sleeps is due later than what it sleeps for; what begins as another is ended is seen after that. */
   const watch: Effect.Effect<void> = Effect.suspend(() => {
     const now = nowMs()
+    for (const { dueMs, end } of underWay.all()) if (dueMs <= now) end(OVERDUE)
     let next = Number.POSITIVE_INFINITY
-    for (const { dueMs, end } of underWay.all()) {
-      if (dueMs > now) next = Math.min(next, dueMs)
-      else end(OVERDUE)
-    }
+    for (const { dueMs } of underWay.all()) if (dueMs > now) next = Math.min(next, dueMs)
     watching = next < Number.POSITIVE_INFINITY
     return watching ? Effect.andThen(clock.sleep(Duration.millis(next - now)), watch) : Effect.void
   })

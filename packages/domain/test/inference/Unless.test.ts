@@ -102,4 +102,16 @@ describe("The limit of an answer", () => {
       assert.deepStrictEqual(third.pollUnsafe(), overdue)
     }).pipe(Effect.provide(replica))
   )
+
+  it.effect("holds for what begins in the moment that another answer is ended", () =>
+    Effect.gen(function* () {
+      const within = yield* makeAnswerLimit
+      const again = Effect.catchTag(within(Effect.never), "UpstreamFailed", () => within(Effect.never))
+      const fiber = yield* Effect.forkChild(again)
+      yield* TestClock.adjust(ANSWER_LIMIT_MS)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(ANSWER_LIMIT_MS)
+      assert.deepStrictEqual(fiber.pollUnsafe(), Exit.fail(new UpstreamFailed({ reason: "timeout" })))
+    }).pipe(Effect.provide(replica))
+  )
 })
