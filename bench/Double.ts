@@ -2,7 +2,7 @@
  * The test double beside aimock: the same question, the same answer in as many chunks, buffered and streamed. The double
  * checks the key, counts tokens, reserves and charges in its database; aimock looks the answer up.
  */
-import { freePort } from "../test/support/ServerProcess.ts"
+import { freePort } from "@sluice/testing/servers/ServerProcess"
 import { call, type Target } from "./Load.ts"
 import { closed, type Peer, report, started } from "./Peers.ts"
 

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { join } from "node:path"
 import { nodeFlags } from "../scripts/launch.mjs"
-import { NODE } from "../test/support/ServerProcess.ts"
+import { NODE } from "@sluice/testing/servers/ServerProcess"
 import { cpuSeconds } from "./Cpu.ts"
 import type { Measured, Target } from "./Load.ts"
 

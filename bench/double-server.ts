@@ -1,5 +1,5 @@
 /** The test double as a suite starts it; models answer at once. */
-import { startSluice } from "@sluice/simulator/testing"
+import { startSluice } from "@sluice/testing"
 
 await startSluice({ port: Number(process.argv[2]) })
 

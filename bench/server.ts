@@ -4,7 +4,7 @@ import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { parse } from "@sluice/server/Config"
 import { defaultWorlds, server } from "@sluice/server/Server"
 import { instant } from "@sluice/simulator/models/ModelWorld"
-import { Shell } from "@sluice/simulator/shell/Shell"
+import { Shell } from "@sluice/machine-shell/Shell"
 import { instantWorld } from "@sluice/simulator/world/World"
 import { Effect, Layer, Result } from "effect"
 

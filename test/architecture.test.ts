@@ -3,7 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { codeRules } from "./support/CodeRules.ts"
 import { importRules } from "./support/ImportRules.ts"
-import { readSources, root, sourceOf, type Source } from "./support/Sources.ts"
+import { isSource } from "./support/Rule.ts"
+import { DOOR, readSources, root, sourceOf, type Source } from "./support/Sources.ts"
 
 const sources = readSources()
 const rules = [...importRules, ...codeRules]
@@ -42,7 +43,17 @@ const known = new Set(sources.map((source) => source.path))
 describe("dependencies", () => {
   const json = (path: string) => JSON.parse(readFileSync(root + path, "utf8"))
   const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]
-  const packages = ["domain", "api", "providers", "simulator", "server", "simulation", "cli"]
+  const packages = [
+    "domain",
+    "api",
+    "providers",
+    "machine-shell",
+    "simulator",
+    "server",
+    "simulation",
+    "testing",
+    "cli"
+  ]
   const files = ["package.json", ...packages.map((name) => `packages/${name}/package.json`)]
   const asked = files.flatMap((file) =>
     kinds.flatMap((kind) =>
@@ -70,10 +81,14 @@ describe("dependencies", () => {
   })
 
   it("are all that a package imports from outside", () => {
-    const undeclared = sources.flatMap(({ path, home, imports }) => {
-      const own = packages.includes(home) && path.includes("/src/") ? [`packages/${home}/package.json`] : files
+    const undeclared = sources.flatMap((source) => {
+      const { path, home, imports } = source
+      const isProduct = packages.includes(home) && isSource(source) && path !== DOOR
+      const own = isProduct ? [`packages/${home}/package.json`] : files
       return imports.flatMap(({ specifier, file }) => {
         if ((file !== undefined && !specifier.startsWith("@")) || specifier.startsWith("node:")) return []
+        // Suites and fixtures see every workspace.
+        if (!isProduct && specifier.startsWith("@sluice/")) return []
         const name = /^(@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[0] ?? specifier
         return asked.some((one) => one.name === name && own.includes(one.file)) ? [] : [`${path}: ${specifier}`]
       })

@@ -2,7 +2,7 @@
 import { createOpenAI } from "@ai-sdk/openai"
 import { APICallError, generateSpeech, generateText, streamText, transcribe } from "ai"
 import { expect } from "vitest"
-import { framesOf } from "../../packages/server/test/inference/support/Sounds.ts"
+import { framesOf } from "@sluice/testing/fixtures/Sounds"
 import { aiChats, aiMedia } from "./AiSdk.ts"
 import { MODEL } from "./support/Host.ts"
 import { failure, RIVERS, SPOKEN, type Suite, type Who } from "./support/Suite.ts"

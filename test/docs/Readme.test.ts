@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { usd } from "../../packages/cli/src/terminal/Amounts.ts"
-import { freePort, NODE, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { freePort, NODE, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const root = join(import.meta.dirname, "..", "..")
 const readme = readFileSync(join(root, "README.md"), "utf8")

@@ -3,8 +3,8 @@ import { execFile } from "node:child_process"
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { FAULTS } from "@sluice/simulator/testing"
-import { NODE, temporaryDirectory } from "../support/ServerProcess.ts"
+import { FAULTS } from "@sluice/testing"
+import { NODE, temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 
 const root = join(import.meta.dirname, "..", "..")
 const page = readFileSync(join(root, "docs", "testing.md"), "utf8")

@@ -5,7 +5,7 @@
 import { expect, layer } from "@effect/vitest"
 import { openApiDocument } from "@sluice/api/OpenApiDocument"
 import { Effect } from "effect"
-import { TestServer, testServer } from "../../packages/server/test/http/support/TestServer.ts"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 import { type Chance, chanceOf } from "./Chance.ts"
 import { misfit, type Schemas } from "./JsonSchema.ts"
 import { type FuzzRequest, type Known, operationsOf, requestOf } from "./Requests.ts"

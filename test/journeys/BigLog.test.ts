@@ -3,7 +3,7 @@
  * nothing (decisions: Jobs, logs). The real server, the real HTTP stream.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const LINES = 13_000
 const LIMIT = 10_485_760

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { nodeFlags } from "../../scripts/launch.mjs"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 /** The bridges that V8 compiled in a server that started, ran a job's shell and counted tokens. */
 const bridges = async (flags: ReadonlyArray<string>): Promise<number> => {

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { APIError, type OpenAI } from "openai"
-import { chatEntry, type Gateways, startGateways } from "../support/Gateways.ts"
-import { type ServerProcess, TEST_KEY } from "../support/ServerProcess.ts"
+import { chatEntry, type Gateways, startGateways } from "@sluice/testing/servers/Gateways"
+import { type ServerProcess, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 let gateways: Gateways
 beforeAll(async () => {

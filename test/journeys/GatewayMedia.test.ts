@@ -1,8 +1,8 @@
 /** Everything beside chat through a gateway in front of a gateway: the same bytes, the same words, the same price. */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { toFile } from "openai"
-import { type Gateways, startGateways } from "../support/Gateways.ts"
-import type { ServerProcess } from "../support/ServerProcess.ts"
+import { type Gateways, startGateways } from "@sluice/testing/servers/Gateways"
+import type { ServerProcess } from "@sluice/testing/servers/ServerProcess"
 
 let gateways: Gateways
 beforeAll(async () => {

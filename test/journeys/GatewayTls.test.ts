@@ -10,7 +10,7 @@ import { type AddressInfo, connect } from "node:net"
 import { join } from "node:path"
 import { createServer, type Server } from "node:tls"
 import { APIError } from "openai"
-import { chatEntry, type Gateways, startGateways } from "../support/Gateways.ts"
+import { chatEntry, type Gateways, startGateways } from "@sluice/testing/servers/Gateways"
 
 const certificates = join(import.meta.dirname, "..", "support", "certificates")
 

@@ -9,8 +9,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import OpenAI, { APIError } from "openai"
-import { chatEntry } from "../support/Gateways.ts"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { chatEntry } from "@sluice/testing/servers/Gateways"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const directory = temporaryDirectory()
 const PNG = Buffer.from("89504e470d0a1a0a", "hex")

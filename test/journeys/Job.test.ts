@@ -11,9 +11,9 @@ import { PgClient } from "@effect/sql-pg"
 import { defaultWorld } from "@sluice/simulator/world/World"
 import { Clock, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../support/Databases.ts"
-import { auditBooks, makeTenant } from "../support/Tenants.ts"
-import { playUntil, virtualFleet } from "../support/VirtualFleet.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
+import { playUntil, virtualFleet } from "@sluice/testing/fixtures/VirtualFleet"
 
 const T0 = Date.UTC(2027, 2, 15, 12)
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
 /** A log that is followed and an answer that streams end with their key (decisions: a key fails on every replica within 1 s). */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const directory = temporaryDirectory()
 let server: ServerProcess

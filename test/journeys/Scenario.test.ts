@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const chat = { kind: "chat", context_length: 1_000, max_output_tokens: 50 }
 const gpu = { memory_gb: 80, max_gpu_count: 1, price_per_gpu_hour: 36, capacity: { moon: 1 } }

@@ -1,7 +1,7 @@
 /** SIGTERM: what the drain does not wait for is told to come back (decisions: SIGTERM, error codes). */
 import { connect } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const directory = temporaryDirectory()
 let server: ServerProcess

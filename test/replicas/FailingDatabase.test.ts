@@ -8,8 +8,8 @@ import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { connect, createServer, type Server, type Socket } from "node:net"
 import { assert, it } from "vitest"
-import { describeOnPostgres, freshDatabase } from "../support/Postgres.ts"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
+import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 /** Between a server and its database; what is frozen stays open and says nothing. */
 class Middle {

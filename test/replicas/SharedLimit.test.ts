@@ -3,10 +3,10 @@
  * return. Each part takes a key of its own, so that no window of an earlier one matters.
  */
 import { assert, it } from "vitest"
-import { describeOnPostgres } from "../support/Postgres.ts"
-import { describeOnRedis, RedisProcess } from "../support/Redis.ts"
-import type { ServerProcess } from "../support/ServerProcess.ts"
-import { until, withTwo } from "../support/TwoServers.ts"
+import { describeOnPostgres } from "@sluice/testing/engines/Postgres"
+import { describeOnRedis, RedisProcess } from "@sluice/testing/engines/Redis"
+import type { ServerProcess } from "@sluice/testing/servers/ServerProcess"
+import { until, withTwo } from "@sluice/testing/servers/TwoServers"
 
 const PASSWORD = "hunter2-hunter2"
 

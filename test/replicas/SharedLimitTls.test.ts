@@ -1,9 +1,9 @@
 /** A Redis behind TLS: trusted where its certificate is that of the operator's authority, else the limit holds per replica. */
 import { assert, it } from "vitest"
 import { join } from "node:path"
-import { describeOnRedis, RedisProcess } from "../support/Redis.ts"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../support/ServerProcess.ts"
-import { until } from "../support/TwoServers.ts"
+import { describeOnRedis, RedisProcess } from "@sluice/testing/engines/Redis"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
+import { until } from "@sluice/testing/servers/TwoServers"
 
 const certificates = join(import.meta.dirname, "..", "support", "certificates")
 

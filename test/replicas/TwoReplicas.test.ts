@@ -1,7 +1,7 @@
 /** Two server processes on one PostgreSQL: one balance, and jobs that go on when the replica that took them is killed. */
 import { assert, it } from "vitest"
-import { describeOnPostgres } from "../support/Postgres.ts"
-import { until, withTwo } from "../support/TwoServers.ts"
+import { describeOnPostgres } from "@sluice/testing/engines/Postgres"
+import { until, withTwo } from "@sluice/testing/servers/TwoServers"
 
 const suite = () => {
   it("admit exactly 3 of 200 parallel submissions where the balance covers 3", { timeout: 120_000 }, () =>

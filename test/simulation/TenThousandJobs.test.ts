@@ -5,9 +5,9 @@ import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { instantWorld, type World } from "@sluice/simulator/world/World"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { onPglite } from "../support/Databases.ts"
-import { auditBooks, makeTenant } from "../support/Tenants.ts"
-import { playUntil, virtualFleet } from "../support/VirtualFleet.ts"
+import { onPglite } from "@sluice/testing/engines/Databases"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
+import { playUntil, virtualFleet } from "@sluice/testing/fixtures/VirtualFleet"
 
 const JOBS = Number(process.env["SLUICE_TEST_JOBS"] ?? 10_000)
 const HOUR = 3_600_000

@@ -12,7 +12,9 @@ export interface Rule {
   readonly breaks: readonly [path: string, text: string]
 }
 
-export const isSource = ({ path }: Source) => /^packages\/[a-z]+\/src\//.test(path)
+/** Product code. Of `packages/testing` only the public test double is; its fixtures serve the suites of this checkout. */
+export const isSource = ({ path }: Source) =>
+  /^packages\/(?!testing\/)[a-z-]+\/src\/|^packages\/testing\/src\/double\//.test(path)
 
 export const fileName = ({ path }: Source) => path.slice(path.lastIndexOf("/") + 1)
 

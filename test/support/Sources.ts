@@ -58,13 +58,17 @@ const importsOf = (path: string, code: string): ReadonlyArray<Import> => {
   ]
 }
 
-/** The way in for other people's suites: the one export of a package that is not named like its file. */
+/** The two exports that are not named like their file: the test double, and its former address. */
 export const DOOR = "packages/simulator/src/Testing.ts"
+const NAMED: Readonly<Record<string, string>> = {
+  "@sluice/testing": "packages/testing/src/Testing.ts",
+  "@sluice/simulator/testing": DOOR
+}
 
 const fileOf = (path: string, specifier: string): string | undefined => {
   if (specifier.startsWith(".")) return posix.join(posix.dirname(path), specifier)
-  if (specifier === "@sluice/simulator/testing") return DOOR
-  const own = /^@sluice\/([a-z]+)\/(.+)$/.exec(specifier)
+  if (NAMED[specifier] !== undefined) return NAMED[specifier]
+  const own = /^@sluice\/([a-z-]+)\/(.+)$/.exec(specifier)
   return own === null ? undefined : `packages/${own[1]}/src/${own[2]}.ts`
 }
 

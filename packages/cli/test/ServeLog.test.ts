@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
-import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "../../../test/support/ServerProcess.ts"
+import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 const directory = temporaryDirectory()
 afterAll(directory.remove)

@@ -1,6 +1,5 @@
 /**
- * The way in for other people's suites: `import { startSluice } from "@sluice/simulator/testing"` (docs/testing.md).
- * A door to what stands above this package; nothing in it comes in by this door.
+ * The former address of the test double. Import `@sluice/testing` instead: this re-export goes with release 0.2.
  */
 export {
   type FaultName,
@@ -10,4 +9,4 @@ export {
   type Sluice,
   type SluiceOptions,
   startSluice
-} from "@sluice/simulation/double/Double"
+} from "@sluice/testing"

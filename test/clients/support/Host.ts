@@ -11,7 +11,7 @@ import { defaultWorlds, server } from "@sluice/server/Server"
 import { instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer, Logger, ManagedRuntime, Redacted, Result } from "effect"
 import * as HttpServer from "effect/http/HttpServer"
-import { temporaryDirectory } from "../../support/ServerProcess.ts"
+import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { Customer } from "./Customer.ts"
 
 /** Chats. */

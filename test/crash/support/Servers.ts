@@ -1,6 +1,6 @@
 /** Servers of a test file, each on a port of its own; none outlives the file. */
 import { afterAll } from "vitest"
-import { freePort, type ServerOptions, ServerProcess, TEST_KEY } from "../../support/ServerProcess.ts"
+import { freePort, type ServerOptions, ServerProcess, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
 
 /** Gives what makes a server over a data directory, and a database where one is named; it is not started. */
 export const servers = (options: Pick<ServerOptions, "speed" | "main">) => {

@@ -3,8 +3,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert } from "vitest"
-import type { ServerProcess } from "../../support/ServerProcess.ts"
-import { auditBooks } from "../../support/Tenants.ts"
+import type { ServerProcess } from "@sluice/testing/servers/ServerProcess"
+import { auditBooks } from "@sluice/testing/fixtures/Tenants"
 
 export interface Expected {
   readonly id: string

@@ -15,7 +15,7 @@ import { createHash } from "node:crypto"
 import { Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const hashing = Layer.succeed(KeyHash, { hash: (key) => createHash("sha256").update(key).digest("hex") })
 const base = Layer.mergeAll(NodeCrypto.layer, hashing)

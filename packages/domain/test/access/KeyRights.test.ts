@@ -11,7 +11,7 @@ import { createHash } from "node:crypto"
 import { Crypto, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const hashing = Layer.succeed(KeyHash, { hash: (key) => createHash("sha256").update(key).digest("hex") })
 const TestLayer = Layer.mergeAll(ApiKeys.layer.pipe(Layer.provideMerge(Access.layer)), Workspaces.layer).pipe(

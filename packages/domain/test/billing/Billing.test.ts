@@ -9,8 +9,8 @@ import { Replica } from "@sluice/domain/database/Replica"
 import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft } from "./support/Work.ts"
 
 const T0 = Date.UTC(2027, 2, 15, 12)

@@ -12,8 +12,8 @@ import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft } from "./support/Work.ts"
 
 const MONTH = Date.UTC(2027, 2, 1)

@@ -10,8 +10,8 @@ import { JobStore } from "@sluice/domain/jobs/JobStore"
 import type { ClaimedMachine } from "@sluice/domain/machines/MachineRow"
 import { MachineStore } from "@sluice/domain/machines/MachineStore"
 import { Clock, Effect, Layer, Random } from "effect"
-import { onPostgres } from "../../../../test/support/Databases.ts"
-import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { onPostgres } from "@sluice/testing/engines/Databases"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(JobStore.layer, JobAdmissionStore.layer, MachineStore.layer, BudgetStore.layer).pipe(

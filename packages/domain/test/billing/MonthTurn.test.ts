@@ -16,8 +16,8 @@ import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { Crypto, Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft, meterRow } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(MeteringStore.layer, VideoStore.layer, Environments.layer, BudgetStore.layer).pipe(

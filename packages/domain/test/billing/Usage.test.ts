@@ -7,8 +7,8 @@ import { Billing, type UsageBy, type UsageGroup } from "@sluice/domain/billing/B
 import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
 import { Crypto, Effect, Layer } from "effect"
 import fc from "fast-check"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
 
 const TestLayer = Billing.layer.pipe(Layer.provideMerge(LedgerStore.layer), Layer.provideMerge(NodeServices.layer))
 

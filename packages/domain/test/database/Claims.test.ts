@@ -10,8 +10,8 @@ import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { MachineStore } from "@sluice/domain/machines/MachineStore"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft } from "../billing/support/Work.ts"
 
 const T0 = Date.UTC(2027, 2, 15)

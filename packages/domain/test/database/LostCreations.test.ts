@@ -10,9 +10,9 @@ import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { VolumeStore } from "@sluice/domain/storage/VolumeStore"
 import { Crypto, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { losing } from "../../../../test/support/LostAnswers.ts"
-import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { losing } from "@sluice/testing/engines/LostAnswers"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { draft } from "../jobs/support/Drafts.ts"
 
 const losses = { left: 0, of: /insert into (jobs|videos|volumes|api_keys)\b/ }

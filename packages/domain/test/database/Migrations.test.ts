@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { it as plain } from "vitest"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const directory = join(import.meta.dirname, "../../src/database/migrations")
 

@@ -6,7 +6,7 @@ import { Replica } from "@sluice/domain/database/Replica"
 import { Signals } from "@sluice/domain/database/Signals"
 import { Wakeups } from "@sluice/domain/database/Wakeups"
 import { Context, Deferred, Effect, Layer } from "effect"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const replica = Wakeups.layer.pipe(
   Layer.provideMerge(Signals.layer),

@@ -5,7 +5,7 @@ import { Environments } from "@sluice/domain/environments/Environments"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const W = "01890a5d-ac96-774b-bcce-b302099a8057"
 const E = "01890a5d-ac96-774b-bcce-b302099a8058"

@@ -13,7 +13,7 @@ import { IdempotencyStore } from "@sluice/domain/idempotency/IdempotencyStore"
 import { Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 /** Not secret at all, but it notices what is opened as something else. */
 const seal = Layer.succeed(Seal, {

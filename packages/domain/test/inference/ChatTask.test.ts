@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/Chat"
 import { fit } from "@sluice/domain/inference/ChatTask"
 import { Effect, Result } from "effect"
-import { modelAt } from "./support/Models.ts"
+import { modelAt } from "@sluice/testing/fixtures/Models"
 
 it.effect("a prompt may fill the context but for one token", () =>
   Effect.gen(function* () {

@@ -7,8 +7,8 @@ import { HoldSweep } from "@sluice/domain/inference/HoldSweep"
 import { HOLD_EXPIRES_MS, Metering, type Reservation } from "@sluice/domain/inference/Metering"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { idOf, money, moneyAtRest, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { idOf, money, moneyAtRest, openWorkspace, replica, setBudget } from "@sluice/testing/fixtures/Workspace"
 
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 

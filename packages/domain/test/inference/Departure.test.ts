@@ -10,9 +10,9 @@ import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
 import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Deferred, Effect, Exit, Fiber, Layer, Result, Stream } from "effect"
-import { saying } from "../../../../test/support/Answers.ts"
-import { modelAt } from "./support/Models.ts"
-import { idOf, replica } from "./support/Workspace.ts"
+import { saying } from "@sluice/testing/fixtures/Answers"
+import { modelAt } from "@sluice/testing/fixtures/Models"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
 
 const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }] }))
 const characters = Tokens.by((text) => text.length)

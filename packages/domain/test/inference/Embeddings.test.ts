@@ -7,7 +7,7 @@ import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
 import { type EmbeddingModel, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer, Result } from "effect"
-import { idOf, replica } from "./support/Workspace.ts"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
 
 const model: EmbeddingModel = {
   id: "m",

@@ -8,8 +8,8 @@ import { MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { idOf, money, openWorkspace, replica } from "./support/Workspace.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { idOf, money, openWorkspace, replica } from "@sluice/testing/fixtures/Workspace"
 
 /** How a flush goes wrong: the statement is not run, its answer is lost, or it lost against another one. */
 const KINDS = ["away", "unheard", "beaten"] as const

@@ -7,9 +7,9 @@ import { type MeterRow, MeteringStore } from "@sluice/domain/inference/MeteringS
 import type { Principal } from "@sluice/domain/access/Principal"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase, onPostgres } from "@sluice/testing/engines/Databases"
 import { meterRow } from "../billing/support/Work.ts"
-import { idOf, money, openWorkspace } from "./support/Workspace.ts"
+import { idOf, money, openWorkspace } from "@sluice/testing/fixtures/Workspace"
 
 const stores = Layer.merge(MeteringStore.layer, HoldSweepStore.layer)
 

@@ -8,9 +8,9 @@ import { type ChatEvent, ModelProvider, UpstreamFailed } from "@sluice/domain/in
 import { countSliced, fitByHalves, fitSliced, SLICE_LENGTH, Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Exit, Fiber, Layer, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { modelAt } from "./support/Models.ts"
-import { idOf, replica } from "./support/Workspace.ts"
-import { saying } from "../../../../test/support/Answers.ts"
+import { modelAt } from "@sluice/testing/fixtures/Models"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
+import { saying } from "@sluice/testing/fixtures/Answers"
 
 const model = modelAt(1_000_000n, 3_000_000n)
 const requestOf = (body: object) => {

@@ -9,7 +9,7 @@ import { Metering } from "@sluice/domain/inference/Metering"
 import { type Model, ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
-import { idOf, replica } from "./support/Workspace.ts"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
 
 const model: Model = {
   id: "m",

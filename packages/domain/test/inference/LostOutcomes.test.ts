@@ -6,8 +6,8 @@ import { MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
-import { idOf, money, openWorkspace, replica } from "./support/Workspace.ts"
+import { onEveryDatabase, onPostgres } from "@sluice/testing/engines/Databases"
+import { idOf, money, openWorkspace, replica } from "@sluice/testing/fixtures/Workspace"
 
 /** What flushes are answered instead of their outcome, one after the other; whether one was, and whether one is under way. */
 const wire = { instead: new Array<SqlError.SqlError>(), lost: false, busy: false }

@@ -7,8 +7,8 @@ import { HOLD_EXPIRES_MS, Metering } from "@sluice/domain/inference/Metering"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { idOf, money, openWorkspace, replica, setBudget } from "./support/Workspace.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { idOf, money, openWorkspace, replica, setBudget } from "@sluice/testing/fixtures/Workspace"
 
 const layer = Layer.merge(Metering.layer, HoldSweep.layer).pipe(Layer.provide(Layer.merge(replica, NodeCrypto.layer)))
 

@@ -7,8 +7,8 @@ import { reserveRow } from "@sluice/domain/inference/MeterRows"
 import { type MeterRow, MeteringStore } from "@sluice/domain/inference/MeteringStore"
 import { Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
-import { idOf, money, openWorkspace, replica as replicaLayer, setBudget } from "./support/Workspace.ts"
+import { onEveryDatabase, onPostgres } from "@sluice/testing/engines/Databases"
+import { idOf, money, openWorkspace, replica as replicaLayer, setBudget } from "@sluice/testing/fixtures/Workspace"
 
 const step = Schema.Struct({
   kind: Schema.Literals(["reserve", "settle", "settleFromBlock"]),

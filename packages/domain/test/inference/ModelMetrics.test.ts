@@ -12,8 +12,8 @@ import { makeWholeAnswer } from "@sluice/domain/inference/WholeAnswer"
 import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { modelAt } from "./support/Models.ts"
-import { idOf, replica } from "./support/Workspace.ts"
+import { modelAt } from "@sluice/testing/fixtures/Models"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
 
 const model = modelAt(1n, 1n)
 const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }] }))

@@ -7,7 +7,7 @@ import { decodeResponse, inBody } from "@sluice/domain/inference/ResponseRequest
 import { QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
 import { Effect, Result, Schema } from "effect"
 import fc from "fast-check"
-import { functionNames, type Turn, turns } from "./support/Conversations.ts"
+import { functionNames, type Turn, turns } from "@sluice/testing/fixtures/Conversations"
 
 const good = { model: "m", input: "hi" }
 const refusal = (body: unknown) => {

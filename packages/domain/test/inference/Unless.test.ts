@@ -5,7 +5,7 @@ import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
 import { type End, unless } from "@sluice/domain/inference/Unless"
 import { Context, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { replica } from "./support/Workspace.ts"
+import { replica } from "@sluice/testing/fixtures/Workspace"
 
 /** A watch that a test holds in its hand. */
 const held = () => {

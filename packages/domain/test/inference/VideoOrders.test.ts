@@ -6,10 +6,10 @@ import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { Crypto, Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { losing } from "../../../../test/support/LostAnswers.ts"
-import { failed, REQUEST, script, services, setUp, stranger } from "./support/Films.ts"
-import { money, setBudget } from "./support/Workspace.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { losing } from "@sluice/testing/engines/LostAnswers"
+import { failed, REQUEST, script, services, setUp, stranger } from "@sluice/testing/fixtures/Films"
+import { money, setBudget } from "@sluice/testing/fixtures/Workspace"
 
 const losses = { left: 0, of: /insert into videos/ }
 

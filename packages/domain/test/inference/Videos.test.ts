@@ -3,9 +3,9 @@ import { expect } from "@effect/vitest"
 import { VideoStore } from "@sluice/domain/inference/VideoStore"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { counted, failed, REQUEST, script, services, setUp } from "./support/Films.ts"
-import { money, setBudget } from "./support/Workspace.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { counted, failed, REQUEST, script, services, setUp } from "@sluice/testing/fixtures/Films"
+import { money, setBudget } from "@sluice/testing/fixtures/Workspace"
 
 onEveryDatabase("Videos", (it) => {
   it.layer(services)("over a provider that fails", (it) => {

@@ -9,7 +9,7 @@ import { CreditBlock, type Share } from "../../src/inference/CreditBlock.ts"
 import { Metering, type Settlement } from "../../src/inference/Metering.ts"
 import { UpstreamFailed } from "../../src/inference/ModelProvider.ts"
 import { makeWholeAnswer, type Order } from "../../src/inference/WholeAnswer.ts"
-import { idOf, replica } from "./support/Workspace.ts"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
 
 const order: Order = {
   principal: idOf.principal(1),

@@ -10,8 +10,8 @@ import * as MachineRow from "@sluice/domain/machines/MachineRow"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { Crypto, Effect, Exit, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { draft } from "./support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15)

@@ -11,8 +11,8 @@ import { JobReconciler } from "@sluice/domain/jobs/JobReconciler"
 import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft } from "../billing/support/Work.ts"
 
 const T0 = Date.UTC(2027, 2, 15)

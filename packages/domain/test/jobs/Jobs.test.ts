@@ -16,10 +16,10 @@ import {
 } from "@sluice/domain/machines/MachineProvider"
 import { Context, Crypto, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { losing } from "../../../../test/support/LostAnswers.ts"
-import { makeTenant } from "../../../../test/support/Tenants.ts"
-import { tick } from "../../../../test/support/Tick.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { losing } from "@sluice/testing/engines/LostAnswers"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
+import { tick } from "@sluice/testing/fixtures/Tick"
 
 const T0 = Date.UTC(2027, 2, 15)
 const PRICE = 2_000_000_000n

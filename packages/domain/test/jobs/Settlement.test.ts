@@ -13,8 +13,8 @@ import { JobStore } from "@sluice/domain/jobs/JobStore"
 import { Clock, type Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { auditBooks, makeTenant } from "../../../../test/support/Tenants.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
 import { jobDraft } from "../billing/support/Work.ts"
 
 const TestLayer = JobReconciler.layer.pipe(

@@ -10,7 +10,7 @@ import { MachineSweep } from "@sluice/domain/machines/MachineSweep"
 import { OutputStore } from "@sluice/domain/machines/OutputStore"
 import { Effect, Layer, Logger } from "effect"
 import fc from "fast-check"
-import { replica } from "../inference/support/Workspace.ts"
+import { replica } from "@sluice/testing/fixtures/Workspace"
 
 const STATES: ReadonlyArray<MachineState> = [
   { _tag: "Absent" },

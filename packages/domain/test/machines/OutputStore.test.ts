@@ -4,7 +4,7 @@ import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase, onPostgres } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase, onPostgres } from "@sluice/testing/engines/Databases"
 import { Replica } from "../../src/database/Replica.ts"
 import { MAX_CHUNK_BYTES, OutputStore } from "../../src/machines/OutputStore.ts"
 

@@ -14,8 +14,8 @@ import { Clock, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { claimed } from "../idempotency/support/Attempts.ts"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { openWorkspace, replica } from "../inference/support/Workspace.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { openWorkspace, replica } from "@sluice/testing/fixtures/Workspace"
 
 const id = (n: number) => `01890a5d-ac96-774b-bcce-${n.toString(16).padStart(12, "0")}`
 const MINUTE = 60_000

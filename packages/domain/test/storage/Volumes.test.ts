@@ -9,7 +9,7 @@ import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { claimed } from "../idempotency/support/Attempts.ts"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const id = (last: number) => `01890a5d-ac96-774b-bcce-b302099a80${50 + last}`
 const W = id(0)

@@ -3,8 +3,16 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Logger } from "effect"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
-import { delta, events, greets, recordedServer, says, type Script, streams } from "./support/RecordedServer.ts"
-import { ask, chatEntry, question, until, wordsOf, world } from "./support/World.ts"
+import {
+  delta,
+  events,
+  greets,
+  recordedServer,
+  says,
+  type Script,
+  streams
+} from "@sluice/testing/upstreams/RecordedServer"
+import { ask, chatEntry, question, until, wordsOf, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const begun = events(delta({ role: "assistant", content: "Hello" }))
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { asked } from "./support/Asked.ts"
-import { delta, events, says, streams } from "./support/RecordedServer.ts"
+import { delta, events, says, streams } from "@sluice/testing/upstreams/RecordedServer"
 
 const tools = { tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }] }
 const streamed = (text: string, more: object = {}) => asked((_, response) => streams(response, text), more)

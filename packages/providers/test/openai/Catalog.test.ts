@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { chatEntry } from "./support/World.ts"
+import { chatEntry } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const SECRET = "sk-4f9a1b7c2d8e3f60"
 const keys: Keys = new Map([

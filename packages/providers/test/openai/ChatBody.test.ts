@@ -1,7 +1,7 @@
 /** What an upstream is sent of a question: all that it must see, and nothing that it need not know. */
 import { describe, expect, it } from "@effect/vitest"
 import { chatBody } from "@sluice/providers/openai/ChatBody"
-import { question } from "./support/World.ts"
+import { question } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const plain = { model: "org/model", maxTokensField: "max_tokens" as const, omit: new Set<never>() }
 const sent = (more: object = {}, dialect: Partial<Parameters<typeof chatBody>[1]> = {}) =>

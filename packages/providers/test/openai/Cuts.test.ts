@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { delta, events, hello, recordedServer, streams } from "./support/RecordedServer.ts"
-import { ask, chatEntry, endsOf, until, wordsOf, world } from "./support/World.ts"
+import { delta, events, hello, recordedServer, streams } from "@sluice/testing/upstreams/RecordedServer"
+import { ask, chatEntry, endsOf, until, wordsOf, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const text = events(
   delta({ role: "assistant", content: "" }),

@@ -1,8 +1,8 @@
 /** Servers that turn the service away, for a wrong key, no credit or a name that they don't know. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
-import { recordedServer, says } from "./support/RecordedServer.ts"
-import { ask, chatEntry, world } from "./support/World.ts"
+import { recordedServer, says } from "@sluice/testing/upstreams/RecordedServer"
+import { ask, chatEntry, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 /** A model over servers that answer so, asked one after the other. */
 const over = (statuses: ReadonlyArray<number>) =>

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { vectorsOf } from "@sluice/providers/openai/EmbeddingCall"
 import { Effect, Fiber } from "effect"
 import fc from "fast-check"
-import { over, reasonOf } from "./support/Kinds.ts"
-import { says } from "./support/RecordedServer.ts"
+import { over, reasonOf } from "@sluice/testing/upstreams/Kinds"
+import { says } from "@sluice/testing/upstreams/RecordedServer"
 
 describe("embeddings", () => {
   const base64 = (numbers: ReadonlyArray<number>) => Buffer.from(new Float32Array(numbers).buffer).toString("base64")

@@ -1,9 +1,9 @@
 /** How servers say that an answer ended: in words of their own, also where it broke off with status 200. */
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { delta, events, greets, says, type Script, streams } from "./support/RecordedServer.ts"
+import { delta, events, greets, says, type Script, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { over } from "./support/Servers.ts"
-import { endsOf, wordsOf } from "./support/World.ts"
+import { endsOf, wordsOf } from "@sluice/testing/upstreams/UpstreamWorld"
 
 /** An answer that ends as said, streamed and whole. */
 const ends =

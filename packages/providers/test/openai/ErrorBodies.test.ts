@@ -2,10 +2,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MOST_FAILURES } from "@sluice/providers/openai/Breaker"
-import { events, greets, says, type Script, streams } from "./support/RecordedServer.ts"
+import { events, greets, says, type Script, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { over } from "./support/Servers.ts"
-import { over as kindsOver, reasonOf } from "./support/Kinds.ts"
-import { until, wordsOf } from "./support/World.ts"
+import { over as kindsOver, reasonOf } from "@sluice/testing/upstreams/Kinds"
+import { until, wordsOf } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const answers =
   (status: number, body: unknown): Script =>

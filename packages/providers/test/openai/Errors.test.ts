@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MOST_FAILURES } from "@sluice/providers/openai/Breaker"
-import { delta, events, greets, type Script, streams } from "./support/RecordedServer.ts"
+import { delta, events, greets, type Script, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { fails, over } from "./support/Servers.ts"
-import { wordsOf } from "./support/World.ts"
+import { wordsOf } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const times = Array.from({ length: MOST_FAILURES + 1 })
 const says =

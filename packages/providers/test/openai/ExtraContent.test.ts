@@ -6,9 +6,9 @@ import { Metering } from "@sluice/domain/inference/Metering"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer } from "effect"
-import { idOf, replica } from "../../../domain/test/inference/support/Workspace.ts"
-import { delta, events, recordedServer, says, streams } from "./support/RecordedServer.ts"
-import { chatEntry, question, world } from "./support/World.ts"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
+import { delta, events, recordedServer, says, streams } from "@sluice/testing/upstreams/RecordedServer"
+import { chatEntry, question, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const signed = { google: { thought_signature: "CiQB0eLkSIG+/=", parts: [1, null, { a: "ü" }] } }
 const tools = [{ type: "function", function: { name: "f" } }]

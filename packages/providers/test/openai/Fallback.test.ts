@@ -2,9 +2,18 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import { createServer } from "node:net"
-import { delta, events, greets, hello, recordedServer, says, type Script, streams } from "./support/RecordedServer.ts"
+import {
+  delta,
+  events,
+  greets,
+  hello,
+  recordedServer,
+  says,
+  type Script,
+  streams
+} from "@sluice/testing/upstreams/RecordedServer"
 import { fails, inOrder, over } from "./support/Servers.ts"
-import { ask, chatEntry, question, wordsOf, world } from "./support/World.ts"
+import { ask, chatEntry, question, wordsOf, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 describe("fallback", () => {
   it.live("goes to the next server where the first can't answer", () =>

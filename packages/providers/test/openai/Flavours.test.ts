@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { asked } from "./support/Asked.ts"
-import { delta, events, greets, hello, helloWhole, says, streams } from "./support/RecordedServer.ts"
+import { delta, events, greets, hello, helloWhole, says, streams } from "@sluice/testing/upstreams/RecordedServer"
 
 const streamed = (text: string, more: object = {}, end = true) =>
   asked((_, response) => streams(response, text, end), more)

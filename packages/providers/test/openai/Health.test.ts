@@ -1,9 +1,9 @@
 /** Several servers behind one model: who is left alone for a while, and what callers are told where all are. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { greets, type Script } from "./support/RecordedServer.ts"
+import { greets, type Script } from "@sluice/testing/upstreams/RecordedServer"
 import { fails, over } from "./support/Servers.ts"
-import { until } from "./support/World.ts"
+import { until } from "@sluice/testing/upstreams/UpstreamWorld"
 
 it.live("a server that fails again and again is left alone, and asked again after a while", () =>
   Effect.gen(function* () {

@@ -4,9 +4,9 @@ import type { SpeechFormat } from "@sluice/domain/inference/MediaProvider"
 import { transcriptOf } from "@sluice/providers/openai/TranscriptionCall"
 import { Effect, Logger } from "effect"
 import fc from "fast-check"
-import { kinds, over, reasonOf } from "./support/Kinds.ts"
-import { recordedServer, says, type Seen } from "./support/RecordedServer.ts"
-import { world } from "./support/World.ts"
+import { kinds, over, reasonOf } from "@sluice/testing/upstreams/Kinds"
+import { recordedServer, says, type Seen } from "@sluice/testing/upstreams/RecordedServer"
+import { world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const form = ({ body, headers }: Seen) =>
   Effect.promise(() =>

@@ -1,9 +1,17 @@
 /** The tokens of an answer as servers tell them: where they were asked for, and those of its words alone. */
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { delta, events, greets, recordedServer, says, type Script, streams } from "./support/RecordedServer.ts"
+import {
+  delta,
+  events,
+  greets,
+  recordedServer,
+  says,
+  type Script,
+  streams
+} from "@sluice/testing/upstreams/RecordedServer"
 import { over } from "./support/Servers.ts"
-import { ask, chatEntry, question, wordsOf, world } from "./support/World.ts"
+import { ask, chatEntry, question, wordsOf, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 it.live("the bytes of a token are those that the server tells, where they are bytes", () =>
   Effect.gen(function* () {

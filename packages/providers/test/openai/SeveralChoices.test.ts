@@ -6,10 +6,10 @@ import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer, Logger, Random } from "effect"
-import { idOf, replica } from "../../../domain/test/inference/support/Workspace.ts"
-import { events, recordedServer, says, streams } from "./support/RecordedServer.ts"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
+import { events, recordedServer, says, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { inOrder } from "./support/Servers.ts"
-import { ask, chatEntry, question, type World, world } from "./support/World.ts"
+import { ask, chatEntry, question, type World, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const usage = (completion: number) => ({
   completion_tokens: completion,

@@ -6,10 +6,10 @@ import { Metering } from "@sluice/domain/inference/Metering"
 import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { Tokens } from "@sluice/domain/inference/Tokens"
 import { Effect, Layer, Logger, Random } from "effect"
-import { idOf, replica } from "../../../domain/test/inference/support/Workspace.ts"
-import { delta, events, recordedServer, type Script, streams } from "./support/RecordedServer.ts"
+import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
+import { delta, events, recordedServer, type Script, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { fails, inOrder, over } from "./support/Servers.ts"
-import { chatEntry, question, world } from "./support/World.ts"
+import { chatEntry, question, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const says =
   (...chunks: ReadonlyArray<unknown>): Script =>

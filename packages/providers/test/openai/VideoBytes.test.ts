@@ -4,9 +4,9 @@ import { MOST_FAILURES } from "@sluice/providers/openai/Breaker"
 import { within } from "@sluice/providers/openai/VideoBytes"
 import { Effect, Stream } from "effect"
 import fc from "fast-check"
-import { says, type Script } from "./support/RecordedServer.ts"
+import { says, type Script } from "@sluice/testing/upstreams/RecordedServer"
 import { FILM, over, studio, task, told } from "./support/Studio.ts"
-import { until } from "./support/World.ts"
+import { until } from "@sluice/testing/upstreams/UpstreamWorld"
 
 describe("the bytes of a film", () => {
   it.live("is read whole or in parts, also from a server that gives no parts", () =>

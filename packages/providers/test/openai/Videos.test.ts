@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { progressOf } from "@sluice/providers/openai/VideoCall"
 import { Effect } from "effect"
-import { says, type Script } from "./support/RecordedServer.ts"
+import { says, type Script } from "@sluice/testing/upstreams/RecordedServer"
 import { over, studio, task, told } from "./support/Studio.ts"
 
 describe("a film", () => {

@@ -1,11 +1,11 @@
 /** The ports of the simulated world, struck by the faults of a scenario. Each strike is a line of the log. */
 import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
-import { chance } from "@sluice/simulator/Chance"
+import { chance } from "@sluice/machine-shell/Chance"
 import type { FaultRates } from "@sluice/simulator/faults/Fault"
 import { Strikes } from "@sluice/simulator/faults/Strikes"
 import { type WorldFaults, worldFaults } from "@sluice/simulator/faults/WorldFaults"
-import { Shell } from "@sluice/simulator/shell/Shell"
+import { Shell } from "@sluice/machine-shell/Shell"
 import { Clock, Context, Effect, Layer } from "effect"
 
 class Struck extends Context.Service<Struck, WorldFaults>()("@sluice/server/simulation/Struck") {}

@@ -2,9 +2,9 @@
  * A thread that runs commands of simulated machines, one after the other. What the interpreter might still ask of the
  * host, the time and chance, is fixed by the run here: the same run gives the same timeline.
  */
-import { execute } from "@sluice/simulator/shell/Execution"
-import { draw } from "@sluice/simulator/Chance"
-import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
+import { execute } from "@sluice/machine-shell/Execution"
+import { draw } from "@sluice/machine-shell/Chance"
+import type { ShellRun, Timeline } from "@sluice/machine-shell/Shell"
 import { parentPort } from "node:worker_threads"
 
 /** The first message: the thread has loaded and can begin. */

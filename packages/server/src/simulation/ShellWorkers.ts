@@ -7,8 +7,8 @@
  * process without memory. So short runs never wait for long ones, and those for one at most that would take for ever. The
  * queues hold one entry per machine whose timeline somebody waits for.
  */
-import { killed, Shell } from "@sluice/simulator/shell/Shell"
-import type { ShellRun, Timeline } from "@sluice/simulator/shell/Shell"
+import { killed, Shell } from "@sluice/machine-shell/Shell"
+import type { ShellRun, Timeline } from "@sluice/machine-shell/Shell"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
 import { after, inWallTime } from "../clock/WallTime.ts"

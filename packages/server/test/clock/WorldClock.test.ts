@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { worldClock, WorldClock, WorldSpeed } from "../../src/clock/WorldClock.ts"
 import { anchorFrom, worldMillisAt } from "../../src/clock/WorldTime.ts"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const START = 1_800_000_000_000
 const Millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 ** 9 }))

@@ -5,7 +5,7 @@ import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { Effect, Exit, Fiber, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const WORKSPACE = "01890000-0000-7000-8000-000000000001"
 const insertWorkspace = (name: string) =>

@@ -8,7 +8,7 @@ import { DatabaseRefused } from "@sluice/server/database/DatabaseErrors"
 import { refusalTold } from "@sluice/server/database/DatabaseRefusal"
 import { serve } from "@sluice/server/Serve"
 import { Effect, Redacted, Result } from "effect"
-import { describeOnPostgres, freshDatabase } from "../../../../test/support/Postgres.ts"
+import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 
 const READ_ONLY =
   /^The database does not do what was asked of it: cannot execute \w+ in a read-only transaction \(25006\)\. Give it room and/

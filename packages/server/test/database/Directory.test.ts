@@ -1,5 +1,5 @@
 /** Directories of ours, and places that take none. */
-import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
+import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { isFile, makeDirectory } from "@sluice/server/database/Directory"
 import { statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

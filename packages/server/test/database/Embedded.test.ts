@@ -9,8 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { embedded, openEmpty, overPglite, postgres } from "../../src/database/Database.ts"
 import { tidy, tidyLog } from "../../src/database/EmbeddedUpkeepStore.ts"
-import { onPglite, onPostgres } from "../../../../test/support/Databases.ts"
-import { freshDatabase } from "../../../../test/support/Postgres.ts"
+import { onPglite, onPostgres } from "@sluice/testing/engines/Databases"
+import { freshDatabase } from "@sluice/testing/engines/Postgres"
 
 const pglite = Effect.acquireRelease(
   Effect.promise(() => openEmpty()),

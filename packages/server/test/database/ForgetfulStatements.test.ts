@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { Effect } from "effect"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 onEveryDatabase("a client's statements", (it) => {
   it.effect("are forgotten once they were compiled", () =>

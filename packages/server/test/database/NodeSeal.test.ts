@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { masterKey, MasterKeys } from "../../src/database/MasterKey.ts"
 import { nodeSeal } from "../../src/database/NodeSeal.ts"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const text = () => randomBytes(32).toString("base64")
 const keyOf = (base64: string) => masterKey(Buffer.from(base64, "base64"), base64)!

@@ -6,7 +6,7 @@ import { postgres } from "@sluice/server/database/Database"
 import { Effect, Layer, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { TestClock } from "effect/testing"
-import { describeOnPostgres, freshDatabase } from "../../../../test/support/Postgres.ts"
+import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 
 /** A database of its own, which can be changed from outside: `renewed` has all sessions begin anew. */
 const setUp = Effect.gen(function* () {

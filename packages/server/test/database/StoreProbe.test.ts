@@ -5,7 +5,7 @@ import { postgres } from "@sluice/server/database/Database"
 import { StoreProbe } from "@sluice/server/site/StoreProbeStore"
 import { Effect, Layer, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { describeOnPostgres, freshDatabase } from "../../../../test/support/Postgres.ts"
+import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 
 describeOnPostgres("StoreProbe on PostgreSQL", () => {
   it.live("does not call a server ready whose batches find no connection", () =>

@@ -2,7 +2,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const lines: Array<string> = []
 const recording = Layer.mergeAll(

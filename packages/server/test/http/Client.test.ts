@@ -4,7 +4,7 @@ import { expect, layer } from "@effect/vitest"
 import { NotFound, Unauthorized, Unprocessable } from "@sluice/api/infra/InfraErrors"
 import { infraClient } from "@sluice/api/InfraClient"
 import { Effect, Redacted } from "effect"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 

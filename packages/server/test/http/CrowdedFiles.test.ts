@@ -3,8 +3,8 @@ import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { afterEach, vi } from "vitest"
 import { FileRoom } from "../../src/http/BodyRoom.ts"
-import { rawRequest } from "./support/RawHttp.ts"
-import { TestServer, testServerOf } from "./support/TestServer.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
 
 const HALF = 500_000
 const BOUNDARY = "a-line-between-parts"

@@ -1,8 +1,8 @@
 /** Halves of bodies that are sent and left there give way to what the same key sends, on both surfaces, and are told to come back. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { rawConnection, rawRequest } from "./support/RawHttp.ts"
-import { TestServer, testServerOf } from "./support/TestServer.ts"
+import { rawConnection, rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
 
 const HALF = 60_000
 

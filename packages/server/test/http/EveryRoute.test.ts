@@ -4,9 +4,9 @@ import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { InfraApi } from "@sluice/api/InfraApi"
 import { routesOf } from "@sluice/server/http/RouteTable"
 import { Effect } from "effect"
-import { rawRequest } from "./support/RawHttp.ts"
-import type { Ask } from "./support/TestServer.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import type { Ask } from "@sluice/testing/servers/TestServer"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const infra = routesOf(InfraApi)
 const inference = routesOf(InferenceApi)

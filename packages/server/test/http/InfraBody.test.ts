@@ -1,8 +1,8 @@
 /** What is wrong with a body of the infrastructure surface: told whole, and bounded where it would be endless. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Told } from "./support/TestServer.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import type { Told } from "@sluice/testing/servers/TestServer"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const pathsOf = (told: { readonly json: Told["json"] }) =>

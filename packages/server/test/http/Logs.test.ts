@@ -1,8 +1,8 @@
 /** `GET /jobs/{id}/logs` over a socket: its forms, where it starts, what it refuses. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { rawRequest } from "./support/RawHttp.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const LINE = "hello from the machine\n"
 

@@ -2,8 +2,8 @@
 import { expect, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { Told } from "./support/TestServer.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import type { Told } from "@sluice/testing/servers/TestServer"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"

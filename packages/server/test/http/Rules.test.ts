@@ -1,9 +1,9 @@
 /** The rules that all routes of the infrastructure surface share (decisions: Infrastructure surface, common rules; Tenancy). */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { rawRequest } from "./support/RawHttp.ts"
-import type { Told } from "./support/TestServer.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import type { Told } from "@sluice/testing/servers/TestServer"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const pathsOf = (told: { readonly json: Told["json"] }) =>
   told.json.error.details.issues.map((issue: { path: string }) => issue.path)

@@ -1,8 +1,8 @@
 /** What is one thing stays one, however it is spelled or asked for: ids, lists, Accept and Expect (decisions: common rules). */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { rawRequest } from "./support/RawHttp.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thing, spelled otherwise", (it) => {
   it.effect("pages every list, the short ones too", () =>

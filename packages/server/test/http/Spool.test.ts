@@ -6,12 +6,12 @@ import { once } from "node:events"
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
+import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import * as PooledCrypto from "../../src/crypto/PooledCrypto.ts"
 import { processIdentity } from "../../src/database/ProcessIdentity.ts"
 import { Spool, spoolName } from "../../src/http/Spool.ts"
-import { rawRequest } from "./support/RawHttp.ts"
-import { TestServer, testServerOf } from "./support/TestServer.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
 
 const spool = Spool.layer.pipe(Layer.provide(PooledCrypto.layer))
 /** The service's own, which runs faster than the machine's. */

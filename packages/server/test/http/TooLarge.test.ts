@@ -1,8 +1,8 @@
 /** A body beyond its limit is refused where its caller can read that, whether it writes first or reads. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { rawConnection, rawRequest } from "./support/RawHttp.ts"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { rawConnection, rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body that is too large", (it) => {
   it.effect("is read to its limit where it comes in chunks, and is a 413", () =>

@@ -2,7 +2,7 @@
 import { expect, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { TestServer, testServer } from "./support/TestServer.ts"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 /** As long as the id of a model may be, in the longest letters. */

@@ -3,7 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import { InfraApi } from "@sluice/api/InfraApi"
 import { routesOf } from "@sluice/server/http/RouteTable"
 import { Effect } from "effect"
-import { TestServer, testServer } from "../http/support/TestServer.ts"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 const keyed = (key: string) => ({ headers: { "idempotency-key": key } })

@@ -2,8 +2,8 @@
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
-import { ownPglite } from "../../../../test/support/Databases.ts"
-import { money } from "../../../domain/test/inference/support/Workspace.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
+import { money } from "@sluice/testing/fixtures/Workspace"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "./support/Customer.ts"
 

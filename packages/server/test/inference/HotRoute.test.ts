@@ -2,7 +2,7 @@
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
-import { ownPglite } from "../../../../test/support/Databases.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, keys, NANO, user } from "./support/Customer.ts"
 

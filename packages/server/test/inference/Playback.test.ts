@@ -2,8 +2,8 @@
 import { expect, it } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer, Schedule } from "effect"
-import { ownPglite } from "../../../../test/support/Databases.ts"
-import { browser, describeInChromium } from "../../../../test/support/Chromium.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
+import { browser, describeInChromium } from "@sluice/testing/engines/Chromium"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, keys, NANO } from "./support/Customer.ts"
 

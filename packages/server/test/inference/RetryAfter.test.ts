@@ -2,7 +2,7 @@
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
-import { ownPglite } from "../../../../test/support/Databases.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
 import { WorldSpeed } from "../../src/clock/WorldClock.ts"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "./support/Customer.ts"

@@ -5,7 +5,7 @@ import { allScopes } from "@sluice/domain/access/Principal"
 import { routesOf } from "@sluice/server/http/RouteTable"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
-import { ownPglite } from "../../../../test/support/Databases.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, keys, NANO } from "./support/Customer.ts"
 

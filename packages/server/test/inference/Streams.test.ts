@@ -5,10 +5,10 @@ import { ModelProvider, UpstreamFailed } from "@sluice/domain/inference/ModelPro
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
 import { SqlError } from "effect/sql"
 import { connect } from "node:net"
-import { ownPglite } from "../../../../test/support/Databases.ts"
-import { money, openWorkspace } from "../../../domain/test/inference/support/Workspace.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
+import { money, openWorkspace } from "@sluice/testing/fixtures/Workspace"
 import { baseUrl, chatServer, type Keys } from "./support/ChatServer.ts"
-import { saying } from "../../../../test/support/Answers.ts"
+import { saying } from "@sluice/testing/fixtures/Answers"
 
 const keys: Keys = new Map()
 const text = (words: string): ChatEvent => ({ _tag: "Text", index: 0, text: words })

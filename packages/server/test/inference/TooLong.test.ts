@@ -4,8 +4,8 @@ import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluic
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
 import { toFile } from "openai"
-import { ownPglite } from "../../../../test/support/Databases.ts"
-import { money } from "../../../domain/test/inference/support/Workspace.ts"
+import { ownPglite } from "@sluice/testing/engines/Databases"
+import { money } from "@sluice/testing/fixtures/Workspace"
 import { chatServer, simulated } from "./support/ChatServer.ts"
 import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
 

@@ -4,7 +4,7 @@ import { pauseMs } from "@sluice/server/limits/RedisLink"
 import { MAX_WAITING } from "@sluice/server/limits/RedisRateLimits"
 import { Effect, Fiber } from "effect"
 import { createServer, type Socket } from "node:net"
-import { describeOnRedis, RedisProcess } from "../../../../test/support/Redis.ts"
+import { describeOnRedis, RedisProcess } from "@sluice/testing/engines/Redis"
 import { atOnce, becomes, replica, until } from "./support/Replicas.ts"
 
 const SECRET = "hunter2-hunter2"

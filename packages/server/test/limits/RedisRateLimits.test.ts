@@ -7,7 +7,7 @@ import { MAX_WAITING, nameOf } from "@sluice/server/limits/RedisRateLimits"
 import { Clock, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll, beforeAll } from "vitest"
-import { describeOnRedis, RedisProcess } from "../../../../test/support/Redis.ts"
+import { describeOnRedis, RedisProcess } from "@sluice/testing/engines/Redis"
 import { replica } from "./support/Replicas.ts"
 
 const step = Schema.Struct({

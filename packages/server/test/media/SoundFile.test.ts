@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { temporaryDirectory } from "../../../../test/support/ServerProcess.ts"
+import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { readSound } from "../../src/media/SoundFile.ts"
 import { renderFilm } from "../../src/simulation/Films.ts"
 

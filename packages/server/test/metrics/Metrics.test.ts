@@ -3,9 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { allRoutes } from "@sluice/server/http/Routes"
 import type { Route } from "@sluice/server/http/RouteTable"
 import { Effect, Schedule } from "effect"
-import type { Told } from "../http/support/TestServer.ts"
-import { rawRequest } from "../http/support/RawHttp.ts"
-import { TestServer, testServer } from "../http/support/TestServer.ts"
+import type { Told } from "@sluice/testing/servers/TestServer"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 import { type Metric, parsePrometheus } from "./support/PrometheusText.ts"
 
 const scrape = Effect.gen(function* () {

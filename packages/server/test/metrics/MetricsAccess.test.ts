@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { mayRead } from "@sluice/server/metrics/MetricsRoute"
 import { type IncomingMessage, request } from "node:http"
 import { networkInterfaces } from "node:os"
-import { TestServer, testServerOf } from "../http/support/TestServer.ts"
+import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
 
 const TOKEN = "a-token-of-metrics-0123456789"
 const elsewhere = Object.values(networkInterfaces())

@@ -1,9 +1,9 @@
 /** Threads give the same timelines as this thread, a hostile command holds up nobody, and what overruns is told so. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { execute } from "@sluice/simulator/shell/Execution"
-import { Shell } from "@sluice/simulator/shell/Shell"
-import { runOf } from "../../../simulator/test/support/Runs.ts"
+import { execute } from "@sluice/machine-shell/Execution"
+import { Shell } from "@sluice/machine-shell/Shell"
+import { runOf } from "@sluice/testing/fixtures/ShellRuns"
 import { defaultLimits, layer, layerWith } from "../../src/simulation/ShellWorkers.ts"
 
 const run = (command: string, over = {}, slow = () => {}) =>

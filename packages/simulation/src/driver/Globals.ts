@@ -2,7 +2,7 @@
  * Time and chance for code that asks the runtime and not a service: drivers, the shell's commands. During a run they see
  * the virtual clock and seeded chance; our own code never asks them.
  */
-import { chance } from "@sluice/simulator/Chance"
+import { chance } from "@sluice/machine-shell/Chance"
 import type { Driver } from "./Driver.ts"
 
 /** Node fires a timer that is set for longer at once. */

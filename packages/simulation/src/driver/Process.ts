@@ -6,7 +6,7 @@ import { SteadyClock } from "@sluice/server/clock/SteadyClock"
 import { IdOrder } from "@sluice/server/crypto/IdOrder"
 import { Clock, Context, Crypto, Duration, Effect, Random, Scheduler } from "effect"
 import { createHash } from "node:crypto"
-import { chance } from "@sluice/simulator/Chance"
+import { chance } from "@sluice/machine-shell/Chance"
 import type { Driver } from "./Driver.ts"
 
 /** Random bytes of an id, and at which of them its digits begin. */

@@ -3,7 +3,7 @@
  * rate adds or removes items and leaves the others as they are.
  */
 import { defaultWorld } from "@sluice/simulator/world/World"
-import { between, type Chance, chance } from "@sluice/simulator/Chance"
+import { between, type Chance, chance } from "@sluice/machine-shell/Chance"
 import type { Scenario } from "../scenario/Scenario.ts"
 import type { Plan, PlanItem, Submit, Tenant } from "./Plan.ts"
 import { oneOf, requestsOf } from "./RequestsOf.ts"

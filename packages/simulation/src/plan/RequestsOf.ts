@@ -2,7 +2,7 @@
  * What users ask of models, drawn item by item: chats and responses, with tools or twice, what comes whole, and videos.
  * Part of the plan (PlanOf.ts).
  */
-import { between, type Chance } from "@sluice/simulator/Chance"
+import { between, type Chance } from "@sluice/machine-shell/Chance"
 import type { Scenario } from "../scenario/Scenario.ts"
 import type { Ask, Chat, Film, PlanItem, Tenant } from "./Plan.ts"
 

@@ -2,7 +2,7 @@
  * The servers of a run: started, killed, started again, joined by a second replica for a while. A user asks one that is
  * up; while there is none, the connection is refused.
  */
-import { between, type Chance } from "@sluice/simulator/Chance"
+import { between, type Chance } from "@sluice/machine-shell/Chance"
 import { Process } from "../driver/Process.ts"
 import type { PlanItem } from "../plan/Plan.ts"
 import { SimulatedServer, type Surroundings } from "../server/SimulatedServer.ts"

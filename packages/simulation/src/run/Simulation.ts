@@ -7,7 +7,7 @@
 import { Effect, Exit, Scope } from "effect"
 import type { PgClient } from "@effect/sql-pg"
 import type { SharedDatabase } from "../database/SharedDatabase.ts"
-import { chance } from "@sluice/simulator/Chance"
+import { chance } from "@sluice/machine-shell/Chance"
 import { Driver } from "../driver/Driver.ts"
 import { virtualGlobals } from "../driver/Globals.ts"
 import { History } from "../driver/History.ts"

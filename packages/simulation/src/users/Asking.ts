@@ -1,6 +1,6 @@
 /** What users need to ask: who they are, a server that answers, and what a failure was. */
 import { Cause, type Redacted } from "effect"
-import type { Chance } from "@sluice/simulator/Chance"
+import type { Chance } from "@sluice/machine-shell/Chance"
 import type { History } from "../driver/History.ts"
 import type { Tenant } from "../plan/Plan.ts"
 import type { ConnectionLost, SimulatedServer } from "../server/SimulatedServer.ts"

@@ -4,7 +4,7 @@ import { type FirstAnswer, CurrentAttempt, Idempotency } from "@sluice/domain/id
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
-import { hash32 } from "@sluice/simulator/Chance"
+import { hash32 } from "@sluice/machine-shell/Chance"
 import type { Submit } from "../plan/Plan.ts"
 import { commandOf, workOf } from "../world/Work.ts"
 import type { Users } from "./Users.ts"

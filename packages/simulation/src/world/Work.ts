@@ -2,7 +2,7 @@
  * What the jobs of a plan do, said twice: as a bash command that the simulated shell can run, and as the timeline that
  * comes of it, computed. Fleets of a month take the computed one; a test holds both against each other.
  */
-import { Shell, type ShellRun, type Timeline, type VolumeEntry } from "@sluice/simulator/shell/Shell"
+import { Shell, type ShellRun, type Timeline, type VolumeEntry } from "@sluice/machine-shell/Shell"
 import { Effect, Layer, Schema } from "effect"
 import type { Submit } from "../plan/Plan.ts"
 

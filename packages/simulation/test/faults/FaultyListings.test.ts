@@ -2,8 +2,8 @@
 import { expect } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Effect, Exit, Fiber, Stream } from "effect"
-import { onPglite } from "../../../../test/support/Databases.ts"
-import { exited, lookUntil, readAll, specOf } from "../../../domain/test/machines/support/MachineDriver.ts"
+import { onPglite } from "@sluice/testing/engines/Databases"
+import { exited, lookUntil, readAll, specOf } from "@sluice/testing/conformance/MachineDriver"
 import type { FaultRates } from "@sluice/simulator/faults/Fault"
 import { COMMAND, pass, TEXT, under } from "./support/UnderFaults.ts"
 

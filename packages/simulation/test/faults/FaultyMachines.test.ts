@@ -2,16 +2,9 @@
 import { expect } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Exit, Fiber, Layer, Stream } from "effect"
-import { onPglite } from "../../../../test/support/Databases.ts"
-import {
-  exited,
-  lookUntil,
-  readAll,
-  specOf,
-  started,
-  stopped
-} from "../../../domain/test/machines/support/MachineDriver.ts"
-import { machineProviderConformance } from "../../../domain/test/machines/support/MachineProviderConformance.ts"
+import { onPglite } from "@sluice/testing/engines/Databases"
+import { exited, lookUntil, readAll, specOf, started, stopped } from "@sluice/testing/conformance/MachineDriver"
+import { machineProviderConformance } from "@sluice/testing/conformance/MachineProviderConformance"
 import { VISIBLE_WITHIN_MS } from "@sluice/simulator/faults/FaultyMachines"
 import { strikesOf } from "./support/Faults.ts"
 import { faultyWorld } from "./support/FaultyFleet.ts"

@@ -19,7 +19,7 @@ import type { CallFault } from "@sluice/simulator/faults/Fault"
 import { faultyModels } from "@sluice/simulator/faults/FaultyModels"
 import { type Malformed, malformations } from "@sluice/simulator/faults/MalformedAnswers"
 import { strikesOf } from "./support/Faults.ts"
-import { heard, saying } from "../../../../test/support/Answers.ts"
+import { heard, saying } from "@sluice/testing/fixtures/Answers"
 
 const model: Model = {
   id: "m",

@@ -2,8 +2,8 @@
 import { expect } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Effect, Fiber } from "effect"
-import { onPglite } from "../../../../test/support/Databases.ts"
-import { specOf } from "../../../domain/test/machines/support/MachineDriver.ts"
+import { onPglite } from "@sluice/testing/engines/Databases"
+import { specOf } from "@sluice/testing/conformance/MachineDriver"
 import { pass, under } from "./support/UnderFaults.ts"
 
 /** Longer than any call takes. */

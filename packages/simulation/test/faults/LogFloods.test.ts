@@ -1,9 +1,9 @@
 /** A flood is part of its run: the same in every process, and a run that is cut short begins as the whole one. */
 import { expect, it } from "@effect/vitest"
-import * as InlineShell from "@sluice/simulator/shell/InlineShell"
-import { Shell, type ShellRun } from "@sluice/simulator/shell/Shell"
+import * as InlineShell from "@sluice/machine-shell/InlineShell"
+import { Shell, type ShellRun } from "@sluice/machine-shell/Shell"
 import { Effect } from "effect"
-import { chance } from "@sluice/simulator/Chance"
+import { chance } from "@sluice/machine-shell/Chance"
 import { LogFloods } from "@sluice/simulator/faults/LogFloods"
 import { ratesOf, strikesOf } from "./support/Faults.ts"
 

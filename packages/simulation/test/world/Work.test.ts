@@ -1,8 +1,8 @@
 /** What a job of a plan does is computed; here it is held against the shell that really runs its command. */
 import { assert, it } from "@effect/vitest"
 import { commandOf, outputOf, timelineOf, type Work } from "../../src/world/Work.ts"
-import * as InlineShell from "@sluice/simulator/shell/InlineShell"
-import { Shell, type ShellRun, type Timeline } from "@sluice/simulator/shell/Shell"
+import * as InlineShell from "@sluice/machine-shell/InlineShell"
+import { Shell, type ShellRun, type Timeline } from "@sluice/machine-shell/Shell"
 import { Effect } from "effect"
 
 const run = (work: Work, more: Partial<ShellRun> = {}): ShellRun => ({

@@ -5,8 +5,8 @@
  * A run stays a pure function of its `ShellRun`: whether it floods is drawn from its name alone, and a run that is cut
  * short has written the beginning of the whole one.
  */
-import type { Shell, ShellRun, Timeline } from "../shell/Shell.ts"
-import { between, type Chance } from "../Chance.ts"
+import type { Shell, ShellRun, Timeline } from "@sluice/machine-shell/Shell"
+import { between, type Chance } from "@sluice/machine-shell/Chance"
 import { Effect } from "effect"
 import type { FaultRates } from "./Fault.ts"
 import { remembered, type Strikes } from "./Strikes.ts"

@@ -5,7 +5,7 @@
  * It belongs to the world and outlives every server. A fault that is only planned (`foretold`) is not counted before it
  * takes effect (`struck`).
  */
-import { between, type Chance } from "../Chance.ts"
+import { between, type Chance } from "@sluice/machine-shell/Chance"
 import type { CallFault, Fault, FaultRates, Strike } from "./Fault.ts"
 
 export interface StrikeOptions {

@@ -12,7 +12,7 @@ import { Result, Schema } from "effect"
 import { type FaultRates, noFaults } from "../faults/Fault.ts"
 import { defaultWorld as defaultModels, type ModelWorld, type SimulatedModel } from "../models/ModelWorld.ts"
 import { defaultWorld, type World, type WorldGpuType } from "../world/World.ts"
-import { issuesOf } from "../shell/Programs.ts"
+import { issuesOf } from "@sluice/machine-shell/Programs"
 import { type GpuTypeEntry, type ModelEntry, ScenarioFile } from "./ScenarioFile.ts"
 
 export interface Scenario {

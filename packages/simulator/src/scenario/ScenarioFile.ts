@@ -14,7 +14,7 @@ import {
 } from "@sluice/domain/inference/ModelEntry"
 import { Schema } from "effect"
 import { WORLD_FAULTS, type WorldFault } from "../faults/Fault.ts"
-import { NAME } from "../shell/Programs.ts"
+import { NAME } from "@sluice/machine-shell/Programs"
 
 const name = text(/^[\w.-]{1,64}$/, "1 to 64 letters, digits and _ . -")
 const shown = text(/^[ -~]{1,64}$/, "1 to 64 characters")

@@ -3,9 +3,9 @@
  * process. What the world was like at the launch is in it, so a changed scenario leaves living machines as they are.
  */
 import type { LaunchSpec } from "@sluice/domain/machines/MachineProvider"
-import { between, draw } from "../Chance.ts"
-import type { Programs } from "../shell/Programs.ts"
-import type { ShellGpu } from "../shell/Shell.ts"
+import { between, draw } from "@sluice/machine-shell/Chance"
+import type { Programs } from "@sluice/machine-shell/Programs"
+import type { ShellGpu } from "@sluice/machine-shell/Shell"
 import type { World, WorldGpuType } from "./World.ts"
 
 type Range = readonly [number, number]

@@ -4,7 +4,7 @@
  */
 import type { Output, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Context, Effect, Layer, Stream } from "effect"
-import type { Chunk, Timeline } from "../shell/Shell.ts"
+import type { Chunk, Timeline } from "@sluice/machine-shell/Shell"
 import type { LaunchRecord } from "./LaunchRecord.ts"
 import { endOf, hasCommandStarted, view } from "./MachineView.ts"
 import { OutputWaits } from "./OutputWaits.ts"

@@ -3,7 +3,7 @@
  * asked for only when the command can have started; a stop cuts it.
  */
 import type { CommandState, MachineState, Observation } from "@sluice/domain/machines/MachineProvider"
-import type { Timeline } from "../shell/Shell.ts"
+import type { Timeline } from "@sluice/machine-shell/Shell"
 import { timesOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
 

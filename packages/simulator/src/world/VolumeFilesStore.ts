@@ -1,7 +1,7 @@
 /** The files of the world's volumes: what a machine mounts, and the version of the whole that it leaves. */
 import { RelaxedSql } from "@sluice/domain/database/Clients"
 import { Context, Effect, Layer } from "effect"
-import type { VolumeEntry } from "../shell/Shell.ts"
+import type { VolumeEntry } from "@sluice/machine-shell/Shell"
 
 interface Row {
   readonly path: string

@@ -2,7 +2,7 @@
  * What the simulated world has and how fast it is: GPU types, regions, capacity, latencies, refusals. Plain JSON, so a
  * scenario can say it. Durations are milliseconds of the world's clock, each drawn from its range per machine.
  */
-import type { Programs } from "../shell/Programs.ts"
+import type { Programs } from "@sluice/machine-shell/Programs"
 
 type Range = readonly [from: number, to: number]
 

@@ -8,7 +8,7 @@ import { defaultWorld, instant, type ModelWorld } from "@sluice/simulator/models
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
 import { Clock, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { heard } from "../../../../test/support/Answers.ts"
+import { heard } from "@sluice/testing/fixtures/Answers"
 
 /** A token is a word with its space, or a part of 5 characters of it. */
 const count = (text: string) => text.match(/\s*\S{1,5}|\s+/gu)?.length ?? 0

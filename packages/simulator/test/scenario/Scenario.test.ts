@@ -4,13 +4,13 @@ import { WORLD_FAULTS } from "@sluice/simulator/faults/Fault"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
 import { scenarioOf } from "@sluice/simulator/scenario/Scenario"
 import { GpuTypeEntry, ScenarioFile } from "@sluice/simulator/scenario/ScenarioFile"
-import { execute } from "@sluice/simulator/shell/Execution"
-import type { Programs } from "@sluice/simulator/shell/Programs"
+import { execute } from "@sluice/machine-shell/Execution"
+import type { Programs } from "@sluice/machine-shell/Programs"
 import { defaultWorld } from "@sluice/simulator/world/World"
 import { Result, Schema } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { runOf } from "../support/Runs.ts"
+import { runOf } from "@sluice/testing/fixtures/ShellRuns"
 
 const docs = join(import.meta.dirname, "../../../../docs")
 const fine = (file: unknown, seed = 1) =>

@@ -4,19 +4,12 @@ import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { onEveryDatabase } from "../../../../test/support/Databases.ts"
-import { Shell } from "../../src/shell/Shell.ts"
+import { onEveryDatabase } from "@sluice/testing/engines/Databases"
+import { Shell } from "@sluice/machine-shell/Shell"
 import { defaultWorld, instantWorld } from "../../src/world/World.ts"
 import type { World } from "../../src/world/World.ts"
-import {
-  exited,
-  lookUntil,
-  readAll,
-  specOf,
-  started,
-  stopped
-} from "../../../domain/test/machines/support/MachineDriver.ts"
-import { machineProviderConformance } from "../../../domain/test/machines/support/MachineProviderConformance.ts"
+import { exited, lookUntil, readAll, specOf, started, stopped } from "@sluice/testing/conformance/MachineDriver"
+import { machineProviderConformance } from "@sluice/testing/conformance/MachineProviderConformance"
 import { worldLayer } from "../support/Worlds.ts"
 
 const pass = (ms: number) => TestClock.adjust(ms)

@@ -1,7 +1,17 @@
 /** One question to one server that answers as a test says, and what was understood of the answer. */
 import { Effect } from "effect"
-import { recordedServer, type Script } from "./RecordedServer.ts"
-import { ask, callsOf, chatEntry, endsOf, question, refusedOf, usageOf, wordsOf, world } from "./World.ts"
+import { recordedServer, type Script } from "@sluice/testing/upstreams/RecordedServer"
+import {
+  ask,
+  callsOf,
+  chatEntry,
+  endsOf,
+  question,
+  refusedOf,
+  usageOf,
+  wordsOf,
+  world
+} from "@sluice/testing/upstreams/UpstreamWorld"
 
 export const asked = (script: Script, more: object = {}) =>
   Effect.gen(function* () {

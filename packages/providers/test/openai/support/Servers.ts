@@ -1,7 +1,7 @@
 /** Several servers behind one model, of which the first that may be asked is asked first, on a clock of the test's own. */
 import { Clock, Effect, Random } from "effect"
-import { recordedServer, says, type Script } from "./RecordedServer.ts"
-import { ask, chatEntry, question, world } from "./World.ts"
+import { recordedServer, says, type Script } from "@sluice/testing/upstreams/RecordedServer"
+import { ask, chatEntry, question, world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 export const fails =
   (status: number, headers: Record<string, string> = {}): Script =>

@@ -1,8 +1,8 @@
 /** Upstreams that make films. */
 import { Effect, Logger } from "effect"
-import { kinds } from "./Kinds.ts"
-import { recordedServer, says, type Script } from "./RecordedServer.ts"
-import { world } from "./World.ts"
+import { kinds } from "@sluice/testing/upstreams/Kinds"
+import { recordedServer, says, type Script } from "@sluice/testing/upstreams/RecordedServer"
+import { world } from "@sluice/testing/upstreams/UpstreamWorld"
 
 export const FILM = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251))
 

@@ -2,7 +2,7 @@
 import type { Principal } from "@sluice/domain/access/Principal"
 import { Effect } from "effect"
 import OpenAI, { APIError } from "openai"
-import { openWorkspace } from "../../../../domain/test/inference/support/Workspace.ts"
+import { openWorkspace } from "@sluice/testing/fixtures/Workspace"
 import { baseUrl, type Keys } from "./ChatServer.ts"
 
 /** Who the server lets in. */

@@ -1,5 +1,5 @@
 /** Faults by their rates, and what struck. */
-import { chance } from "@sluice/simulator/Chance"
+import { chance } from "@sluice/machine-shell/Chance"
 import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS, type Strike } from "@sluice/simulator/faults/Fault"
 import { type StrikeOptions, Strikes } from "@sluice/simulator/faults/Strikes"
 

@@ -4,8 +4,8 @@ import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { defaultWorld, type World } from "@sluice/simulator/world/World"
 import { Clock, Crypto, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeTenant } from "../../../../../test/support/Tenants.ts"
-import { virtualFleet } from "../../../../../test/support/VirtualFleet.ts"
+import { makeTenant } from "@sluice/testing/fixtures/Tenants"
+import { virtualFleet } from "@sluice/testing/fixtures/VirtualFleet"
 
 export const T0 = Date.UTC(2027, 2, 15)
 const JOBS = 36
