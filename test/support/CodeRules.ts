@@ -6,7 +6,7 @@ const SIZE_END = 400
 /** Files above SIZE_LIMIT, each with the reason why it is better whole. */
 const LARGE: Readonly<Record<string, string>> = {
   "packages/domain/test/jobs/JobLifecycle.test.ts": "one state machine, one suite",
-  "packages/server/test/inference/Chat.test.ts": "one endpoint, one suite"
+  "packages/server/test/inference/chat/Chat.test.ts": "one endpoint, one suite"
 }
 
 const BANNED: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [

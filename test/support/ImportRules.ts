@@ -43,13 +43,13 @@ export const importRules: ReadonlyArray<Rule> = [
     breaks: ["packages/domain/src/jobs/A.ts", 'import { readFileSync } from "node:fs"']
   },
   {
-    title: "only the server's composition and its simulation folder name the simulator and its shell",
+    title: "only the server's composition and its world folder name the simulator and its shell",
     instead: "ask for the port; packages/server/src/Server.ts chooses who answers",
     find: perFile(
       (source) =>
         isSource(source) &&
         source.home === "server" &&
-        !/^packages\/server\/src\/(Server\.ts$|simulation\/)/.test(source.path),
+        !/^packages\/server\/src\/(Server\.ts$|world\/)/.test(source.path),
       (source) =>
         source.imports.flatMap(({ specifier }) =>
           /^@sluice\/(simulator|machine-shell)\//.test(specifier) ? [`imports ${specifier}`] : []
@@ -69,9 +69,7 @@ export const importRules: ReadonlyArray<Rule> = [
           file?.startsWith("packages/domain/src/") === true ? (capabilityOf(file) ?? "the composition root") : own
         if (typeOnly && file === PRINCIPAL) return []
         const fine = other === own || (RANKS[other] ?? 9) <= (RANKS[own] ?? 0)
-        return fine && !(own === "inference" && other === "jobs") && !(own === "jobs" && other === "inference")
-          ? []
-          : [`${own} imports ${specifier}`]
+        return fine && !areApart(own, other) ? [] : [`${own} imports ${specifier}`]
       })
     }),
     breaks: ["packages/domain/src/billing/A.ts", 'import type { Job } from "../jobs/Job.ts"']
@@ -174,7 +172,7 @@ const OUTSIDE: Readonly<Record<string, RegExp>> = {
   simulator: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?)$/
 }
 
-/** Inside domain: an import goes to the same rank or a lower one, never to a sibling of `jobs` and back. */
+/** Inside domain: an import goes to the same rank or a lower one, and never from the machines' side to the models' or back. */
 const RANKS: Readonly<Record<string, number>> = {
   database: 0,
   files: 0,
@@ -182,14 +180,23 @@ const RANKS: Readonly<Record<string, number>> = {
   limits: 0,
   metrics: 0,
   requests: 0,
+  runtime: 0,
   billing: 1,
   environments: 2,
   machines: 2,
   storage: 2,
+  models: 2,
   access: 3,
   jobs: 4,
-  inference: 4
+  metering: 4,
+  inference: 5,
+  videos: 6
 }
+const MACHINES_SIDE = ["machines", "storage", "jobs"]
+const MODELS_SIDE = ["models", "metering", "inference", "videos"]
+const areApart = (own: string, other: string) =>
+  (MACHINES_SIDE.includes(own) && MODELS_SIDE.includes(other)) ||
+  (MODELS_SIDE.includes(own) && MACHINES_SIDE.includes(other))
 /** Who asks: its type is everybody's. */
 const PRINCIPAL = "packages/domain/src/access/Principal.ts"
 const capabilityOf = (path: string) => /^packages\/domain\/src\/([a-z]+)\//.exec(path)?.[1]

@@ -1,5 +1,5 @@
 /** `sluice chat` on what models say beside answers. */
-import { refusalChunk, streamEnd } from "@sluice/api/inference/ChatWire"
+import { refusalChunk, streamEnd } from "@sluice/api/inference/chat/ChatWire"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"

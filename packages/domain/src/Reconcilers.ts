@@ -1,8 +1,8 @@
 /** What keeps rows and the world together in the background, in one place: the reconcilers and the sweeps. */
 import { Effect, Layer } from "effect"
 import { BudgetReconciler } from "./billing/BudgetReconciler.ts"
-import { HoldSweep } from "./inference/HoldSweep.ts"
-import { VideoReconciler } from "./inference/VideoReconciler.ts"
+import { HoldSweep } from "./metering/HoldSweep.ts"
+import { VideoReconciler } from "./videos/VideoReconciler.ts"
 import { JobReconciler } from "./jobs/JobReconciler.ts"
 import { MachineReconciler } from "./machines/MachineReconciler.ts"
 import { MachineSweep } from "./machines/MachineSweep.ts"

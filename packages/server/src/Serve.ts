@@ -2,7 +2,7 @@
  * Starts the server, says that it is up, and runs until it is interrupted. Then it stops accepting, lets what runs finish
  * for a moment, closes its socket and its database, all within 10 s; jobs go on without it.
  */
-import { Inference } from "@sluice/domain/inference/Inference"
+import { Inference } from "@sluice/domain/inference/chat/Inference"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Context, Duration, Effect, Layer, Schema } from "effect"
 import * as HttpServer from "effect/http/HttpServer"

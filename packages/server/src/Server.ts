@@ -6,11 +6,11 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Replica } from "@sluice/domain/database/Replica"
 import { storeWritesWatched } from "@sluice/domain/database/StoreWrites"
-import type { ModelProvider } from "@sluice/domain/inference/ModelProvider"
-import type { Tokens } from "@sluice/domain/inference/Tokens"
+import type { ModelProvider } from "@sluice/domain/models/ModelProvider"
+import type { Tokens } from "@sluice/domain/models/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import * as Reconcilers from "@sluice/domain/Reconcilers"
-import * as CatalogSource from "@sluice/providers/openai/CatalogSource"
+import * as CatalogSource from "@sluice/providers/openai-compatible/catalog/CatalogSource"
 import { type FaultRates, noFaults } from "@sluice/simulator/faults/Fault"
 import { defaultWorld as defaultModels, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"
@@ -37,10 +37,10 @@ import { nodeServer } from "./http/NodeServer.ts"
 import { allRoutes, serveRoutes } from "./http/Routes.ts"
 import * as ServerMetrics from "./metrics/ServerMetrics.ts"
 import * as RedisRateLimits from "./limits/RedisRateLimits.ts"
-import { faultyPorts } from "./simulation/FaultyPorts.ts"
-import { readScenario, type ScenarioInvalid } from "./simulation/ScenarioSource.ts"
-import * as ShellWorkers from "./simulation/ShellWorkers.ts"
-import * as StudioWorkers from "./simulation/StudioWorkers.ts"
+import { faultyPorts } from "./world/FaultyPorts.ts"
+import { readScenario, type ScenarioInvalid } from "./world/ScenarioSource.ts"
+import * as ShellWorkers from "./world/ShellWorkers.ts"
+import * as StudioWorkers from "./world/StudioWorkers.ts"
 import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
 import * as NodeTokens from "./tokens/NodeTokens.ts"
 
@@ -131,7 +131,7 @@ const modelsOf = (
     return { catalog: Layer.empty, models: SimulatedModels.layer(worlds.models).pipe(Layer.provide(worlds.studio)) }
   const catalog = CatalogSource.layer(file).pipe(Layer.provide(NodeFileSystem.layer))
   // Its HTTP client takes a fifth of a second to load: only who needs it waits for it.
-  const real = Effect.promise(() => import("@sluice/providers/openai/OpenAiModels"))
+  const real = Effect.promise(() => import("@sluice/providers/openai-compatible/OpenAiModels"))
   const models = Layer.unwrap(Effect.map(real, (OpenAiModels) => OpenAiModels.layer()))
   return {
     catalog: Layer.effectDiscard(Effect.void).pipe(Layer.provide(catalog)),

@@ -6,8 +6,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
-import type { VideoProvider } from "@sluice/domain/inference/MediaProvider"
-import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import type { VideoProvider } from "@sluice/domain/models/MediaProvider"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { application } from "@sluice/server/Application"
 import { kindOf } from "@sluice/simulation/faults/DatabaseFaults"

@@ -6,10 +6,10 @@
 import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { usdText } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
-import { type ClientStalled, type FileTooLarge, TOO_LONG } from "@sluice/domain/inference/InferenceErrors"
-import type { VideoError } from "@sluice/domain/inference/Videos"
-import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
-import { videoWireId } from "./VideoWire.ts"
+import { type ClientStalled, type FileTooLarge, TOO_LONG } from "@sluice/domain/models/InferenceErrors"
+import type { VideoError } from "@sluice/domain/videos/Videos"
+import type { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { videoWireId } from "../videos/VideoWire.ts"
 import { badGateway, forGood, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
 
 /** More requests than the key may make in this window. */

@@ -2,8 +2,8 @@
 import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
-import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
-import { VideoUnsure, VideoWithheld } from "@sluice/domain/inference/Video"
+import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { VideoUnsure, VideoWithheld } from "@sluice/domain/videos/Video"
 
 const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))
 

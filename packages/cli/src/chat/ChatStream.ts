@@ -2,7 +2,7 @@
  * One streamed chat answer, decoded by hand: `data: [DONE]` ends it, an error event or a broken connection fails it. An
  * answer without `[DONE]` is not whole and is not passed off as such.
  */
-import { ChatChunkWire } from "@sluice/api/inference/ChatWire"
+import { ChatChunkWire } from "@sluice/api/inference/chat/ChatWire"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"

@@ -1,5 +1,5 @@
 /** The models there are, with what they cost. */
-import { ModelListWire } from "@sluice/api/inference/ModelWire"
+import { ModelListWire } from "@sluice/api/models/ModelWire"
 import * as Effect from "effect/Effect"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { calling } from "../connection/Answers.ts"

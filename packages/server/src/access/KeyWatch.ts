@@ -4,7 +4,7 @@
  */
 import { Access } from "@sluice/domain/access/Access"
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
-import { unless } from "@sluice/domain/inference/Unless"
+import { unless } from "@sluice/domain/runtime/Unless"
 import { Context, Duration, Effect, Exit, Layer, Schedule } from "effect"
 import { inWallTime } from "../clock/WallTime.ts"
 

@@ -2,7 +2,7 @@
  * Bytes that are handed on as they come, with what a client needs to show progress and to go on after a cut. A reader that
  * stops reading holds the producer up, and is dropped after a while.
  */
-import type { VideoBytes } from "@sluice/domain/inference/MediaProvider"
+import type { VideoBytes } from "@sluice/domain/models/MediaProvider"
 import { Cause, Effect, Stream } from "effect"
 import type { ServerResponse } from "node:http"
 import { dropSlowReader } from "./SlowReader.ts"

@@ -1,5 +1,5 @@
 /** `Range: bytes=...` of a request (RFC 9110): one range; several, or what is no range, mean the whole. */
-import type { ByteRange } from "@sluice/domain/inference/MediaProvider"
+import type { ByteRange } from "@sluice/domain/models/MediaProvider"
 
 /** Digits of a number that is exact; what has more is beyond the end of anything. */
 const SAFE = 15

@@ -4,7 +4,7 @@
  * which knows the same endpoint.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type Begin, manyFibers } from "@sluice/domain/inference/ManyFibers"
+import { type Begin, manyFibers } from "@sluice/domain/runtime/ManyFibers"
 import { Context, Effect, Exit, type Scope } from "effect"
 import type { Rooms } from "./BodyRoom.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"

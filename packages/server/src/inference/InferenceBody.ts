@@ -1,7 +1,7 @@
 /** Bodies of the inference surface, JSON or forms with a file, or the refusal that OpenAI's clients understand. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { FileTooLarge, QuestionInvalid } from "@sluice/domain/inference/InferenceErrors"
-import { notJson } from "@sluice/domain/inference/JsonText"
+import { FileTooLarge, QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
+import { notJson } from "@sluice/domain/models/JsonText"
 import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
 

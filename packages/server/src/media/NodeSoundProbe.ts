@@ -1,5 +1,5 @@
 /** `SoundProbe` over a thread of its own, bounded in time and memory. */
-import { SoundProbe, SoundUnreadable } from "@sluice/domain/inference/SoundProbe"
+import { SoundProbe, SoundUnreadable } from "@sluice/domain/inference/audio/SoundProbe"
 import { Effect, Layer } from "effect"
 import { makeWorkThread } from "../threads/WorkThread.ts"
 import type { SoundFacts } from "./SoundFile.ts"

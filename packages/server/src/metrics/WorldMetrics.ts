@@ -2,7 +2,7 @@
  * How the world is just now, as gauges: who counts rate limits, how the servers behind models are, what is alive in the
  * database. A database that is slow or away leaves its gauges out, and is not asked again at once.
  */
-import { ModelProvider } from "@sluice/domain/inference/ModelProvider"
+import { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { jobStatuses, isTerminal } from "@sluice/domain/jobs/Job"
 import { machineStatuses } from "@sluice/domain/machines/Machine"

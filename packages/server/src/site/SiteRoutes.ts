@@ -5,7 +5,7 @@
  * now: without these it works all the same.
  */
 import { openApiDocument } from "@sluice/api/OpenApiDocument"
-import { ModelProvider, type UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
+import { ModelProvider, type UpstreamHealth } from "@sluice/domain/models/ModelProvider"
 import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import { Duration, Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"

@@ -2,7 +2,7 @@
  * Counts in steps: each sees as much text as a tokenizer sees at once (30 ms of the most hostile, less than one of ordinary
  * text), in one slice or in many short ones. What comes out is what a count at once gives.
  */
-import { SLICE_LENGTH, slicesOf, type SliceTokens } from "@sluice/domain/inference/Tokens"
+import { SLICE_LENGTH, slicesOf, type SliceTokens } from "@sluice/domain/models/Tokens"
 
 /** Of each text, up to where it passes `limit`; no further than all together pass `limitOfAll`. */
 export function* counting(

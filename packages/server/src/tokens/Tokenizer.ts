@@ -6,7 +6,7 @@
  * so the counts of words are remembered: three to four times as fast as counting texts whole, and the same numbers. What the
  * encoding would remember itself grows by eight times the text, with each that is hostile: to gigabytes.
  */
-import { countSliced, fitByHalves, fitSliced, type SliceTokens } from "@sluice/domain/inference/Tokens"
+import { countSliced, fitByHalves, fitSliced, type SliceTokens } from "@sluice/domain/models/Tokens"
 import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base"
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants"
 

@@ -1,6 +1,6 @@
 /** What a server of somebody else may do to ours: little, and not for long. */
 import { describe, expect, it } from "@effect/vitest"
-import { Allowance } from "@sluice/domain/inference/ImageFetch"
+import { Allowance } from "@sluice/domain/inference/images/ImageFetch"
 import { NoTurn, Turns } from "@sluice/server/fetch/Turns"
 import { Deferred, Effect, Fiber } from "effect"
 import type { RequestListener } from "node:http"

@@ -1,6 +1,6 @@
 /** What only the model's server finds too long, through the stock client: it names the field to shorten, and is free. */
 import { expect, layer } from "@effect/vitest"
-import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
 import { toFile } from "openai"

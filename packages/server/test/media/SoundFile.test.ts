@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { readSound } from "../../src/media/SoundFile.ts"
-import { renderFilm } from "../../src/simulation/Films.ts"
+import { renderFilm } from "../../src/world/Films.ts"
 
 const OPEN_FILES = "/proc/self/fd"
 const directory = temporaryDirectory()

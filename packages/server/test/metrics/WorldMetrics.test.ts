@@ -1,6 +1,6 @@
 /** What the world is just now: counted by indexes of the living alone, and left out where the database does not say. */
 import { assert, describe, it } from "@effect/vitest"
-import { ModelProvider, type UpstreamHealth } from "@sluice/domain/inference/ModelProvider"
+import { ModelProvider, type UpstreamHealth } from "@sluice/domain/models/ModelProvider"
 import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import { inMemory } from "@sluice/server/database/Database"
 import { LIVE, LiveCounts } from "@sluice/server/metrics/LiveCountsStore"

@@ -1,6 +1,6 @@
 /** A count in steps is the count at once; it stops where its limit is passed, and no step sees more than a slice. */
 import { expect, it } from "@effect/vitest"
-import { SLICE_LENGTH } from "@sluice/domain/inference/Tokens"
+import { SLICE_LENGTH } from "@sluice/domain/models/Tokens"
 import { counting, fitting } from "@sluice/server/tokens/Counting"
 import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
 import fc from "fast-check"

@@ -1,6 +1,6 @@
 /** Counting by remembered words gives what the tokenizer says of the whole; what fits a limit is counted the same. */
 import { expect, it } from "@effect/vitest"
-import { SLICE_LENGTH } from "@sluice/domain/inference/Tokens"
+import { SLICE_LENGTH } from "@sluice/domain/models/Tokens"
 import { makeTokenizer, wordsOf } from "@sluice/server/tokens/Tokenizer"
 import fc from "fast-check"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"

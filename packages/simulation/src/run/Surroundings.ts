@@ -1,7 +1,7 @@
 /** What surrounds the servers of a run: the simulated world and models behind their faults, and the gate of the database. */
-import type { VideoProvider } from "@sluice/domain/inference/MediaProvider"
-import { ModelProvider, type ModelProviderService } from "@sluice/domain/inference/ModelProvider"
-import { Tokens } from "@sluice/domain/inference/Tokens"
+import type { VideoProvider } from "@sluice/domain/models/MediaProvider"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/models/ModelProvider"
+import { Tokens } from "@sluice/domain/models/Tokens"
 import { MachineProvider, type MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"

@@ -2,10 +2,10 @@
  * A chat of a user, asked as a chat or as a response: with tools, whose calls it answers, or twice, streamed and buffered,
  * so that both can be compared.
  */
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
-import { type Answer, Inference } from "@sluice/domain/inference/Inference"
-import type { ChatEvent } from "@sluice/domain/inference/ModelProvider"
-import { decodeResponse } from "@sluice/domain/inference/ResponseRequest"
+import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type Answer, Inference } from "@sluice/domain/inference/chat/Inference"
+import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
+import { decodeResponse } from "@sluice/domain/inference/responses/ResponseRequest"
 import { Effect, Result } from "effect"
 import type { Chat } from "../plan/Plan.ts"
 import { request } from "./Requests.ts"

@@ -2,8 +2,8 @@
  * A video of a user: ordered once, looked at until it has ended, downloaded, deleted; or never looked at again. What must not
  * come back to a caller (a video that is gone, other bytes, a deletion in the middle) ends the item as unanswered.
  */
-import { decodeVideo } from "@sluice/domain/inference/VideoRequest"
-import { Videos } from "@sluice/domain/inference/Videos"
+import { decodeVideo } from "@sluice/domain/videos/VideoRequest"
+import { Videos } from "@sluice/domain/videos/Videos"
 import { Effect, Result, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { Film } from "../plan/Plan.ts"

@@ -2,8 +2,8 @@
  * A studio and a probe that take no time: sound, pictures and film whose bytes follow from the task, and a length that follows from
  * the path, which is what is said in it. A month of a fleet encodes nothing; what is charged and kept is the same.
  */
-import type { ImageProvider } from "@sluice/domain/inference/ModelProvider"
-import { SoundProbe, SoundUnreadable } from "@sluice/domain/inference/SoundProbe"
+import type { ImageProvider } from "@sluice/domain/models/ModelProvider"
+import { SoundProbe, SoundUnreadable } from "@sluice/domain/inference/audio/SoundProbe"
 import { Studio } from "@sluice/simulator/models/Studio"
 import { Effect, Layer } from "effect"
 

@@ -3,16 +3,16 @@ import { NodeCrypto } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { allScopes, type Principal } from "@sluice/domain/access/Principal"
 import { Replica } from "@sluice/domain/database/Replica"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
-import { Inference } from "@sluice/domain/inference/Inference"
-import { Metering, type Settlement } from "@sluice/domain/inference/Metering"
+import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { Inference } from "@sluice/domain/inference/chat/Inference"
+import { Metering, type Settlement } from "@sluice/domain/metering/Metering"
 import {
   type ChatEvent,
   type Model,
   ModelProvider,
   type ModelProviderService
-} from "@sluice/domain/inference/ModelProvider"
-import { Tokens } from "@sluice/domain/inference/Tokens"
+} from "@sluice/domain/models/ModelProvider"
+import { Tokens } from "@sluice/domain/models/Tokens"
 import { Effect, Exit, Fiber, Layer, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { CallFault } from "@sluice/simulator/faults/Fault"

@@ -2,7 +2,7 @@
  * Bugs of the kinds that took down systems like this one, each put in by hand: in a statement on its way to the database,
  * or in a provider. The sources have none of them.
  */
-import type { ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import type { ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import type { MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
 import type { Scenario } from "../../src/scenario/Scenario.ts"
 import type { Replacement } from "../../src/database/Rewrite.ts"

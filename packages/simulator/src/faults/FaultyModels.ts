@@ -2,16 +2,16 @@
  * A provider of models with faults: it refuses, fails, falls silent, breaks off, or says what makes no sense. What would
  * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
  */
-import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "@sluice/domain/inference/MediaProvider"
+import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "@sluice/domain/models/MediaProvider"
 import type {
   EmbeddingProvider,
   Hear,
   ImageProvider,
   Model,
   ModelProviderService
-} from "@sluice/domain/inference/ModelProvider"
-import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+} from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 import { malformed } from "./MalformedAnswers.ts"
 import type { Strikes } from "./Strikes.ts"

@@ -2,8 +2,8 @@
  * Answers that break the contract of `ModelProvider`, as a broken upstream would give them: events of choices that nobody
  * asked for, words after the end, no end, counts that cannot be.
  */
-import type { ChatRequest } from "@sluice/domain/inference/Chat"
-import type { ChatEvent, Hear, ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatEvent, Hear, ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 
 type Malformation = (inner: ModelProviderService) => ModelProviderService

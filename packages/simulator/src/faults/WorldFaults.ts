@@ -1,6 +1,6 @@
 /** The ports of a simulated world, with faults that strike their calls. One of these for all servers of a world. */
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
-import type { ModelProviderService } from "@sluice/domain/inference/ModelProvider"
+import type { ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import type { Shell } from "@sluice/machine-shell/Shell"
 import { chance } from "@sluice/machine-shell/Chance"
 import type { FaultRates } from "./Fault.ts"

@@ -3,8 +3,8 @@
  * can set it; `instant` is the same catalog without any delay and with short
  * answers, for benchmarks.
  */
-import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/inference/MediaProvider"
-import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/inference/ModelProvider"
+import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
+import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 
 export interface Latency {
   /** Milliseconds until the first word. */

@@ -1,5 +1,5 @@
 /** How likely a simulated model found what it said. Its tokens are words with the space before them. */
-import type { SaidToken } from "@sluice/domain/inference/ModelProvider"
+import type { SaidToken } from "@sluice/domain/models/ModelProvider"
 import { textHash, unit } from "./Draws.ts"
 
 const OTHERS = " the| a| and| of| to| it| is| in| for| that| with| on| as| by| this| so| one| or| not| all".split("|")

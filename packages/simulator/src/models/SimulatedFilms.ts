@@ -2,8 +2,8 @@
  * A camera of the simulated world. How far a film is follows from when it was ordered, which its name says: the camera
  * keeps nothing, outlives every server, and films the same for the same order. Bytes are rendered when they are asked for.
  */
-import type { ByteRange, VideoModel, VideoProvider, VideoTask } from "@sluice/domain/inference/MediaProvider"
-import { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import type { ByteRange, VideoModel, VideoProvider, VideoTask } from "@sluice/domain/models/MediaProvider"
+import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
 import { Clock, Effect, Schema, Stream } from "effect"
 import { textHash } from "./Draws.ts"
 import type { Studio } from "./Studio.ts"

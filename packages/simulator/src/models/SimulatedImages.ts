@@ -2,7 +2,7 @@
  * Pictures that follow from a prompt: a sky that goes from one colour to another, and discs in front of it. The same prompt
  * always gives the same pictures, to the byte.
  */
-import type { ImageModel, ImageProvider } from "@sluice/domain/inference/ModelProvider"
+import type { ImageModel, ImageProvider } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 import { between, textHash, unit } from "./Draws.ts"
 import { png } from "./Png.ts"

@@ -4,16 +4,16 @@
  * The text depends only on the world's seed, the model, the messages and the request's seed. The stop text is never emitted,
  * `max_tokens` is kept by real token count, and no real time passes but that of Effect's Clock.
  */
-import type { ChatRequest } from "@sluice/domain/inference/Chat"
+import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
 import {
   type ChatEvent,
   type FinishReason,
   type Hear,
   type Model,
   ModelProvider
-} from "@sluice/domain/inference/ModelProvider"
-import { onward } from "@sluice/domain/inference/Onward"
-import { Tokens } from "@sluice/domain/inference/Tokens"
+} from "@sluice/domain/models/ModelProvider"
+import { onward } from "@sluice/domain/runtime/Onward"
+import { Tokens } from "@sluice/domain/models/Tokens"
 import { Effect, identity, Layer } from "effect"
 import { textHash, unit } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"

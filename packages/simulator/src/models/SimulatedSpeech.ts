@@ -7,7 +7,7 @@ import type {
   SpeechProvider,
   TranscriptionModel,
   TranscriptionProvider
-} from "@sluice/domain/inference/MediaProvider"
+} from "@sluice/domain/models/MediaProvider"
 import { Effect } from "effect"
 import { textHash } from "./Draws.ts"
 import { statements } from "./Prose.ts"

@@ -1,5 +1,5 @@
 /** When each word of a spoken text is said: the one clock of the voice that speaks it and of the model that hears it. */
-import type { Spoken } from "@sluice/domain/inference/MediaProvider"
+import type { Spoken } from "@sluice/domain/models/MediaProvider"
 
 /** Beats of what is said; a letter is one. */
 const BEATS: Readonly<Record<string, number>> = { " ": 1, ",": 3, ";": 3, ":": 3, ".": 6, "!": 6, "?": 6, "\n": 6 }

@@ -2,8 +2,8 @@
  * The port to what renders sound and film beside the event loop: encoding takes seconds of a processor. What comes out
  * follows from the task alone, to the byte.
  */
-import type { SpeechFormat } from "@sluice/domain/inference/MediaProvider"
-import type { UpstreamFailed } from "@sluice/domain/inference/ModelProvider"
+import type { SpeechFormat } from "@sluice/domain/models/MediaProvider"
+import type { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
 import { Context } from "effect"
 import type { Effect } from "effect"
 

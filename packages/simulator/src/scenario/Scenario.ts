@@ -7,7 +7,7 @@ import {
   speechModel,
   transcriptionModel,
   videoModel
-} from "@sluice/domain/inference/ModelEntry"
+} from "@sluice/domain/models/ModelEntry"
 import { Result, Schema } from "effect"
 import { type FaultRates, noFaults } from "../faults/Fault.ts"
 import { defaultWorld as defaultModels, type ModelWorld, type SimulatedModel } from "../models/ModelWorld.ts"

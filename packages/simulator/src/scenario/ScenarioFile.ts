@@ -11,7 +11,7 @@ import {
   speechFields,
   transcriptionFields,
   videoFields
-} from "@sluice/domain/inference/ModelEntry"
+} from "@sluice/domain/models/ModelEntry"
 import { Schema } from "effect"
 import { WORLD_FAULTS, type WorldFault } from "../faults/Fault.ts"
 import { NAME } from "@sluice/machine-shell/Programs"

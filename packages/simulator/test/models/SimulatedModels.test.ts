@@ -1,8 +1,8 @@
 /** Simulated models: the same request, the same answer; stop, max_tokens and schemas are kept whatever the request. */
 import { describe, expect, it } from "@effect/vitest"
-import { decodeChat } from "@sluice/domain/inference/Chat"
-import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
-import { Tokens } from "@sluice/domain/inference/Tokens"
+import { decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatEvent, ModelProvider } from "@sluice/domain/models/ModelProvider"
+import { Tokens } from "@sluice/domain/models/Tokens"
 import { Studio } from "@sluice/simulator/models/Studio"
 import { defaultWorld, instant, type ModelWorld } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"

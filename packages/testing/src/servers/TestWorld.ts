@@ -5,7 +5,7 @@
 import type { MachineProviderService, MachineState } from "@sluice/domain/machines/MachineProvider"
 import { LaunchRefused, MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import * as NodeSoundProbe from "@sluice/server/media/NodeSoundProbe"
-import * as StudioWorkers from "@sluice/server/simulation/StudioWorkers"
+import * as StudioWorkers from "@sluice/server/world/StudioWorkers"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import * as SimulatedModels from "@sluice/simulator/models/SimulatedModels"

@@ -1,9 +1,9 @@
 /** The provider over a catalog of a test, and questions to it. */
 import { NodeCrypto } from "@effect/platform-node"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/Chat"
-import { type ChatEvent, ModelProvider } from "@sluice/domain/inference/ModelProvider"
-import { Catalog, offersOf } from "@sluice/providers/openai/Catalog"
-import * as OpenAiModels from "@sluice/providers/openai/OpenAiModels"
+import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatEvent, ModelProvider } from "@sluice/domain/models/ModelProvider"
+import { Catalog, offersOf } from "@sluice/providers/openai-compatible/catalog/Catalog"
+import * as OpenAiModels from "@sluice/providers/openai-compatible/OpenAiModels"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Result } from "effect"
 
 export const chatEntry = (upstreams: ReadonlyArray<object>, more: object = {}) => ({

@@ -1,7 +1,7 @@
 /** What a tenant may ask of the stores: requests of models, and jobs. */
 import type { Principal } from "@sluice/domain/access/Principal"
 import type { NanoUsd } from "@sluice/domain/billing/Money"
-import type { MeterRow } from "@sluice/domain/inference/MeteringStore"
+import type { MeterRow } from "@sluice/domain/metering/MeteringStore"
 import type { Admission } from "@sluice/domain/jobs/JobAdmissionStore"
 import { machineSpecOf } from "@sluice/domain/jobs/JobDrafts"
 import { Crypto, Effect } from "effect"

@@ -1,5 +1,5 @@
 /** A web server of a test's own, that knows who came; and a client that may reach it and nothing else on this machine. */
-import { Allowance } from "@sluice/domain/inference/ImageFetch"
+import { Allowance } from "@sluice/domain/inference/images/ImageFetch"
 import type { FetchFailed } from "@sluice/server/fetch/FetchFailed"
 import type { Fetched, Wanted } from "@sluice/server/fetch/PinnedRequest"
 import { isPublic } from "@sluice/server/fetch/PublicAddress"

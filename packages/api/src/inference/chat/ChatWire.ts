@@ -1,0 +1,185 @@
+/**
+ * Answers of POST /chat/completions on the wire: their schemas for documents and clients, and the text the server sends
+ * (interface: POST /chat/completions; decisions: Streams). Rendering and schema are kept equal by a test.
+ */
+import { toUsd } from "@sluice/domain/billing/Money"
+import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/chat/Inference"
+import type { ChatEvent, SaidToken, TokenChance } from "@sluice/domain/models/ModelProvider"
+import * as Schema from "effect/Schema"
+
+const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
+
+const UsageWire = Schema.Struct({
+  prompt_tokens: Schema.Int,
+  completion_tokens: Schema.Int,
+  total_tokens: Schema.Int,
+  cost: Schema.Finite.annotate({ description: "USD" })
+}).annotate({ identifier: "ChatUsage" })
+
+const extraContent = Schema.optionalKey(
+  Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description: "Of some models, as Gemini's thought signatures: they want it back with the call, as it is"
+  })
+)
+
+const ToolCallWire = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("function"),
+  function: Schema.Struct({
+    name: Schema.String,
+    arguments: Schema.String.annotate({ description: "JSON; check it before you use it" })
+  }),
+  extra_content: extraContent
+}).annotate({ identifier: "ChatToolCall" })
+
+/** `id`, `type`, the name and `extra_content` come with the first piece of a call. */
+const ToolCallDeltaWire = Schema.Struct({
+  index: Schema.Int,
+  id: Schema.optionalKey(Schema.String),
+  type: Schema.optionalKey(Schema.Literal("function")),
+  function: Schema.Struct({ name: Schema.optionalKey(Schema.String), arguments: Schema.String }),
+  extra_content: extraContent
+}).annotate({ identifier: "ChatToolCallDelta" })
+
+const tokenFields = {
+  token: Schema.String,
+  logprob: Schema.Finite,
+  bytes: Schema.NullOr(Schema.Array(Schema.Int))
+}
+
+const LogprobsWire = Schema.Struct({
+  content: Schema.NullOr(
+    Schema.Array(Schema.Struct({ ...tokenFields, top_logprobs: Schema.Array(Schema.Struct(tokenFields)) }))
+  ),
+  refusal: Schema.Null
+}).annotate({ identifier: "ChatLogprobs" })
+
+export const ChatCompletionWire = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion"),
+  created: Schema.Int.annotate({ description: "Unix time in seconds" }),
+  model: Schema.String,
+  choices: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      message: Schema.Struct({
+        role: Schema.Literal("assistant"),
+        content: Schema.NullOr(Schema.String),
+        refusal: Schema.optionalKey(Schema.String),
+        name: Schema.optionalKey(Schema.String),
+        tool_calls: Schema.optionalKey(Schema.Array(ToolCallWire))
+      }),
+      logprobs: Schema.optionalKey(LogprobsWire),
+      finish_reason: FinishReason
+    })
+  ),
+  usage: UsageWire
+}).annotate({ identifier: "ChatCompletion" })
+
+export const ChatChunkWire = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion.chunk"),
+  created: Schema.Int.annotate({ description: "Unix time in seconds" }),
+  model: Schema.String,
+  choices: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      delta: Schema.Struct({
+        role: Schema.optionalKey(Schema.Literal("assistant")),
+        content: Schema.optionalKey(Schema.NullOr(Schema.String)),
+        refusal: Schema.optionalKey(Schema.String),
+        tool_calls: Schema.optionalKey(Schema.Array(ToolCallDeltaWire))
+      }),
+      logprobs: Schema.optionalKey(LogprobsWire),
+      finish_reason: Schema.NullOr(FinishReason)
+    })
+  ),
+  usage: Schema.optionalKey(UsageWire)
+}).annotate({ identifier: "ChatCompletionChunk" })
+
+/** The body of a buffered answer. */
+export const completionText = ({ head, choices, usage }: Answer): string =>
+  JSON.stringify({
+    id: `chatcmpl-${head.id}`,
+    object: "chat.completion",
+    created: head.created,
+    model: head.model,
+    choices: choices.map(({ calls, reason, refusal, text, tokens }, index) => ({
+      index,
+      message: {
+        role: "assistant",
+        content: text === "" && (calls.length > 0 || refusal !== undefined) ? null : text,
+        ...(refusal === undefined ? {} : { refusal: refusal.text }),
+        ...(calls.length === 0 ? {} : { tool_calls: calls.map(callToWire) })
+      },
+      ...(tokens === undefined ? {} : { logprobs: logprobsOf(tokens) }),
+      finish_reason: reason
+    })),
+    usage: usageToWire(usage)
+  } satisfies typeof ChatCompletionWire.Type)
+
+const callToWire = (call: Answer["choices"][number]["calls"][number]): typeof ToolCallWire.Type => ({
+  id: call.id,
+  type: "function",
+  function: { name: call.name, arguments: call.arguments },
+  ...(call.extra === undefined ? {} : { extra_content: call.extra })
+})
+
+const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
+  prompt_tokens: usage.promptTokens,
+  completion_tokens: usage.completionTokens,
+  total_tokens: usage.promptTokens + usage.completionTokens,
+  cost: toUsd(usage.cost)
+})
+
+/** Everything of a chunk before its `choices`: the same for all of a stream. */
+export const chunkStart = (head: AnswerHead): string =>
+  `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
+
+/** A piece of text, with its tokens where they were asked for; the first one of a choice names the role. */
+export const textChunk = (
+  start: string,
+  index: number,
+  text: string,
+  first: boolean,
+  tokens?: ReadonlyArray<SaidToken>
+): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},${tokens === undefined ? "" : `"logprobs":${JSON.stringify(logprobsOf(tokens))},`}"finish_reason":null}]}\n\n`
+
+/** A piece of a refusal; where it is the first piece of its choice it names the role. */
+export const refusalChunk = (start: string, index: number, text: string, first: boolean): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"refusal":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
+
+const encoder = new TextEncoder()
+
+const tokenToWire = ({ bytes, logprob, token }: TokenChance) => ({
+  token,
+  logprob,
+  bytes: bytes ?? [...encoder.encode(token)]
+})
+
+const logprobsOf = (tokens: ReadonlyArray<SaidToken>): typeof LogprobsWire.Type => ({
+  content: tokens.map((said) => ({ ...tokenToWire(said), top_logprobs: said.top.map(tokenToWire) })),
+  refusal: null
+})
+
+/** A call of a tool begins; where it is the first piece of its choice it names the role. */
+export const callChunk = (
+  start: string,
+  { call, extra, id, index, name }: Omit<Extract<ChatEvent, { readonly _tag: "ToolCall" }>, "_tag">,
+  first: boolean
+): string =>
+  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}${extra === undefined ? "" : `,"extra_content":${JSON.stringify(extra)}`}}]},"finish_reason":null}]}\n\n`
+
+/** A piece of the arguments of a call. */
+export const argumentsChunk = (start: string, index: number, call: number, text: string): string =>
+  `${start}[{"index":${index},"delta":{"tool_calls":[{"index":${call},"function":{"arguments":${JSON.stringify(text)}}}]},"finish_reason":null}]}\n\n`
+
+/** How each choice ended, the usage if it was asked for, and the last line. */
+export const streamEnd = (start: string, answer: Answer, includeUsage: boolean): string => {
+  const finishes = answer.choices.map(
+    ({ reason }, index) => `${start}[{"index":${index},"delta":{},"finish_reason":"${reason}"}]}\n\n`
+  )
+  const usage = includeUsage ? `${start}[],"usage":${JSON.stringify(usageToWire(answer.usage))}}\n\n` : ""
+  return `${finishes.join("")}${usage}data: [DONE]\n\n`
+}

@@ -1,0 +1,75 @@
+/** Speech of a text (interface: POST /audio/speech), charged by the character; what fails costs nothing. */
+import { Context, Effect, Layer } from "effect"
+import type { Principal } from "../../access/Principal.ts"
+import { type NanoUsd, priceFor } from "../../billing/Money.ts"
+import { catalogOf, oneOf } from "../../models/Catalog.ts"
+import { type QuestionError, QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { SpeechModel } from "../../models/MediaProvider.ts"
+import { Metering } from "../../metering/Metering.ts"
+import { ModelProvider } from "../../models/ModelProvider.ts"
+import type { SpeechRequest } from "./SpeechRequest.ts"
+import { Tokens } from "../../models/Tokens.ts"
+import { makeWholeAnswer } from "../answers/WholeAnswer.ts"
+
+export interface SpeechAnswer {
+  readonly sound: Uint8Array
+  readonly promptTokens: number
+  readonly cost: NanoUsd
+}
+
+export class Speech extends Context.Service<
+  Speech,
+  {
+    readonly models: ReadonlyArray<SpeechModel>
+    readonly speak: (
+      principal: Principal,
+      requestId: string,
+      request: SpeechRequest
+    ) => Effect.Effect<SpeechAnswer, QuestionError>
+  }
+>()("@sluice/domain/inference/audio/Speech") {
+  static readonly layerNoDeps = Layer.effect(
+    Speech,
+    Effect.gen(function* () {
+      const catalog = catalogOf((yield* ModelProvider).speech)
+      const whole = yield* makeWholeAnswer
+      const tokens = yield* Tokens
+
+      return Speech.of({
+        models: catalog.models,
+        speak: Effect.fnUntraced(function* (principal, requestId, request) {
+          const { model, provider } = yield* catalog.find(request.model)
+          const characters = charactersOf(request.input)
+          if (characters > model.maxInputCharacters) {
+            const message = `The input has ${characters} characters, and ${model.id} takes at most ${model.maxInputCharacters}; send it in parts`
+            return yield* new QuestionInvalid({ message, param: "input", code: "input_too_long" })
+          }
+          const voice = yield* oneOf("voice", request.voice, model.voices, `${model.id} has the voices`)
+          const promptTokens = yield* tokens.count(principal.workspaceId, request.input, Number.POSITIVE_INFINITY)
+          const cost = priceFor(model.characterPrice, characters, 1_000_000n)
+          const order = {
+            principal,
+            requestId,
+            model: model.id,
+            description: `Speech by ${model.id}`,
+            param: "input",
+            cost,
+            tokens: { prompt: promptTokens, completion: 0 }
+          }
+          const { format, input, instructions, speed } = request
+          const sound = yield* whole(order, provider.speak(model, { input, voice, format, speed, instructions }))
+          return { sound, promptTokens, cost }
+        })
+      })
+    })
+  )
+
+  static readonly layer = Speech.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}
+
+/** Code points: what a person would count. */
+const charactersOf = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}

@@ -1,0 +1,245 @@
+/**
+ * A question to a model as the service works with it: every default filled in, every rule of the request table checked.
+ * Refuses the first thing that is wrong, with the path of the field, before anything is reserved or counted.
+ */
+import { Result } from "effect"
+import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
+import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
+import { type ExtraContent, extraContentOf } from "../../models/ExtraContent.ts"
+import { imageFault, isLink } from "../images/ImageUrl.ts"
+import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+
+export type Role = MessageBody["role"]
+
+export interface ChatImage {
+  /** A `data:` URL; of a request that no model has seen yet also a link (`LinkedImages.ts`). */
+  readonly url: string
+  readonly detail: "auto" | "low" | "high"
+}
+
+export interface ChatMessage {
+  readonly role: Role
+  /** All text of the message; parts are joined with line ends. */
+  readonly text: string
+  readonly images: ReadonlyArray<ChatImage>
+  /** Texts and images in the order in which they were sent, where there are images; they refer to each other by it. */
+  readonly parts: ReadonlyArray<string | ChatImage> | undefined
+  readonly name: string | undefined
+  /** Calls that an assistant made before, as JSON; they are part of the prompt. */
+  readonly toolCalls: string | undefined
+  /** What belongs to each of these calls beside: no part of the prompt. Absent: nothing does. */
+  readonly callExtras?: ReadonlyArray<ExtraContent | undefined>
+  /** Of a tool's answer: the id of the call. */
+  readonly toolCallId: string | undefined
+}
+
+export type ResponseFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema"
+      readonly schema: Readonly<Record<string, unknown>>
+      readonly name: string | undefined
+      /** What the answer is for, in words for the model. */
+      readonly description?: string | undefined
+      readonly strict: boolean | undefined
+    }
+
+/** A function that the model may ask its caller to run. */
+export interface ChatTool {
+  readonly name: string
+  readonly description: string
+  /** The JSON Schema of its arguments; undefined: it takes none. */
+  readonly parameters: Readonly<Record<string, unknown>> | undefined
+  /** Whether its arguments must satisfy `parameters`; undefined: as the model does it. */
+  readonly strict: boolean | undefined
+}
+
+export interface ChatRequest {
+  readonly model: string
+  readonly messages: ReadonlyArray<ChatMessage>
+  /** The most tokens of each choice; undefined: as many as model and context allow. */
+  readonly maxTokens: number | undefined
+  readonly temperature: number
+  readonly topP: number
+  readonly stop: ReadonlyArray<string>
+  readonly frequencyPenalty: number
+  readonly presencePenalty: number
+  readonly choices: number
+  readonly stream: boolean
+  readonly includeUsage: boolean
+  readonly seed: number | undefined
+  /** Those that the model is shown. */
+  readonly tools: ReadonlyArray<ChatTool>
+  /** Where each of them stands among the tools of the body. */
+  readonly toolPlaces: ReadonlyArray<number>
+  /** `named`: the one tool that must be called. */
+  readonly toolChoice: "none" | "auto" | "required" | { readonly named: string }
+  /** Whether one answer may have several calls. */
+  readonly parallelToolCalls: boolean
+  readonly responseFormat: ResponseFormat
+  /** `low`, `medium`, `high` or what else a model knows; undefined: its own. */
+  readonly reasoningEffort: string | undefined
+  /** Whether the tokens of an answer are wanted, and how many others in the place of each. */
+  readonly logprobs: boolean
+  readonly topLogprobs: number
+}
+
+const decode = bodyDecoder(ChatBody)
+
+/** Checks a parsed JSON body. */
+export const decodeChat = (body: unknown): Result.Result<ChatRequest, QuestionInvalid> =>
+  Result.flatMap(decode(withToolType(body)), chatOf)
+
+/** The rules of a body that has the right shape. */
+export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInvalid> => {
+  const messages: Array<ChatMessage> = []
+  for (const [index, message] of body.messages.entries()) {
+    const one = normaliseMessage(message, `messages.${index}`)
+    if (Result.isFailure(one)) return Result.fail(one.failure)
+    messages.push(one.success)
+  }
+  const format = formatOf(body)
+  if (Result.isFailure(format)) return Result.fail(format.failure)
+  const calling = callingOf(body)
+  if (Result.isFailure(calling)) return Result.fail(calling.failure)
+  if (body.modalities?.includes("audio") === true) {
+    return invalid("modalities", "Invalid value for 'modalities': answers are text; POST /v1/audio/speech speaks it")
+  }
+  if (body.functions !== undefined && body.functions !== null && body.functions.length > 0) {
+    return invalid("functions", "Invalid value for 'functions': it was replaced; send 'tools' and 'tool_choice'")
+  }
+  const top = body.top_logprobs ?? 0
+  if (top > 0 && body.logprobs !== true) {
+    return invalid("top_logprobs", "Invalid value for 'top_logprobs': it needs logprobs: true")
+  }
+  const stops = body.stop ?? []
+  return Result.succeed({
+    model: body.model,
+    messages,
+    maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    temperature: body.temperature ?? 0.7,
+    topP: body.top_p ?? 1,
+    stop: (typeof stops === "string" ? [stops] : stops).filter((stop) => stop !== ""),
+    frequencyPenalty: body.frequency_penalty ?? 0,
+    presencePenalty: body.presence_penalty ?? 0,
+    choices: body.n ?? 1,
+    stream: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+    seed: body.seed ?? undefined,
+    ...calling.success,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    responseFormat: format.success,
+    reasoningEffort: body.reasoning_effort ?? undefined,
+    logprobs: body.logprobs ?? false,
+    topLogprobs: top
+  })
+}
+
+const NOTHING_TO_CALL = Result.succeed({ tools: [], toolPlaces: [], toolChoice: "auto" as const })
+
+/** What the model may and must call. */
+const callingOf = (
+  body: ChatBody
+): Result.Result<Pick<ChatRequest, "tools" | "toolPlaces" | "toolChoice">, QuestionInvalid> => {
+  const sent = body.tools ?? []
+  const asked = body.tool_choice ?? "auto"
+  if (sent.length === 0 && asked === "auto") return NOTHING_TO_CALL
+  const [choice, some] =
+    typeof asked === "object" && asked.type === "allowed_tools"
+      ? [asked.allowed_tools.mode, asked.allowed_tools.tools]
+      : [asked, undefined]
+  const allowed = new Set<string>()
+  for (const [index, one] of (some ?? []).entries()) {
+    const { name } = one.function
+    if (!sent.some((tool) => tool.function.name === name)) {
+      return noTool(`tool_choice.allowed_tools.tools.${index}.function.name`, name)
+    }
+    allowed.add(name)
+  }
+  const toolPlaces = [...sent.keys()].filter((at) => some === undefined || allowed.has(sent[at]!.function.name))
+  const tools = toolPlaces.map((at): ChatTool => {
+    const { description, name, parameters, strict } = sent[at]!.function
+    return {
+      name,
+      description: description ?? "",
+      parameters: parameters ?? undefined,
+      strict: strict ?? undefined
+    }
+  })
+  const calling = (toolChoice: ChatRequest["toolChoice"]) => Result.succeed({ tools, toolPlaces, toolChoice })
+  if (choice === "none" || choice === "auto") return calling(choice)
+  if (tools.length === 0) {
+    return invalid("tool_choice", "Invalid value for 'tool_choice': a tool can be asked for only where there are tools")
+  }
+  if (choice === "required") return calling(choice)
+  const { name } = choice.function
+  return tools.some((tool) => tool.name === name) ? calling({ named: name }) : noTool("tool_choice", name)
+}
+
+export const noTool = (param: string, name: string) =>
+  invalid(param, `Invalid value for '${param}': none of the tools is called ${JSON.stringify(name)}`)
+
+const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, QuestionInvalid> => {
+  // Without words of its own, an assistant said its refusal.
+  const refusal = message.role === "assistant" ? (message.refusal ?? "") : ""
+  const content = refusal !== "" && (message.content ?? "") === "" ? refusal : (message.content ?? null)
+  const toolCalls = (message.tool_calls ?? []).map(({ function: called, id, type }) => ({ id, type, function: called }))
+  const callExtras = (message.tool_calls ?? []).map((call) => extraContentOf(call.extra_content))
+  if (content === null && (message.role !== "assistant" || toolCalls.length === 0)) {
+    return invalid(
+      `${path}.content`,
+      `Invalid value for '${path}.content': a message of role ${message.role} needs content`
+    )
+  }
+  if (message.role === "tool" && (message.tool_call_id ?? null) === null) {
+    const param = `${path}.tool_call_id`
+    return invalid(param, `Invalid value for '${param}': a message of role tool names the call that it answers`)
+  }
+  const parts: Array<string | ChatImage> = []
+  for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
+    if (part.type === "text") parts.push(part.text)
+    else if (part.type === "refusal") parts.push(part.refusal)
+    else {
+      const param = `${path}.content.${index}.image_url.url`
+      const { detail, url } = part.image_url
+      const fault = isLink(url) ? undefined : imageFault(url, param)
+      if (fault !== undefined) return invalid(param, fault)
+      parts.push({ url, detail: detail ?? "auto" })
+    }
+  }
+  const texts = parts.filter((part) => typeof part === "string")
+  const images = parts.filter((part) => typeof part !== "string")
+  return Result.succeed({
+    role: message.role,
+    text: typeof content === "string" ? content : texts.join("\n"),
+    images,
+    parts: images.length === 0 ? undefined : parts,
+    name: message.name ?? undefined,
+    toolCalls: toolCalls.length === 0 ? undefined : JSON.stringify(toolCalls),
+    ...(callExtras.some((extra) => extra !== undefined) ? { callExtras } : {}),
+    toolCallId: message.tool_call_id ?? undefined
+  })
+}
+
+const formatOf = (body: ChatBody): Result.Result<ResponseFormat, QuestionInvalid> => {
+  const format = body.response_format ?? { type: "text" as const }
+  if (format.type === "text") return Result.succeed({ type: "text" })
+  if (format.type === "json_object") {
+    const schema = format.schema ?? format.value ?? null
+    if (schema === null) return Result.succeed({ type: "json_object" })
+    return Result.succeed({ type: "json_schema", schema, name: undefined, strict: format.strict ?? false })
+  }
+  const { description, name, schema, strict } = format.json_schema ?? {}
+  if (schema !== undefined && schema !== null) {
+    return Result.succeed({
+      type: "json_schema",
+      schema,
+      name: name ?? undefined,
+      description: description ?? undefined,
+      strict: strict ?? undefined
+    })
+  }
+  const param = "response_format.json_schema.schema"
+  return invalid(param, `Invalid value for '${param}': type json_schema needs a JSON schema`)
+}

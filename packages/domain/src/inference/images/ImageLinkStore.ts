@@ -1,0 +1,42 @@
+/** Images behind links, until they expire; each new one takes some that have expired with it. */
+import { Context, Effect, Layer } from "effect"
+import { BatchSql } from "../../database/Clients.ts"
+
+export interface NewLink {
+  readonly id: string
+  readonly hash: string
+  readonly workspaceId: string
+  readonly bytes: Uint8Array
+  readonly expiresAt: number
+}
+
+const FORGOTTEN_AT_ONCE = 20
+const KEEP = `with gone as (delete from image_links where id = any(array(
+    select id from image_links where expires_at <= $6::timestamptz limit ${FORGOTTEN_AT_ONCE} for update skip locked)))
+  insert into image_links (id, hash, workspace_id, bytes, expires_at) values ($1, $2, $3, $4, $5)`
+const FIND = "select bytes from image_links where hash = $1 and expires_at > $2"
+
+export class ImageLinkStore extends Context.Service<
+  ImageLinkStore,
+  {
+    readonly keep: (link: NewLink, now: number) => Effect.Effect<void>
+    readonly find: (hash: string, now: number) => Effect.Effect<Uint8Array | undefined>
+  }
+>()("@sluice/domain/inference/images/ImageLinkStore") {
+  static readonly layer = Layer.effect(
+    ImageLinkStore,
+    Effect.map(BatchSql, (sql) =>
+      ImageLinkStore.of({
+        keep: ({ bytes, expiresAt, hash, id, workspaceId }, now) =>
+          sql
+            .unsafe(KEEP, [id, hash, workspaceId, bytes, new Date(expiresAt), new Date(now)])
+            .pipe(Effect.asVoid, Effect.orDie),
+        find: (hash, now) =>
+          sql.unsafe<{ readonly bytes: Uint8Array }>(FIND, [hash, new Date(now)]).pipe(
+            Effect.map((rows) => rows[0]?.bytes),
+            Effect.orDie
+          )
+      })
+    )
+  )
+}

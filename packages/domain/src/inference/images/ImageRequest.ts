@@ -1,0 +1,72 @@
+/** The body of POST /images/generations, as OpenAI's clients send it, checked. */
+import { Result, Schema } from "effect"
+import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
+import { opt } from "../chat/ChatBody.ts"
+import { IMAGE_FORMATS } from "../../models/ImageFormat.ts"
+import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+
+const MAX_IMAGES = 10
+/** UTF-16 units. */
+const MAX_PROMPT = 32_000
+
+export interface ImageRequest {
+  readonly model: string
+  readonly prompt: string
+  readonly count: number
+  /** Width x height in pixels, as the caller wrote it; undefined: the model's own. */
+  readonly size: string | undefined
+  /** Links instead of the files themselves. */
+  readonly links: boolean
+}
+
+export const ImageBody = Schema.Struct({
+  model: Schema.String.check(Schema.isBetweenLength(1, 256, { expected: "the id of a model" })),
+  prompt: Schema.String.check(
+    Schema.isBetweenLength(1, MAX_PROMPT, { expected: `from 1 to ${MAX_PROMPT} characters` })
+  ),
+  n: opt(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 1, maximum: MAX_IMAGES }, { expected: `an integer from 1 to ${MAX_IMAGES}` })
+    )
+  ),
+  size: opt(Schema.String),
+  response_format: opt(Schema.Literals(["b64_json", "url"])),
+  output_format: opt(Schema.Literals(IMAGE_FORMATS)),
+  quality: opt(Schema.String),
+  style: opt(Schema.String),
+  background: opt(Schema.String),
+  moderation: opt(Schema.String),
+  stream: opt(Schema.Boolean),
+  user: opt(Schema.String)
+})
+
+const decode = bodyDecoder(ImageBody)
+
+/** Checks a parsed JSON body. */
+export const decodeImage = (body: unknown): Result.Result<ImageRequest, QuestionInvalid> =>
+  Result.flatMap(decode(body), (given) => {
+    const missing = MISSING.find(({ asked }) => asked(given))
+    if (missing !== undefined) return invalid(missing.param, `Invalid value for '${missing.param}': ${missing.message}`)
+    const size = given.size ?? undefined
+    return Result.succeed({
+      model: given.model,
+      prompt: given.prompt,
+      count: given.n ?? 1,
+      size: size === "auto" ? undefined : size,
+      links: given.response_format === "url"
+    })
+  })
+
+/** What OpenAI's body knows and this service does not give yet; refused rather than answered with something else. */
+const MISSING: ReadonlyArray<{
+  readonly param: string
+  readonly asked: (body: typeof ImageBody.Type) => boolean
+  readonly message: string
+}> = [
+  {
+    param: "output_format",
+    asked: (body) => (body.output_format ?? "png") !== "png",
+    message: "a model has a format of its own, which the answer names; leave it out"
+  },
+  { param: "stream", asked: (body) => body.stream === true, message: "images come whole; leave it out" }
+]

@@ -1,0 +1,78 @@
+/** Images of a prompt (interface: POST /images/generations), charged by the image; what fails costs nothing. */
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Principal } from "../../access/Principal.ts"
+import type { NanoUsd } from "../../billing/Money.ts"
+import { catalogOf, oneOf } from "../../models/Catalog.ts"
+import type { ImageFormat } from "../../models/ImageFormat.ts"
+import { ImageLinks } from "./ImageLinks.ts"
+import type { ImageRequest } from "./ImageRequest.ts"
+import type { QuestionError } from "../../models/InferenceErrors.ts"
+import { Metering } from "../../metering/Metering.ts"
+import { type ImageModel, ModelProvider } from "../../models/ModelProvider.ts"
+import { Tokens } from "../../models/Tokens.ts"
+import { makeWholeAnswer } from "../answers/WholeAnswer.ts"
+
+export interface ImageAnswer {
+  /** Unix seconds. */
+  readonly created: number
+  readonly format: ImageFormat
+  /** Files, or the secrets of links to them. */
+  readonly images: ReadonlyArray<Uint8Array> | ReadonlyArray<string>
+  readonly size: string
+  readonly promptTokens: number
+  readonly cost: NanoUsd
+}
+
+export class Images extends Context.Service<
+  Images,
+  {
+    readonly models: ReadonlyArray<ImageModel>
+    readonly generate: (
+      principal: Principal,
+      requestId: string,
+      request: ImageRequest
+    ) => Effect.Effect<ImageAnswer, QuestionError>
+  }
+>()("@sluice/domain/inference/images/Images") {
+  static readonly layerNoDeps = Layer.effect(
+    Images,
+    Effect.gen(function* () {
+      const catalog = catalogOf((yield* ModelProvider).images)
+      const whole = yield* makeWholeAnswer
+      const tokens = yield* Tokens
+      const links = yield* ImageLinks
+
+      return Images.of({
+        models: catalog.models,
+        generate: Effect.fnUntraced(function* (principal, requestId, request) {
+          const { model, provider } = yield* catalog.find(request.model)
+          const size = yield* oneOf("size", request.size, model.sizes, `${model.id} makes`)
+          const promptTokens = yield* tokens.count(principal.workspaceId, request.prompt, Number.POSITIVE_INFINITY)
+          const cost = model.imagePrice * BigInt(request.count)
+          const order = {
+            principal,
+            requestId,
+            model: model.id,
+            description: `${request.count === 1 ? "An image" : `${request.count} images`} by ${model.id}`,
+            param: "prompt",
+            cost,
+            tokens: { prompt: promptTokens, completion: 0 }
+          }
+          const drawn = provider.generate(model, { prompt: request.prompt, count: request.count, size })
+          const kept = (files: ReadonlyArray<Uint8Array>): Effect.Effect<ImageAnswer["images"]> =>
+            request.links
+              ? Effect.forEach(files, (file) => links.keep(principal.workspaceId, file))
+              : Effect.succeed(files)
+          const made = Effect.flatMap(drawn, ({ files, format }) =>
+            Effect.map(kept(files), (images) => ({ format, images }))
+          )
+          const { format, images } = yield* whole(order, made)
+          const created = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+          return { created, format, images, size, promptTokens, cost }
+        })
+      })
+    })
+  )
+
+  static readonly layer = Images.layerNoDeps.pipe(Layer.provide(Metering.layer))
+}

@@ -1,0 +1,114 @@
+/**
+ * The items of a conversation as messages of a chat: what a model said and what it called in one turn are one message, and a
+ * call's output is a tool's message. Refuses outputs of calls that are not in the conversation: nothing is kept here between
+ * two requests, so the caller sends all of it.
+ */
+import { Result } from "effect"
+import { invalid, partDecoder } from "../../models/BodyCheck.ts"
+import type { MessageBody } from "../chat/ChatBody.ts"
+import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { CallItem, CallOutputItem, type Content, MessageItem } from "./ResponseBody.ts"
+import { plainName } from "./ResponseTools.ts"
+
+/** A message, and the path of its content in the body that it was made from. */
+export interface PlacedMessage {
+  readonly path: string
+  readonly message: MessageBody
+}
+
+const decodeMessage = partDecoder(MessageItem)
+const decodeCall = partDecoder(CallItem)
+const decodeOutput = partDecoder(CallOutputItem)
+
+/** `input` as messages, in order. */
+export const messagesOf = (
+  input: string | ReadonlyArray<Item>
+): Result.Result<ReadonlyArray<PlacedMessage>, QuestionInvalid> => {
+  if (typeof input === "string") return Result.succeed([{ path: "input", message: { role: "user", content: input } }])
+  const conversation: Conversation = { messages: [], called: new Set(), calls: undefined }
+  for (const [index, item] of input.entries()) {
+    const taken = take(conversation, item, `input.${index}`)
+    if (Result.isFailure(taken)) return Result.fail(taken.failure)
+  }
+  return conversation.messages.length === 0
+    ? invalid("input", "Invalid value for 'input': at least one message")
+    : Result.succeed(conversation.messages)
+}
+
+type ToolCall = NonNullable<MessageBody["tool_calls"]>[number]
+
+interface Conversation {
+  readonly messages: Array<PlacedMessage>
+  /** Ids of the calls so far. */
+  readonly called: Set<string>
+  /** Those of the last message, where it is an assistant's. */
+  calls: Array<ToolCall> | undefined
+}
+
+type Item = Readonly<Record<string, unknown>>
+
+const take = (conversation: Conversation, item: Item, path: string): Result.Result<void, QuestionInvalid> => {
+  switch (item.type ?? "message") {
+    case "message":
+      return Result.map(decodeMessage(item, path), ({ content, role }) =>
+        add(conversation, `${path}.content`, { role, content: contentOf(content) })
+      )
+    case "function_call":
+      return Result.map(decodeCall(item, path), (call) =>
+        addCall(conversation, path, {
+          id: call.call_id,
+          type: "function",
+          function: { name: plainName(call.name, call.namespace ?? undefined), arguments: call.arguments }
+        })
+      )
+    case "function_call_output":
+      return Result.flatMap(decodeOutput(item, path), ({ call_id, output }) => {
+        if (!conversation.called.has(call_id)) return orphan(`${path}.call_id`)
+        add(conversation, `${path}.output`, { role: "tool", tool_call_id: call_id, content: contentOf(output) })
+        return Result.succeed(undefined)
+      })
+    case "reasoning":
+      return Result.succeed(undefined)
+    case "item_reference":
+      return invalid(
+        path,
+        `Invalid value for '${path}': items are not stored here, so send the item itself (with store: false, clients do)`
+      )
+    default:
+      return invalid(
+        `${path}.type`,
+        `Invalid value for '${path}.type': message, function_call, function_call_output or reasoning`
+      )
+  }
+}
+
+const orphan = (param: string) =>
+  invalid(
+    param,
+    `Invalid value for '${param}': no function_call before it has this call_id; send the whole conversation, nothing is stored here`
+  )
+
+/** Calls join the assistant's message before them, where there is one. */
+const addCall = (conversation: Conversation, path: string, call: ToolCall): void => {
+  if (conversation.calls === undefined) add(conversation, path, { role: "assistant", content: null })
+  conversation.called.add(call.id)
+  conversation.calls?.push(call)
+}
+
+const add = (conversation: Conversation, path: string, message: MessageBody): void => {
+  conversation.calls = message.role === "assistant" ? [] : undefined
+  conversation.messages.push({
+    path,
+    message: conversation.calls === undefined ? message : { ...message, tool_calls: conversation.calls }
+  })
+}
+
+const contentOf = (content: Content): NonNullable<MessageBody["content"]> =>
+  typeof content === "string"
+    ? content
+    : content.map((part) => {
+        if (part.type === "refusal") return part
+        if (part.type !== "input_image") return { type: "text", text: part.text }
+        const detail = part.detail === "original" ? "high" : (part.detail ?? null)
+        return { type: "image_url", image_url: { url: part.image_url, detail } }
+      })

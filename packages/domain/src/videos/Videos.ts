@@ -1,0 +1,160 @@
+/**
+ * Videos of a prompt (interface: POST /videos and what belongs to it): ordered, looked at, fetched, deleted. The price is
+ * held when one is ordered and charged when it is completed; a failed video costs nothing.
+ */
+import { Context, Crypto, Effect, Layer } from "effect"
+import type { Principal } from "../access/Principal.ts"
+import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
+import { Signals } from "../database/Signals.ts"
+import { failingWhere, isPassing, isUnsure } from "../database/StoreAway.ts"
+import { Wakeups } from "../database/Wakeups.ts"
+import { makeAnswerLimit } from "../inference/answers/AnswerLimit.ts"
+import { catalogOf, oneOf } from "../models/Catalog.ts"
+import { ImageFetch } from "../inference/images/ImageFetch.ts"
+import type { QuestionError } from "../models/InferenceErrors.ts"
+import { imageAt } from "./LinkedVideoImage.ts"
+import type { ByteRange, VideoBytes, VideoModel } from "../models/MediaProvider.ts"
+import { makeModelMetrics } from "../models/ModelMetrics.ts"
+import { ModelProvider, UpstreamFailed } from "../models/ModelProvider.ts"
+import {
+  RangeUnsatisfiable,
+  type Video,
+  VideoNotEnded,
+  VideoNotFound,
+  VideoOrderDiffers,
+  VideoUnsure,
+  VideoWithheld,
+  VideoWithoutBytes
+} from "./Video.ts"
+import { VideoListStore, type VideoPage } from "./VideoListStore.ts"
+import type { VideoRequest } from "./VideoRequest.ts"
+import { videoOf } from "./VideoRow.ts"
+import { VideoStore } from "./VideoStore.ts"
+
+export type VideoError =
+  | QuestionError
+  | RangeUnsatisfiable
+  | VideoNotEnded
+  | VideoNotFound
+  | VideoOrderDiffers
+  | VideoUnsure
+  | VideoWithheld
+  | VideoWithoutBytes
+
+export class Videos extends Context.Service<
+  Videos,
+  {
+    readonly models: ReadonlyArray<VideoModel>
+    /** `replayed`: this order was given before, under the same key, and is the same. */
+    readonly submit: (
+      principal: Principal,
+      request: VideoRequest
+    ) => Effect.Effect<{ readonly video: Video; readonly replayed: boolean }, VideoError>
+    readonly show: (principal: Principal, id: string) => Effect.Effect<Video, VideoNotFound>
+    readonly list: (
+      principal: Principal,
+      page: VideoPage
+    ) => Effect.Effect<{ readonly videos: ReadonlyArray<Video>; readonly hasMore: boolean }>
+    readonly remove: (principal: Principal, id: string) => Effect.Effect<void, VideoNotFound | VideoNotEnded>
+    /** The bytes of a completed video, or a part of them. */
+    readonly read: (
+      principal: Principal,
+      id: string,
+      range: ByteRange | undefined
+    ) => Effect.Effect<VideoBytes, VideoError>
+  }
+>()("@sluice/domain/videos/Videos") {
+  static readonly layerNoDeps = Layer.effect(
+    Videos,
+    Effect.gen(function* () {
+      const catalog = catalogOf((yield* ModelProvider).videos)
+      const store = yield* VideoStore
+      const lists = yield* VideoListStore
+      const wakeups = yield* Wakeups
+      const signals = yield* Signals
+      const metrics = yield* makeModelMetrics
+      const images = yield* ImageFetch
+      const crypto = yield* Crypto.Crypto
+      const withinLimit = yield* makeAnswerLimit
+
+      const find = (principal: Principal, id: string) =>
+        Effect.filterOrFail(
+          lists.find(id, principal.environmentId),
+          (row) => row !== undefined,
+          () => new VideoNotFound({ id })
+        )
+
+      return Videos.of({
+        models: catalog.models,
+        submit: Effect.fnUntraced(function* (principal, request) {
+          const { model } = yield* catalog.find(request.model)
+          const size = yield* oneOf("size", request.size, model.sizes, `${model.id} makes`)
+          const seconds = yield* oneOf("seconds", request.seconds, model.seconds, `${model.id} makes`)
+          const price = model.secondPrice * BigInt(seconds)
+          const id = yield* Effect.orDie(crypto.randomUUIDv7())
+          const { environmentId, environmentName, keyId, workspaceId } = principal
+          const { idempotencyKey, imageLink, prompt } = request
+          const ordered = idempotencyKey === undefined ? Effect.void : lists.ordered(idempotencyKey, environmentId)
+          // An order that was given before has its image, wherever its link leads by now.
+          const fetched = imageLink === undefined || (yield* ordered) !== undefined ? undefined : imageLink
+          const image = fetched === undefined ? request.image : yield* imageAt(images, workspaceId, fetched)
+          const unsure = () => new VideoUnsure({ id, keyed: idempotencyKey !== undefined })
+          const order = {
+            id,
+            workspaceId,
+            environmentId,
+            keyId,
+            model: model.id,
+            prompt,
+            size,
+            seconds,
+            price,
+            image,
+            idempotencyKey
+          }
+          const { available, refused } = yield* failingWhere(store.admit(order), isUnsure, unsure)
+          // What it was refused for may be held by the same order, given in the same moment.
+          if (refused !== null && (yield* ordered) === undefined) {
+            metrics(model.id).ended("refused", 0)
+            if (refused === "budget_reached") return yield* new BudgetReached({ environmentName })
+            return yield* new CreditInsufficient({ required: price, available })
+          }
+          signals.emit("videos")
+          const found = Effect.filterOrElse(
+            ordered,
+            (row) => row !== undefined,
+            () => Effect.orDie(find(principal, id))
+          )
+          const video = videoOf(yield* failingWhere(found, isPassing, unsure))
+          if (video.id === id) return { video, replayed: false }
+          const same =
+            video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds
+          return same ? { video, replayed: true } : yield* new VideoOrderDiffers()
+        }),
+        show: (principal, id) => Effect.map(find(principal, id), videoOf),
+        list: (principal, page) =>
+          Effect.map(lists.page(principal.environmentId, page), (rows) => ({
+            videos: rows.slice(0, page.limit).map(videoOf),
+            hasMore: rows.length > page.limit
+          })),
+        remove: Effect.fnUntraced(function* (principal, id) {
+          yield* find(principal, id)
+          if (!(yield* lists.remove(id, principal.environmentId))) return yield* new VideoNotEnded()
+          yield* wakeups.announce("videos")
+        }),
+        read: Effect.fnUntraced(function* (principal, id, range) {
+          const row = yield* find(principal, id)
+          if (row.status !== "completed") return yield* new VideoWithoutBytes({ status: row.status })
+          const broken = () => new UpstreamFailed({ reason: "broken" })
+          const { model, provider } = yield* Effect.mapError(catalog.find(row.model), broken)
+          if (row.reference === null) return yield* broken()
+          const read = yield* Effect.mapError(withinLimit(provider.read(model, row.reference, range)), (failed) =>
+            failed.reason === "unserved" ? new VideoWithheld() : failed
+          )
+          if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })
+          return read
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,141 @@
+/** The rules of blocks of credit, without a database. */
+import { describe, expect, it } from "@effect/vitest"
+import { ANSWER_LIMIT_MS } from "@sluice/domain/inference/answers/AnswerLimit"
+import {
+  BLOCK_AGE_MS,
+  BLOCK_REQUESTS,
+  BLOCK_SHARE,
+  BUSY_MS,
+  BUSY_REQUESTS,
+  CreditBlock,
+  Purse,
+  type Share,
+  TRUSTED_MS
+} from "@sluice/domain/metering/CreditBlock"
+import { HOLD_EXPIRES_MS } from "@sluice/domain/metering/Metering"
+import { Schema } from "effect"
+
+const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
+
+/** A purse that was asked `times` times at once for `amount`. */
+const busy = (times: number, available: bigint, amount = 1n) => {
+  const purse = new Purse("account", "environment")
+  purse.learn(available, false, 0)
+  for (let n = 0; n < times; n++) purse.take(amount, 0)
+  return purse
+}
+
+const steps = Schema.Array(
+  Schema.Struct({
+    settle: Schema.Boolean,
+    amount: Schema.BigIntFromString.pipe(
+      Schema.toType,
+      Schema.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 400n }))
+    ),
+    charged: Schema.BigIntFromString.pipe(
+      Schema.toType,
+      Schema.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 400n }))
+    )
+  })
+)
+
+describe("A block of credit", () => {
+  it.prop(
+    "never gives out more than it holds: what is left, reserved and charged is what was set aside",
+    [steps],
+    ([given]) => {
+      const block = new CreditBlock("b", 1_000n, 0)
+      const open: Array<Share> = []
+      let charged = 0n
+      for (const step of given) {
+        if (!step.settle) {
+          const room = step.amount <= block.left
+          const share = block.take(step.amount, 1)
+          expect(share !== undefined).toBe(room)
+          if (share !== undefined) open.push(share)
+        } else if (open.length > 0) {
+          const share = open.shift()!
+          const cost = step.charged < share.amount ? step.charged : share.amount
+          block.settle(share, cost)
+          block.settle(share, 0n)
+          charged += cost
+        }
+        expect(block.left >= 0n).toBe(true)
+        expect(block.left + charged + open.reduce((sum, { amount }) => sum + amount, 0n)).toBe(1_000n)
+        expect(block.underWay).toBe(open.length)
+      }
+    }
+  )
+
+  it("is not used when it is old, nor by a clock that went back", () => {
+    const block = new CreditBlock("b", 10n, 1_000)
+    expect(block.take(1n, 999)).toBeUndefined()
+    expect(block.take(1n, 1_000 + BLOCK_AGE_MS)).toBeUndefined()
+    expect(block.take(1n, 999 + BLOCK_AGE_MS)).toBeDefined()
+  })
+
+  it("is asked for where many come at once and there is money for many more, once at a time", () => {
+    expect(busy(BUSY_REQUESTS - 1, RICH).wants(1n, 0)).toBeUndefined()
+    expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).wants(1n, 0)).toBeUndefined()
+    const purse = busy(BUSY_REQUESTS, RICH)
+    expect(purse.wants(1n, 0)).toBe(BLOCK_REQUESTS)
+    // What costs nothing needs no money, and no statement before the model is asked either.
+    expect(busy(BUSY_REQUESTS, 0n, 0n).wants(0n, 0)).toBe(0n)
+    purse.asking = true
+    expect(purse.wants(1n, 0)).toBeUndefined()
+  })
+
+  it("is asked for by nobody who comes alone", () => {
+    const purse = busy(0, RICH)
+    for (let n = 0; n < 100; n++) {
+      const nowMs = (n * BUSY_MS) / (BUSY_REQUESTS - 1)
+      purse.take(1n, nowMs)
+      expect(purse.wants(1n, nowMs)).toBeUndefined()
+    }
+  })
+
+  it("is replaced before it is used up, and given back when its requests are through", () => {
+    const purse = busy(BUSY_REQUESTS, RICH)
+    const first = new CreditBlock("first", BLOCK_REQUESTS, 0)
+    purse.open(first)
+    const shares = [purse.take(1n, 0)!]
+    expect(shares[0]!.block).toBe(first)
+    expect(purse.wants(1n, 0)).toBeUndefined()
+    for (let n = 0n; n < BLOCK_REQUESTS / 2n; n++) shares.push(purse.take(1n, 0)!)
+    expect(purse.wants(1n, 0)).toBe(BLOCK_REQUESTS)
+    const second = new CreditBlock("second", BLOCK_REQUESTS, 0)
+    purse.open(second)
+    expect(purse.take(1n, 0)?.block).toBe(second)
+    expect(purse.through()).toEqual([])
+    for (const share of shares) first.settle(share, 1n)
+    expect(purse.through()).toEqual([first])
+    expect(purse.through()).toEqual([])
+    expect(purse.empty).toBe(false)
+  })
+
+  it("is a hold that outlives the longest answer of its last request", () => {
+    expect(BLOCK_AGE_MS + ANSWER_LIMIT_MS).toBeLessThan(HOLD_EXPIRES_MS)
+  })
+
+  it("is replaced when it is old, however much is left of it and whoever still uses it", () => {
+    const purse = busy(BUSY_REQUESTS, RICH)
+    purse.open(new CreditBlock("old", BLOCK_REQUESTS, 0))
+    expect(purse.take(1n, 0)).toBeDefined()
+    purse.learn(RICH, false, BLOCK_AGE_MS)
+    for (let n = 0; n < BUSY_REQUESTS; n++) expect(purse.take(1n, BLOCK_AGE_MS)).toBeUndefined()
+    expect(purse.wants(1n, BLOCK_AGE_MS)).toBe(BLOCK_REQUESTS)
+    expect(purse.wants(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
+  })
+
+  it("is not used while the budget is reached, or when that was asked too long ago", () => {
+    const purse = busy(0, RICH)
+    purse.open(new CreditBlock("b", 10n, 0))
+    expect(purse.take(1n, TRUSTED_MS - 1)).toBeDefined()
+    expect(purse.take(1n, TRUSTED_MS)).toBeUndefined()
+    purse.learn(RICH, false, TRUSTED_MS)
+    expect(purse.take(1n, TRUSTED_MS)).toBeDefined()
+    expect(purse.take(1n, TRUSTED_MS - 1)).toBeUndefined()
+    purse.learn(RICH, true, TRUSTED_MS)
+    expect(purse.take(1n, TRUSTED_MS)).toBeUndefined()
+  })
+})

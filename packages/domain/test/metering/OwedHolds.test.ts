@@ -1,0 +1,47 @@
+/** Which lost holds are told again, how many are remembered, and that nobody is pressed with them. */
+import { makeHandBacks } from "@sluice/domain/metering/HandBacks"
+import type { MeterOutcome, MeterRow } from "@sluice/domain/metering/MeteringStore"
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+
+const OUTCOME: MeterOutcome = { refused: null, available: 0n, budgetReached: false, room: null }
+const row = (n: number) => ({ id: `${n}` }) as MeterRow
+
+it("holds are remembered within a bound, and told once they can be", () => {
+  const told = new Set<string>()
+  const works: Array<Effect.Effect<void>> = []
+  const owe = makeHandBacks(
+    ({ id }) =>
+      Effect.as(
+        Effect.sync(() => void told.add(id)),
+        OUTCOME
+      ),
+    Effect.void,
+    Effect.void,
+    (work) => void works.push(work)
+  )
+  for (let n = 0; n < 10_010; n++) owe(row(n))
+  expect(works.length).toBe(1)
+  for (const work of works) Effect.runSync(work)
+  expect(told.size).toBe(10_000)
+  // There is room again, and somebody to tell it.
+  works.length = 0
+  owe(row(20_000))
+  expect(works.length).toBe(1)
+})
+
+it("a hold that would fail again is told once, a while after it was lost", () => {
+  const seen: Array<string> = []
+  const owe = makeHandBacks(
+    () =>
+      Effect.andThen(
+        Effect.sync(() => void seen.push("told")),
+        Effect.die("a defect")
+      ),
+    Effect.suspend(() => (seen.push("slept") > 9 ? Effect.die("it never ends") : Effect.void)),
+    Effect.sync(() => void seen.push("told once more")),
+    (work) => Effect.runSync(work)
+  )
+  owe(row(1))
+  expect(seen).toEqual(["slept", "told"])
+})

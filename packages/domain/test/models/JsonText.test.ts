@@ -1,0 +1,42 @@
+import { describe, expect, it } from "@effect/vitest"
+import { parsedJson } from "@sluice/domain/models/JsonText"
+import { Result } from "effect"
+import fc from "fast-check"
+
+const refusal = (text: string) => {
+  const read = parsedJson(text)
+  return Result.isFailure(read) ? read.failure.message : undefined
+}
+
+describe("the JSON text of a body", () => {
+  it("is refused unparsed where it has millions of values or endless levels", () => {
+    const many = Array.from({ length: 400_000 }, (_, at) => `"k${at}":1`).join()
+    for (const text of [
+      `{${many}}`,
+      "[".repeat(19_000_000),
+      `[${"1,".repeat(9_000_000)}1]`,
+      `[${'"",'.repeat(900_000)}""]`
+    ]) {
+      expect(refusal(text)).toContain("more than 100000 values")
+    }
+  })
+
+  it("may be as long as its strings", () => {
+    const image = "A".repeat(15_000_000)
+    const escaped = '\\\\\\"'.repeat(500_000)
+    for (const text of [`{"image":"${image}"}`, `["${escaped}","[[[["]`, `["${"\\\\".repeat(1_000_000)}"]`]) {
+      expect(refusal(text)).toBeUndefined()
+    }
+    expect(refusal(`["${image}`)).toContain("must be JSON")
+  })
+
+  it("is parsable where it is small, whatever is in its strings", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const padded = JSON.stringify([value, "x".repeat(140_000), '"\\[{,:'])
+        expect(Result.getOrThrow(parsedJson(padded))).toEqual(JSON.parse(padded))
+      }),
+      { numRuns: 50 }
+    )
+  })
+})

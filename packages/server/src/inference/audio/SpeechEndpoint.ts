@@ -1,0 +1,26 @@
+/** POST /audio/speech over the domain's `Speech`: a file, or events that hold it. */
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { speechEventsText } from "@sluice/api/inference/audio/SpeechWire"
+import type { SpeechFormat } from "@sluice/domain/models/MediaProvider"
+import { Speech } from "@sluice/domain/inference/audio/Speech"
+import { decodeSpeech } from "@sluice/domain/inference/audio/SpeechRequest"
+import { Effect } from "effect"
+import type { Caller, Reply } from "../CallerGate.ts"
+
+const CONTENT_TYPES: Readonly<Record<SpeechFormat, string>> = { mp3: "audio/mpeg", pcm: "audio/pcm", wav: "audio/wav" }
+
+export const makeSpeech = Effect.map(
+  Speech,
+  (speech) =>
+    (caller: Caller, body: unknown): Effect.Effect<Reply, InferenceFailure> =>
+      Effect.gen(function* () {
+        const request = yield* Effect.fromResult(decodeSpeech(body))
+        const answer = yield* speech.speak(caller.principal, caller.requestId, request)
+        const { headers } = caller
+        if (!request.events) {
+          return { status: 200, contentType: CONTENT_TYPES[request.format], body: answer.sound, headers }
+        }
+        const text = speechEventsText(Buffer.from(answer.sound).toString("base64"), answer)
+        return { status: 200, contentType: "text/event-stream", body: text, headers }
+      })
+)

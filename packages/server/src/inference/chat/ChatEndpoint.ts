@@ -1,0 +1,12 @@
+/** POST /chat/completions: what is chat's own about a question and its answer. */
+import { completionText } from "@sluice/api/inference/chat/ChatWire"
+import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"
+import { ChatEvents } from "./ChatEvents.ts"
+
+export const makeChat = makeAnswerEndpoint<ChatRequest>({
+  decode: decodeChat,
+  chat: (request) => request,
+  whole: (_, answer) => completionText(answer),
+  wire: ({ includeUsage }) => new ChatEvents(includeUsage)
+})

@@ -1,0 +1,13 @@
+/** POST /responses: the same engine as chat's, asked and answered in the form of OpenAI's Responses API. */
+import { wholeResponse } from "@sluice/api/inference/responses/ResponseWire"
+import { decodeResponse, inBody, type ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
+import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"
+import { ResponseEvents } from "./ResponseEvents.ts"
+
+export const makeResponses = makeAnswerEndpoint<ResponseRequest>({
+  decode: decodeResponse,
+  chat: ({ chat }) => chat,
+  whole: wholeResponse,
+  wire: (request, asked) => new ResponseEvents(request, asked),
+  refusal: ({ paths }, refusal) => inBody(paths, refusal)
+})

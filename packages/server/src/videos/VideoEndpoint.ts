@@ -1,0 +1,144 @@
+/** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos as bytes. */
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/videos/VideoWire"
+import { QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
+import { VideoNotFound } from "@sluice/domain/videos/Video"
+import { MAX_VIDEO_PAGE, type VideoPage } from "@sluice/domain/videos/VideoListStore"
+import { decodeVideo, MAX_VIDEO_IMAGE_BYTES } from "@sluice/domain/videos/VideoRequest"
+import { Videos } from "@sluice/domain/videos/Videos"
+import { Effect } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { sendBytes } from "../http/BinaryAnswer.ts"
+import { rangeOf } from "../http/ByteRange.ts"
+import type { UploadedForm } from "../http/UploadedForm.ts"
+import { type Caller, json, type Reply } from "../inference/CallerGate.ts"
+
+const DEFAULT_PAGE = 20
+const CONTENT_TYPE = "video/mp4"
+
+const IMAGE = "input_reference"
+export const VIDEO_FORM = {
+  file: IMAGE,
+  maxFileBytes: MAX_VIDEO_IMAGE_BYTES,
+  longField: `${IMAGE}[image_url]`
+}
+
+type Answer = Effect.Effect<Reply, InferenceFailure>
+
+export const makeVideos = Effect.map(Videos, (videos) => {
+  const order = (caller: Caller, request: ReturnType<typeof decodeVideo>): Answer =>
+    Effect.flatMap(Effect.fromResult(request), (checked) =>
+      Effect.map(videos.submit(caller.principal, checked), ({ replayed, video }) =>
+        json(200, JSON.stringify(videoToWire(video)), {
+          ...caller.headers,
+          ...(replayed ? { "idempotent-replayed": "true" } : {})
+        })
+      )
+    )
+
+  return {
+    fromJson: (caller: Caller, body: unknown, idempotencyKey: string | undefined): Answer =>
+      order(caller, decodeVideo(body, { idempotencyKey })),
+
+    fromForm: (caller: Caller, { fields: sent, files }: UploadedForm, idempotencyKey: string | undefined): Answer => {
+      const fields = withReference(sent)
+      const file = imageIn(files)
+      if (file === undefined) return order(caller, decodeVideo(fields, { idempotencyKey }))
+      return Effect.flatMap(
+        Effect.promise(() => file.arrayBuffer()),
+        (buffer) =>
+          order(
+            caller,
+            decodeVideo(fields, {
+              idempotencyKey,
+              image: { bytes: new Uint8Array(buffer), contentType: file.type }
+            })
+          )
+      )
+    },
+
+    list: (caller: Caller, query: URLSearchParams): Answer =>
+      Effect.flatMap(pageOf(query), (page) =>
+        Effect.map(videos.list(caller.principal, page), (found) =>
+          json(200, videoListText(found.videos, found.hasMore), caller.headers)
+        )
+      ),
+
+    show: (caller: Caller, id: string): Answer =>
+      Effect.flatMap(known(id), (uuid) =>
+        Effect.map(videos.show(caller.principal, uuid), (video) =>
+          json(200, JSON.stringify(videoToWire(video)), caller.headers)
+        )
+      ),
+
+    remove: (caller: Caller, id: string): Answer =>
+      Effect.flatMap(known(id), (uuid) =>
+        Effect.as(
+          videos.remove(caller.principal, uuid),
+          json(200, JSON.stringify({ id: videoWireId(uuid), object: "video.deleted", deleted: true }), caller.headers)
+        )
+      ),
+
+    content: (
+      caller: Caller,
+      id: string,
+      query: URLSearchParams,
+      source: IncomingMessage,
+      response: ServerResponse
+    ): Answer =>
+      Effect.gen(function* () {
+        const variant = yield* once(query, "variant")
+        if (variant !== undefined && variant !== "video") return yield* bad("variant", "there is the video alone")
+        // Nothing names this version of the bytes, so none is the one that `If-Range` means.
+        const range = source.headers["if-range"] === undefined ? rangeOf(source.headers.range) : undefined
+        const read = yield* videos.read(caller.principal, yield* known(id), range)
+        const answer = { ...read, partial: range !== undefined, contentType: CONTENT_TYPE }
+        yield* sendBytes(response, answer, caller.headers)
+        return undefined
+      })
+  }
+})
+
+/** OpenAI's clients send an object of a form as fields `input_reference[image_url]`, `input_reference[file_id]`. */
+const withReference = (fields: UploadedForm["fields"]): Readonly<Record<string, unknown>> => {
+  const inner = Object.entries(fields).flatMap(([name, value]) => {
+    const key = REFERENCE_FIELD.exec(name)?.[1]
+    return key === undefined ? [] : [[key, value] as const]
+  })
+  return inner.length === 0 ? fields : { [IMAGE]: Object.fromEntries(inner), ...fields }
+}
+
+/** Some put the file itself under such a name. */
+const imageIn = (files: UploadedForm["files"]): Blob | undefined =>
+  [...files].find(([name]) => name === IMAGE || REFERENCE_FIELD.test(name))?.[1].content
+
+const REFERENCE_FIELD = /^input_reference\[(\w*)\]$/
+
+const known = (id: string): Effect.Effect<string, VideoNotFound> => {
+  const uuid = videoIdOf(id)
+  return uuid === undefined ? Effect.fail(new VideoNotFound({ id })) : Effect.succeed(uuid)
+}
+
+const bad = (param: string, why: string) =>
+  new QuestionInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null })
+
+/** Which one of two is meant, nobody can say. */
+const once = (query: URLSearchParams, name: string): Effect.Effect<string | undefined, QuestionInvalid> => {
+  const [value, ...others] = query.getAll(name)
+  return others.length > 0 ? Effect.fail(bad(name, "it comes more than once")) : Effect.succeed(value)
+}
+
+const pageOf = (query: URLSearchParams): Effect.Effect<VideoPage, QuestionInvalid> =>
+  Effect.gen(function* () {
+    const [limit, order, after] = [
+      yield* once(query, "limit"),
+      yield* once(query, "order"),
+      yield* once(query, "after")
+    ]
+    const count = limit === undefined ? DEFAULT_PAGE : /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+    if (count < 1 || count > MAX_VIDEO_PAGE) return yield* bad("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
+    if (order !== undefined && order !== "asc" && order !== "desc") return yield* bad("order", "must be asc or desc")
+    const from = after === undefined ? undefined : videoIdOf(after)
+    if (after !== undefined && from === undefined) return yield* bad("after", "must be the id of a video")
+    return { limit: count, after: from, order: order ?? "desc" }
+  })

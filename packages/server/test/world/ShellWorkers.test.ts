@@ -1,0 +1,93 @@
+/** Threads give the same timelines as this thread, a hostile command holds up nobody, and what overruns is told so. */
+import { expect, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { execute } from "@sluice/machine-shell/Execution"
+import { Shell } from "@sluice/machine-shell/Shell"
+import { runOf } from "@sluice/testing/fixtures/ShellRuns"
+import { defaultLimits, layer, layerWith } from "../../src/world/ShellWorkers.ts"
+
+const run = (command: string, over = {}, slow = () => {}) =>
+  Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over), slow))
+
+it.live("a thread's timeline is this thread's, to the byte", () =>
+  Effect.gen(function* () {
+    const files = [{ _tag: "File", path: "in", mode: 0o644, bytes: new Uint8Array([1, 0, 255]) }] as const
+    for (const command of [
+      "echo $RANDOM; shuf -i 1-20; mktemp -d; date +%s%N; sleep 5; nvidia-smi; (sleep 2; echo $RANDOM) & wait; wc -c in; echo out > out; stat out",
+      "for i in $(seq 100); do echo $i; sleep 0.1; done; exit 9",
+      "while true; do :; done",
+      "f() { f; }; f",
+      "yes"
+    ]) {
+      const expected = yield* Effect.promise(() => execute(runOf(command, { files, keepFiles: true })))
+      const actual = yield* run(command, { files, keepFiles: true })
+      expect(actual.exit).toEqual(expected.exit)
+      expect(actual.files).toEqual(expected.files)
+      expect(
+        Buffer.concat(actual.chunks.map((chunk) => chunk.bytes)).equals(
+          Buffer.concat(expected.chunks.map((chunk) => chunk.bytes))
+        )
+      ).toBe(true)
+      expect(actual.chunks.map((chunk) => chunk.at)).toEqual(expected.chunks.map((chunk) => chunk.at))
+    }
+  }).pipe(Effect.provide(layer))
+)
+
+it.live("what the host's time and chance would change is fixed by the run", () =>
+  Effect.gen(function* () {
+    const command = "awk 'BEGIN { srand(); print rand() }'; jq -n now; printf '%(%s)T\\n' -1"
+    const first = yield* run(command)
+    expect((yield* run(command)).chunks).toEqual(first.chunks)
+    expect(Buffer.from(first.chunks[0]!.bytes).toString()).toMatch(/1700000000\n$/)
+  }).pipe(Effect.provide(layer))
+)
+
+it.live("an endless command holds up neither the others nor this thread, and is killed at the limit", () =>
+  Effect.gen(function* () {
+    yield* run("true")
+    const slow: Array<string> = []
+    const isSlow = (name: string) => () => void slow.push(name)
+    const endless = run("while true; do sleep 0; echo x; done", { untilMs: Infinity }, isSlow("endless"))
+    const hostile = yield* Effect.forkChild(endless)
+    const others = yield* Effect.forEach(Array.from({ length: 20 }), () => run("echo quick", {}, isSlow("quick")), {
+      concurrency: "unbounded"
+    })
+    expect(others.map((timeline) => Buffer.from(timeline.chunks[0]!.bytes).toString())).toEqual(
+      others.map(() => "quick\n")
+    )
+    expect(hostile.pollUnsafe()).toBe(undefined)
+    const timeline = yield* Fiber.join(hostile)
+    expect(timeline).toMatchObject({ overran: true, exit: { code: 137 } })
+    expect(slow).toEqual(["endless"])
+    expect(Buffer.from(timeline.chunks[0]!.bytes).toString()).toBe("simulated machine: killed: out of time\n")
+    expect((yield* run("echo after")).overran).toBe(false)
+  }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 300, longSliceMs: 600, limitMs: 1_500 })))
+)
+
+it.live("a command of some work waits for no more than one of those that would take for ever", () =>
+  Effect.gen(function* () {
+    yield* run("true")
+    const ended: Array<string> = []
+    const begin = (name: string, command: string) =>
+      Effect.forkChild(Effect.tap(run(command, { untilMs: Infinity }), () => Effect.sync(() => void ended.push(name))))
+    const endless = "while true; do sleep 0; echo x; done"
+    const hostile = yield* Effect.forEach([1, 2, 3], (at) => begin(`endless ${at}`, endless))
+    // More than the quick lane gives it, less than the first slice of the slow one.
+    const honest = yield* begin("honest", "for i in $(seq 1 1500); do :; done; echo done")
+    yield* Fiber.join(honest)
+    yield* Effect.forEach(hostile, Fiber.join)
+    expect(ended.indexOf("honest")).toBeLessThanOrEqual(1)
+  }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 20, longSliceMs: 1_000, limitMs: 2_000 })))
+)
+
+it.live("runs that nobody waits for any more are broken off, and leave both threads to others", () =>
+  Effect.gen(function* () {
+    const endless = run("while true; do sleep 0; echo x; done", { untilMs: Infinity })
+    const left = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(endless, { startImmediately: true }))
+    const next = yield* Effect.forkChild(run("echo next"), { startImmediately: true })
+    yield* Effect.forEach(left, Fiber.interrupt)
+    expect((yield* Fiber.join(next)).exit?.code).toBe(0)
+    const both = yield* Effect.forEach([1, 2], () => run("echo both"), { concurrency: 2 })
+    expect(both.map(({ exit }) => exit?.code)).toEqual([0, 0])
+  }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 600_000, longSliceMs: 600_000, limitMs: 600_000 })))
+)
