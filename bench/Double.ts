@@ -3,7 +3,8 @@
  * checks the key, counts tokens, reserves and charges in its database; aimock looks the answer up.
  */
 import { freePort } from "@sluice/testing/servers/ServerProcess"
-import { call, type Target } from "./Load.ts"
+import { call } from "./Load.ts"
+import { type Target } from "./Wire.ts"
 import { closed, type Peer, report, started } from "./Peers.ts"
 
 /** Of the test double. */

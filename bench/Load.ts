@@ -1,13 +1,6 @@
 /** Load over kept connections from a process of its own, so that a client's work is never counted as the server's. */
+import { type Target, Wire } from "./Wire.ts"
 import { Agent, request as httpRequest } from "node:http"
-import { Wire } from "./Wire.ts"
-
-export interface Target {
-  readonly port: number
-  readonly path: string
-  readonly key: string
-  readonly body: string
-}
 
 export interface Measured {
   readonly requests: number

@@ -7,7 +7,8 @@ import { join } from "node:path"
 import { nodeFlags } from "../scripts/launch.mjs"
 import { NODE } from "@sluice/testing/servers/ServerProcess"
 import { cpuSeconds } from "./Cpu.ts"
-import type { Measured, Target } from "./Load.ts"
+import type { Measured } from "./Load.ts"
+import type { Target } from "./Wire.ts"
 
 const args = process.argv.slice(2)
 const option = (name: string, fallback: number) => {

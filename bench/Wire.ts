@@ -3,7 +3,13 @@
  * that a client costs little beside the server that it measures: a whole HTTP client takes as long as a short answer does.
  */
 import { connect, type Socket } from "node:net"
-import type { Target } from "./Load.ts"
+
+export interface Target {
+  readonly port: number
+  readonly path: string
+  readonly key: string
+  readonly body: string
+}
 
 const HEAD_END = Buffer.from("\r\n\r\n")
 const CHUNKS_END = Buffer.from("0\r\n\r\n")

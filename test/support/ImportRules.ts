@@ -1,6 +1,6 @@
 /** Who may import whom: packages, capabilities, the outside world, and what a client must never load. */
 import { isSource, perFile, type Rule } from "./Rule.ts"
-import { DOOR, loadedFrom, type Source } from "./Sources.ts"
+import { DOOR, importCircles, loadedFrom, type Source } from "./Sources.ts"
 
 /** The former address of the test double re-exports a package above its own, for one release. */
 const isWithin = (source: Source) => isSource(source) && source.path !== DOOR
@@ -98,6 +98,15 @@ export const importRules: ReadonlyArray<Rule> = [
     breaks: [
       "packages/domain/src/storage/A.ts",
       'import { a } from "../machines/A.ts"\n//@file packages/domain/src/machines/A.ts\nimport { b } from "../storage/A.ts"'
+    ]
+  },
+  {
+    title: "no files import each other in a circle",
+    instead: "move the type or constant that both need into a file of its own",
+    find: (sources) => importCircles(sources).map((circle) => circle.join(" -> ")),
+    breaks: [
+      "packages/domain/src/jobs/A.ts",
+      'import type { B } from "./B.ts"\n//@file packages/domain/src/jobs/B.ts\nimport type { A } from "./A.ts"'
     ]
   },
   {

@@ -86,3 +86,29 @@ export const loadedFrom = (start: Source, byPath: ReadonlyMap<string, Source>): 
   }
   return reached
 }
+
+/** Groups of files that import each other, directly or through others, types included (Tarjan's strongly connected components). */
+export const importCircles = (sources: ReadonlyArray<Source>): ReadonlyArray<ReadonlyArray<string>> => {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: Array<string> = []
+  const circles: Array<ReadonlyArray<string>> = []
+  const visit = (path: string): number => {
+    order.set(path, order.size)
+    lowest.set(path, order.get(path)!)
+    open.push(path)
+    for (const { file } of byPath.get(path)!.imports) {
+      if (file === undefined || !byPath.has(file)) continue
+      const reached = order.has(file) ? (open.includes(file) ? order.get(file)! : Infinity) : visit(file)
+      lowest.set(path, Math.min(lowest.get(path)!, reached))
+    }
+    if (lowest.get(path) === order.get(path)) {
+      const circle = open.splice(open.indexOf(path))
+      if (circle.length > 1) circles.push(circle)
+    }
+    return lowest.get(path)!
+  }
+  for (const path of byPath.keys()) if (!order.has(path)) visit(path)
+  return circles
+}

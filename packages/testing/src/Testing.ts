@@ -8,6 +8,6 @@ export {
   FAULTS,
   type OrderedFault,
   type Sluice,
-  type SluiceOptions,
   startSluice
 } from "./double/Double.ts"
+export { type SluiceOptions } from "./double/SluiceOptions.ts"

@@ -4,7 +4,8 @@
  */
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { Billing } from "@sluice/domain/billing/Billing"
-import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { application } from "@sluice/server/Application"
 import { parse } from "@sluice/server/Config"
 import { defaultWorlds, server } from "@sluice/server/Server"

@@ -1,5 +1,6 @@
 /** The contract of money: balance, transactions, usage of inference (decisions: Billing; interface: GET /billing/usage). */
-import type { Balance, Transaction, UsageBy, UsageGroup, UsageSummary } from "@sluice/domain/billing/Billing"
+import type { Balance, Transaction } from "@sluice/domain/billing/Account"
+import type { UsageBy, UsageGroup, UsageSummary } from "@sluice/domain/billing/Usage"
 import { toUsd } from "@sluice/domain/billing/Money"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"

@@ -8,7 +8,7 @@ import { usdText } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { type ClientStalled, type FileTooLarge, TOO_LONG } from "@sluice/domain/models/InferenceErrors"
 import type { VideoError } from "@sluice/domain/videos/Videos"
-import type { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { videoWireId } from "../videos/VideoWire.ts"
 import { badGateway, forGood, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
 

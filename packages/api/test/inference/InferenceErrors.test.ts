@@ -2,7 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { VideoUnsure, VideoWithheld } from "@sluice/domain/videos/Video"
 
 const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))

@@ -1,7 +1,7 @@
 /** The SQL of API keys. What is looked up by hash needs no workspace; everything else names it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Attempt } from "../idempotency/Idempotency.ts"
+import type { Attempt } from "../idempotency/Attempt.ts"
 import { ownRun } from "../idempotency/IdempotencyStore.ts"
 import { saidAgain } from "../database/SaidAgain.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"

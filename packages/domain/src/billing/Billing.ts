@@ -1,4 +1,6 @@
 /** What a workspace has, holds and spent. Every balance is the sum of its entries (decisions: Billing). */
+import type { Balance, Transaction } from "./Account.ts"
+import type { UsageSummary, UsageBy, UsageGroup } from "./Usage.ts"
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
@@ -6,52 +8,6 @@ import { BudgetReached } from "./BillingErrors.ts"
 import { LedgerStore } from "./LedgerStore.ts"
 import type { NanoUsd } from "./Money.ts"
 import { UsageStore } from "./UsageStore.ts"
-
-export interface Balance {
-  readonly balance: NanoUsd
-  readonly held: NanoUsd
-  /** What all running machines cost an hour. */
-  readonly accruingPerHour: NanoUsd
-  /** When the balance is used up at this rate; null when nothing runs. */
-  readonly runsOutAt: Date | null
-}
-
-export interface Transaction {
-  readonly id: string
-  readonly kind: "credit" | "machine" | "inference" | "storage" | "adjustment"
-  /** Signed: a charge is negative. */
-  readonly amount: NanoUsd
-  readonly balanceAfter: NanoUsd
-  readonly description: string
-  readonly resourceType: string | null
-  readonly resourceId: string | null
-  readonly createdAt: Date
-}
-
-export interface UsageSummary {
-  readonly requests: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly cost: NanoUsd
-}
-
-/** What usage is broken down by; days are those of UTC. */
-export type UsageBy = "day" | "model" | "key" | "environment"
-
-export interface UsageGroup extends UsageSummary {
-  /** A date (`YYYY-MM-DD`), a model, or the id of a key or environment. */
-  readonly id: string
-  /** That of the key or environment, where it is still there. */
-  readonly name: string | null
-}
-
-/** What decides whether what is asked for can be paid. */
-export interface Funds {
-  readonly available: NanoUsd
-  readonly budgetReached: boolean
-  /** Null: no budget. */
-  readonly budgetRemaining: NanoUsd | null
-}
 
 export class Billing extends Context.Service<
   Billing,

@@ -2,7 +2,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer } from "effect"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
-import type { UsageBy, UsageGroup, UsageSummary } from "./Billing.ts"
+import type { UsageBy, UsageGroup, UsageSummary } from "./Usage.ts"
 
 interface SumRow {
   readonly requests: bigint

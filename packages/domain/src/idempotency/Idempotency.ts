@@ -6,6 +6,7 @@
  * `attemptId`, under which they create the same rows: a database that was lost may have kept what it did not confirm. A run
  * goes on when its caller has gone, so that a retry finds its answer.
  */
+import { type Attempt, CurrentAttempt } from "./Attempt.ts"
 import { Clock, Context, Crypto, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
 import { Seal } from "../database/Seal.ts"
 import * as Sweep from "../database/Sweep.ts"
@@ -26,21 +27,6 @@ export class IdempotencyMismatch extends Schema.TaggedError<IdempotencyMismatch>
 
 /** The first request with this key has no answer yet. */
 export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgress>()("IdempotencyInProgress", {}) {}
-
-export interface Attempt {
-  /** The id that its resource gets. */
-  readonly id: string
-  /** An earlier run of the same request may have made it. */
-  readonly again: boolean
-  /** The key, and until when it is this run's: afterwards another run may have taken it over. */
-  readonly key: string
-  readonly lockedUntil: Date
-}
-
-/** Undefined without an Idempotency-Key. */
-export const CurrentAttempt = Context.Reference<Attempt | undefined>("@sluice/domain/idempotency/CurrentAttempt", {
-  defaultValue: () => undefined
-})
 
 export interface KeyedRequest {
   readonly workspaceId: string

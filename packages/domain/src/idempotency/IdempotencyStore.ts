@@ -1,7 +1,7 @@
 /** The SQL of idempotency keys: one row a key of a workspace, claimed for a time, then holding the sealed first answer. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Attempt } from "./Idempotency.ts"
+import type { Attempt } from "./Attempt.ts"
 
 export interface Claim {
   readonly workspaceId: string

@@ -1,4 +1,5 @@
 /** What is recorded of a job and its machine, and what both look like then: known without asking the database again. */
+import { serviceVariables } from "./ServiceVariables.ts"
 import type { Principal } from "../access/Principal.ts"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -10,28 +11,6 @@ import type { JobRequest } from "./JobRequest.ts"
 import { asked } from "../machines/MachineLifecycle.ts"
 
 const MINUTE_MS = 60_000
-
-/** Names of the variables that every job's machine sees (decisions: Jobs). The launch script spells them all. */
-export const SERVICE_NAMES = [
-  "SERVICE_JOB_ID",
-  "SERVICE_JOB_NAME",
-  "SERVICE_ENVIRONMENT",
-  "SERVICE_GPU_TYPE",
-  "SERVICE_GPU_COUNT"
-] as const
-
-export const serviceVariables = (
-  jobId: string,
-  name: string,
-  environmentName: string,
-  spec: JobSpec
-): Readonly<Record<(typeof SERVICE_NAMES)[number], string>> => ({
-  SERVICE_JOB_ID: jobId,
-  SERVICE_JOB_NAME: name,
-  SERVICE_ENVIRONMENT: environmentName,
-  SERVICE_GPU_TYPE: spec.gpuType,
-  SERVICE_GPU_COUNT: String(spec.gpuCount)
-})
 
 /** What the machine of a job is launched with: named one by one, as the job's own terms are no concern of its machine. */
 export const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): StoredSpec => ({

@@ -13,7 +13,7 @@ import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import { type Issue, listed } from "../requests/BodyIssues.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
-import { SERVICE_NAMES } from "./JobDrafts.ts"
+import { SERVICE_NAMES } from "./ServiceVariables.ts"
 import { envIssues, labelIssues, MAX_GPU_COUNT, type Offer, offerIssues } from "./JobRules.ts"
 
 const MAX_COMMAND_BYTES = 65_536

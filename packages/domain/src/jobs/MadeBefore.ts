@@ -3,7 +3,7 @@
  * the money or the volume that stands in the way may be what the earlier run took, which came through after the first look.
  */
 import { Effect } from "effect"
-import type { Attempt } from "../idempotency/Idempotency.ts"
+import type { Attempt } from "../idempotency/Attempt.ts"
 import type { Job } from "./Job.ts"
 
 /** `find`: the job of an attempt, if there is one. A launch that failed has one, and is told as it is. */

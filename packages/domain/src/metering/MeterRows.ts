@@ -3,7 +3,7 @@ import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { Purse } from "./CreditBlock.ts"
-import type { Settlement } from "./Metering.ts"
+import type { Settlement } from "./Settlement.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
 const NOTHING = {

@@ -7,14 +7,13 @@
  * from a block of credit (CreditBlocks.ts), and their usage rows are the guard. A request that the books lost fails, costs
  * nothing unless its charge had come through, and what was set aside for it is handed back (HandBacks.ts).
  */
+import type { Charge, Reservation, Settlement } from "./Settlement.ts"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
-import type { Principal } from "../access/Principal.ts"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
 import { saidAgain } from "../database/SaidAgain.ts"
-import type { Share } from "./CreditBlock.ts"
 import { makeCreditBlocks } from "./CreditBlocks.ts"
 import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
@@ -25,28 +24,6 @@ export const HOLD_EXPIRES_MS = 30 * 60_000
 
 /** Rows of one statement: on the embedded database it runs on the main thread. */
 const MAX_ROWS = 64
-
-/** One request's money. `id` is its hold, usage row and transaction. */
-export interface Charge {
-  readonly id: string
-  readonly principal: Principal
-}
-
-/** What is set aside for a request, to be settled once: part of a block, or (undefined) a hold of its own. */
-export interface Reservation extends Charge {
-  readonly share?: Share | undefined
-}
-
-/** What a request came to. `tokens` null: nothing was delivered, what was reserved is let go and nothing is counted. */
-export interface Settlement extends Reservation {
-  readonly model: string
-  /** What the bill calls it; left out: a chat. */
-  readonly description?: string
-  /** The id that the caller knows the request by. */
-  readonly requestId: string
-  readonly tokens: { readonly prompt: number; readonly completion: number } | null
-  readonly cost: NanoUsd
-}
 
 export class Metering extends Context.Service<
   Metering,

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
-import { UpstreamFailed } from "./ModelProvider.ts"
+import { UpstreamFailed } from "./UpstreamFailed.ts"
 
 /** The request is invalid. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
 export class QuestionInvalid extends Schema.TaggedError<QuestionInvalid>()("QuestionInvalid", {

@@ -4,7 +4,7 @@
  */
 import type { Effect, Stream } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { UpstreamFailed } from "./ModelProvider.ts"
+import type { UpstreamFailed } from "./UpstreamFailed.ts"
 
 /** A model that speaks. */
 export interface SpeechModel {

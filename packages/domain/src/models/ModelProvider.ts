@@ -4,11 +4,11 @@
  * An answer is a sequence of deltas and one end, handed on as they come. What was produced is what was handed on: a caller
  * that goes away interrupts the call, and the provider stops within a second.
  */
+import type { UpstreamFailed } from "./UpstreamFailed.ts"
 import type { Effect } from "effect"
-import { Context, Schema } from "effect"
+import { Context } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { ChatRequest } from "../inference/chat/Chat.ts"
-import type { EmbeddingInput } from "../inference/embeddings/EmbeddingRequest.ts"
+import type { ChatRequest } from "./ChatRequest.ts"
 import type { ExtraContent } from "./ExtraContent.ts"
 import type { ImageFormat } from "./ImageFormat.ts"
 import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "./MediaProvider.ts"
@@ -48,27 +48,6 @@ export interface ImageModel {
   /** Nano-USD for one image. */
   readonly imagePrice: NanoUsd
 }
-
-/**
- * `refused`, `too_large`: the model does not take this request. `too_long`: it has more tokens than the model takes. `denied`:
- * the model is not there for this service, whatever is asked. `forbidden`: which of the two it is, is not known. `unserved`: it
- * took the request and gave less, or something else.
- */
-export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
-  reason: Schema.Literals([
-    "refused",
-    "too_large",
-    "too_long",
-    "denied",
-    "forbidden",
-    "unserved",
-    "overloaded",
-    "broken",
-    "timeout"
-  ]),
-  /** Of `overloaded`: when it may be otherwise, where that is known. */
-  retryAfterSeconds: Schema.optionalKey(Schema.Int)
-}) {}
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 
@@ -120,6 +99,9 @@ export type ChatEvent =
 
 /** Takes the next events of an answer. The model waits for it: who does not read holds it up. */
 export type Hear<E> = (events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
+
+/** A text, or the ids of its tokens. */
+export type EmbeddingInput = string | ReadonlyArray<number>
 
 /** One vector for each input, in order, of length one. */
 export interface Embedded {

@@ -5,7 +5,7 @@
  * hostile input. A streamed, a buffered and an abandoned answer with the same text therefore have the same count.
  */
 import { Context, Effect } from "effect"
-import type { UpstreamFailed } from "./ModelProvider.ts"
+import type { UpstreamFailed } from "./UpstreamFailed.ts"
 
 /** Characters (UTF-16 units) that a tokenizer sees at once. */
 export const SLICE_LENGTH = 4_096

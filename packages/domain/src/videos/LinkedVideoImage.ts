@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Allowance, type ImageFetchService } from "../inference/images/ImageFetch.ts"
 import type { QuestionInvalid } from "../models/InferenceErrors.ts"
 import { MAX_IMAGE_BYTES } from "../inference/images/LinkedImages.ts"
-import type { UpstreamFailed } from "../models/ModelProvider.ts"
+import type { UpstreamFailed } from "../models/UpstreamFailed.ts"
 import { imageIn, NO_DATA, refused, type VideoImage } from "./VideoRequest.ts"
 
 /** `owner`: for whom; each has a share of what is fetched at a time. */

@@ -3,7 +3,7 @@
  * ended video never changes. It is charged when it is completed; a failed one costs nothing.
  */
 import type { VideoFailure, VideoProgress } from "../models/MediaProvider.ts"
-import type { UpstreamFailed } from "../models/ModelProvider.ts"
+import type { UpstreamFailed } from "../models/UpstreamFailed.ts"
 import type { VideoStatus } from "./Video.ts"
 
 /** The longest that a video may take, times the replica's scale. */

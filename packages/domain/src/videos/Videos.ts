@@ -15,7 +15,8 @@ import type { QuestionError } from "../models/InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "../models/MediaProvider.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
-import { ModelProvider, UpstreamFailed } from "../models/ModelProvider.ts"
+import { ModelProvider } from "../models/ModelProvider.ts"
+import { UpstreamFailed } from "../models/UpstreamFailed.ts"
 import {
   RangeUnsatisfiable,
   type Video,

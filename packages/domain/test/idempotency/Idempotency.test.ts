@@ -2,13 +2,8 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
-import {
-  type FirstAnswer,
-  type Attempt,
-  CurrentAttempt,
-  Idempotency,
-  type Outcome
-} from "@sluice/domain/idempotency/Idempotency"
+import { type FirstAnswer, Idempotency, type Outcome } from "@sluice/domain/idempotency/Idempotency"
+import { type Attempt, CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
 import { IdempotencyStore } from "@sluice/domain/idempotency/IdempotencyStore"
 import { Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"

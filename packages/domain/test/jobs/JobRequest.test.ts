@@ -1,6 +1,6 @@
 /** Every rule of the POST /jobs table at its edges, and all that is wrong with a body at once. */
 import { assert, describe, it } from "@effect/vitest"
-import { SERVICE_NAMES, serviceVariables } from "@sluice/domain/jobs/JobDrafts"
+import { SERVICE_NAMES, serviceVariables } from "@sluice/domain/jobs/ServiceVariables"
 import * as JobRequest from "@sluice/domain/jobs/JobRequest"
 import type * as JobRules from "@sluice/domain/jobs/JobRules"
 import * as LaunchScript from "@sluice/domain/machines/LaunchScript"

@@ -6,7 +6,7 @@ import * as ControlPlane from "@sluice/domain/ControlPlane"
 import { costOf } from "@sluice/domain/billing/Money"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Seal } from "@sluice/domain/database/Seal"
-import type { Attempt } from "@sluice/domain/idempotency/Idempotency"
+import type { Attempt } from "@sluice/domain/idempotency/Attempt"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import {
   type LaunchSpec,

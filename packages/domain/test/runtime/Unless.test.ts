@@ -1,7 +1,7 @@
 /** Work ends by itself, or is ended from without: interrupted, waited for, and told why. */
 import { assert, describe, it } from "@effect/vitest"
 import { makeAnswerLimit, ANSWER_LIMIT_MS } from "@sluice/domain/inference/answers/AnswerLimit"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { type End, unless } from "@sluice/domain/runtime/Unless"
 import { Context, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"

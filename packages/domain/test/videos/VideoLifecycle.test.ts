@@ -1,7 +1,7 @@
 /** The life of a film as rules: for any news at any times it goes forward, ends once, and ends in time. */
 import { describe, expect, it } from "@effect/vitest"
 import type { VideoProgress } from "@sluice/domain/models/MediaProvider"
-import type { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { advance, isEnded, lookAgain, type VideoNews, type VideoState } from "@sluice/domain/videos/VideoLifecycle"
 import fc from "fast-check"
 

@@ -2,9 +2,10 @@
  * The world of models that a catalog describes: OpenAI-compatible servers of any make, as `ModelProvider`. It reaches
  * nothing before it is asked, and hangs up on everybody when it ends.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { Metrics } from "@sluice/domain/metrics/Metrics"
-import { type Hear, type Model, ModelProvider, type UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { type Hear, type Model, ModelProvider } from "@sluice/domain/models/ModelProvider"
+import { type UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Clock, Crypto, Effect, Layer } from "effect"
 import { Catalog, type Offer } from "./catalog/Catalog.ts"
 import { chatCall } from "./calls/ChatCall.ts"

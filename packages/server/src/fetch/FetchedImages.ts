@@ -1,7 +1,7 @@
 /** `ImageFetch` over the safe client: what answers must say that it is an image, and comes back as the `data:` URL of it. */
 import { ImageFetch, ImageUnfetched } from "@sluice/domain/inference/images/ImageFetch"
 import { MAX_IMAGE_BYTES } from "@sluice/domain/inference/images/LinkedImages"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Effect, Layer } from "effect"
 import type { FetchReason } from "./FetchFailed.ts"
 import { SafeFetch } from "./SafeFetch.ts"

@@ -2,7 +2,7 @@
 import { InfraApi } from "@sluice/api/InfraApi"
 import { jobToWire, quoteToWire } from "@sluice/api/jobs/JobWire"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { CurrentAttempt } from "@sluice/domain/idempotency/Idempotency"
+import { CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
 import { JobNotFound } from "@sluice/domain/jobs/JobErrors"
 import type { JobFilter } from "@sluice/domain/jobs/Jobs"
 import { Jobs } from "@sluice/domain/jobs/Jobs"

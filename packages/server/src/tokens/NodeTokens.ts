@@ -5,7 +5,7 @@
  * The vocabulary takes a tenth of a second to load, so that is done at the first count, or while something else is waited
  * for: whoever builds `loaded` along with what takes long has it for nothing.
  */
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { LONGEST_TOKEN, sumOf, Tokens } from "@sluice/domain/models/Tokens"
 import { Effect, Layer } from "effect"
 import { Backlog } from "./Backlog.ts"

@@ -1,5 +1,5 @@
 /** `Studio` over threads: what it renders takes seconds of a processor, and nobody else waits for it. */
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Studio } from "@sluice/simulator/models/Studio"
 import { Effect, Layer } from "effect"
 import { makeWorkThread, type WorkUndone } from "../threads/WorkThread.ts"

@@ -1,6 +1,7 @@
 /** What only the model's server finds too long, through the stock client: it names the field to shorten, and is free. */
 import { expect, layer } from "@effect/vitest"
-import { ModelProvider, type ModelProviderService, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { ModelProvider, type ModelProviderService } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
 import { toFile } from "openai"

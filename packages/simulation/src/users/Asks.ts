@@ -12,9 +12,9 @@ import type { Ask } from "../plan/Plan.ts"
 import type { Services } from "../server/SimulatedServer.ts"
 import { request } from "./Requests.ts"
 import type { Said } from "./Tally.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
-export const ask = (users: Users, item: Ask): Effect.Effect<void> =>
+export const ask = (users: UserContext, item: Ask): Effect.Effect<void> =>
   Effect.asVoid(
     request(users, {
       kind: item.kind,
@@ -28,7 +28,7 @@ export const ask = (users: Users, item: Ask): Effect.Effect<void> =>
 const wordsOf = (item: Ask): string =>
   [item.id, ...Array.from({ length: item.words }, (_, i) => `word${i % 7}`)].join(" ")
 
-type Asked = (users: Users, item: Ask) => Effect.Effect<Said, unknown, Services>
+type Asked = (users: UserContext, item: Ask) => Effect.Effect<Said, unknown, Services>
 
 const ASK: Readonly<Record<Ask["kind"], Asked>> = {
   embeddings: (users, item) =>

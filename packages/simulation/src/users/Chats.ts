@@ -2,7 +2,8 @@
  * A chat of a user, asked as a chat or as a response: with tools, whose calls it answers, or twice, streamed and buffered,
  * so that both can be compared.
  */
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, Inference } from "@sluice/domain/inference/chat/Inference"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
 import { decodeResponse } from "@sluice/domain/inference/responses/ResponseRequest"
@@ -10,7 +11,7 @@ import { Effect, Result } from "effect"
 import type { Chat } from "../plan/Plan.ts"
 import { request } from "./Requests.ts"
 import type { Said } from "./Tally.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
 const WORDS = ["fleet", "ledger", "machine", "queue", "second", "token", "volume", "world"]
 const MODEL = "sluice-small"
@@ -18,7 +19,7 @@ const MODEL = "sluice-small"
 /** How far apart those of a crowd come (ms). */
 const CROWD_MS = 10
 
-export const chat = (users: Users, item: Chat): Effect.Effect<void> =>
+export const chat = (users: UserContext, item: Chat): Effect.Effect<void> =>
   Effect.forEach(
     Array.from({ length: 1 + (item.crowd ?? 0) }, (_, n) =>
       n === 0 ? item : { ...item, id: `${item.id}-crowd-${n}` }
@@ -27,7 +28,7 @@ export const chat = (users: Users, item: Chat): Effect.Effect<void> =>
     { concurrency: "unbounded", discard: true }
   )
 
-const alone = (users: Users, item: Chat): Effect.Effect<void> =>
+const alone = (users: UserContext, item: Chat): Effect.Effect<void> =>
   Effect.gen(function* () {
     const first = yield* ask(users, item, item.id, item.streamed, [])
     if (item.tools === true && first.answer !== undefined) {
@@ -43,7 +44,7 @@ const alone = (users: Users, item: Chat): Effect.Effect<void> =>
 
 type Calls = Answer["choices"][number]["calls"]
 
-const ask = (users: Users, item: Chat, id: string, streamed: boolean, calls: Calls) =>
+const ask = (users: UserContext, item: Chat, id: string, streamed: boolean, calls: Calls) =>
   Effect.suspend(() => {
     const heard: Array<ChatEvent> = []
     let answer: Answer | undefined

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto"
 import type { Film } from "../plan/Plan.ts"
 import { isLost } from "./Asking.ts"
 import { reasonOf } from "./Requests.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
 const MAX_LOOKS = 400
 const MAX_TRIES = 20
@@ -17,7 +17,7 @@ const TRY_AGAIN_MS = 5_000
 /** The end of a film, asked for by itself. */
 const SUFFIX = 16
 
-export const film = (users: Users, item: Film): Effect.Effect<void, unknown> =>
+export const film = (users: UserContext, item: Film): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
     const { history, tally } = users
     const ordered = yield* Effect.match(users.ask(item.id, order(users, item)), {
@@ -45,7 +45,7 @@ export const film = (users: Users, item: Film): Effect.Effect<void, unknown> =>
     if (item.deletes === "ended") yield* remove(users, item, ordered, "ended")
   })
 
-const order = (users: Users, item: Film) =>
+const order = (users: UserContext, item: Film) =>
   Effect.gen(function* () {
     const principal = yield* users.principal(item.workspace)
     const body = { model: "sluice-film", prompt: `${item.id} goes by`, seconds: item.seconds }
@@ -54,7 +54,7 @@ const order = (users: Users, item: Film) =>
   })
 
 /** Looks until it has ended: its last state, or why there is none. */
-const awaited = (users: Users, item: Film, id: string, everyMs: number) =>
+const awaited = (users: UserContext, item: Film, id: string, everyMs: number) =>
   Effect.gen(function* () {
     for (let n = 0; n < MAX_LOOKS; n++) {
       // Who has waited for long looks less often.
@@ -70,14 +70,14 @@ const awaited = (users: Users, item: Film, id: string, everyMs: number) =>
     return "never ended"
   })
 
-const show = (users: Users, item: Film, id: string) =>
+const show = (users: UserContext, item: Film, id: string) =>
   Effect.gen(function* () {
     const principal = yield* users.principal(item.workspace)
     const videos = yield* Videos
     return yield* Effect.catchTag(videos.show(principal, id), "VideoNotFound", ({ _tag }) => Effect.succeed(_tag))
   })
 
-const downloads = (users: Users, item: Film, id: string) =>
+const downloads = (users: UserContext, item: Film, id: string) =>
   Effect.gen(function* () {
     let whole: Buffer | undefined
     for (let n = 0; n < item.downloads; n++) {
@@ -92,7 +92,7 @@ const downloads = (users: Users, item: Film, id: string) =>
   })
 
 /** Every second one asks for the end of the film alone. A world that fails is asked again. */
-const downloaded = (users: Users, item: Film, id: string, n: number) =>
+const downloaded = (users: UserContext, item: Film, id: string, n: number) =>
   Effect.gen(function* () {
     const range = n % 2 === 0 ? undefined : { suffix: SUFFIX }
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
@@ -114,7 +114,7 @@ const downloaded = (users: Users, item: Film, id: string, n: number) =>
     return undefined
   })
 
-const remove = (users: Users, item: Film, id: string, when: "early" | "ended") =>
+const remove = (users: UserContext, item: Film, id: string, when: "early" | "ended") =>
   Effect.gen(function* () {
     const video = users.tally.videos.get(id)!
     video.deleted = true

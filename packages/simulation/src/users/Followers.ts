@@ -6,9 +6,9 @@ import { JobLogs, type LogEvent } from "@sluice/domain/jobs/JobLogs"
 import { LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
 import { Effect, Stream } from "effect"
 import type { Submit } from "../plan/Plan.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
-export const following = (users: Users, item: Submit, jobId: string): Effect.Effect<void, unknown> =>
+export const following = (users: UserContext, item: Submit, jobId: string): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
     const told = new Told()
     yield* users.persist(`${item.id}/follow`, reading(users, item, jobId, told, true))
@@ -20,7 +20,7 @@ export const following = (users: Users, item: Submit, jobId: string): Effect.Eff
   })
 
 /** Reads on from where `told` is, to the job's end. */
-const reading = (users: Users, item: Submit, jobId: string, told: Told, follow: boolean) =>
+const reading = (users: UserContext, item: Submit, jobId: string, told: Told, follow: boolean) =>
   Effect.gen(function* () {
     // He heard the end, and only then was his connection lost.
     if (told.ended) return

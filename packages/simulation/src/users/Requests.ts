@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import type { Services } from "../server/SimulatedServer.ts"
 import { isLost } from "./Asking.ts"
 import type { RequestKind, Said } from "./Tally.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
 export interface Request<E> {
   readonly kind: RequestKind
@@ -19,7 +19,7 @@ export interface Request<E> {
 }
 
 /** What was said, where it was answered. */
-export const request = <E>(users: Users, { answer, delivered, hangUpAfterMs, id, kind }: Request<E>) =>
+export const request = <E>(users: UserContext, { answer, delivered, hangUpAfterMs, id, kind }: Request<E>) =>
   Effect.suspend(() => {
     const { history, tally } = users
     const asked = users.ask(id, answer)

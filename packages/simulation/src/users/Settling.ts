@@ -3,10 +3,10 @@ import { Access } from "@sluice/domain/access/Access"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { Effect, Redacted } from "effect"
 import type { Tenant } from "../plan/Plan.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
 /** One after the other. False: one never got what it needs, and the plan can't be played. */
-export const settling = (users: Users, tenants: ReadonlyArray<Tenant>) =>
+export const settling = (users: UserContext, tenants: ReadonlyArray<Tenant>) =>
   users.counted(
     Effect.gen(function* () {
       for (const tenant of tenants) if (!(yield* settled(users, tenant))) return false
@@ -14,7 +14,7 @@ export const settling = (users: Users, tenants: ReadonlyArray<Tenant>) =>
     })
   )
 
-const settled = Effect.fnUntraced(function* (users: Users, tenant: Tenant) {
+const settled = Effect.fnUntraced(function* (users: UserContext, tenant: Tenant) {
   const name = `tenant/${tenant.name}`
   const workspaceId = yield* users.persist(
     `${name}/workspace`,

@@ -1,13 +1,14 @@
 /** One submission of a job as a careful client makes it: one Idempotency-Key, asked again until it is answered. */
 import { KEY_PREFIX } from "@sluice/domain/access/ApiKey"
-import { type FirstAnswer, CurrentAttempt, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { type FirstAnswer, Idempotency } from "@sluice/domain/idempotency/Idempotency"
+import { CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { hash32 } from "@sluice/machine-shell/Chance"
 import type { Submit } from "../plan/Plan.ts"
 import { commandOf, workOf } from "../world/Work.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 import { volumeOf } from "./Volumes.ts"
 
 export type Submitted =
@@ -29,7 +30,7 @@ export const secretOf = (item: Submit): string =>
 /** What such values and the keys of users look like. */
 export const SECRETIVE = new RegExp(`canary-[0-9a-f]+|${KEY_PREFIX}[0-9A-Za-z]+`, "g")
 
-export const submission = (users: Users, item: Submit): Effect.Effect<Submitted, unknown> =>
+export const submission = (users: UserContext, item: Submit): Effect.Effect<Submitted, unknown> =>
   Effect.gen(function* () {
     const volumeId = item.volume === null ? undefined : yield* volumeOf(users, item.workspace, item.volume)
     const body = bodyOf(item, volumeId)

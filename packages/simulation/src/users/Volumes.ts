@@ -2,12 +2,12 @@
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
 import type { DeleteVolume } from "../plan/Plan.ts"
-import type { Users } from "./Users.ts"
+import type { UserContext } from "./UserContext.ts"
 
 const VOLUME_REGION = "us-east"
 
 /** The volume of this name, made when it is first wanted. */
-export const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: string, name: string) {
+export const volumeOf = Effect.fnUntraced(function* (users: UserContext, workspace: string, name: string) {
   const known = users.volumes.get(`${workspace}/${name}`)
   if (known !== undefined) return known
   const id = yield* users.persist(
@@ -35,7 +35,7 @@ export const volumeOf = Effect.fnUntraced(function* (users: Users, workspace: st
 })
 
 /** Deletes a volume that somebody has made. */
-export const deletion = (users: Users, item: DeleteVolume): Effect.Effect<void, unknown> =>
+export const deletion = (users: UserContext, item: DeleteVolume): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
     const name = `${item.workspace}/${item.volume}`
     const id = users.volumes.get(name)

@@ -3,9 +3,11 @@ import { NodeCrypto } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { allScopes, type Principal } from "@sluice/domain/access/Principal"
 import { Replica } from "@sluice/domain/database/Replica"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { Inference } from "@sluice/domain/inference/chat/Inference"
-import { Metering, type Settlement } from "@sluice/domain/metering/Metering"
+import { Metering } from "@sluice/domain/metering/Metering"
+import { type Settlement } from "@sluice/domain/metering/Settlement"
 import {
   type ChatEvent,
   type Model,

@@ -2,7 +2,7 @@
  * A provider of models with faults: it refuses, fails, falls silent, breaks off, or says what makes no sense. What would
  * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "@sluice/domain/models/MediaProvider"
 import type {
   EmbeddingProvider,
@@ -11,7 +11,7 @@ import type {
   Model,
   ModelProviderService
 } from "@sluice/domain/models/ModelProvider"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Effect } from "effect"
 import { malformed } from "./MalformedAnswers.ts"
 import type { Strikes } from "./Strikes.ts"

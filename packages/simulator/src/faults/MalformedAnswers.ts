@@ -2,7 +2,7 @@
  * Answers that break the contract of `ModelProvider`, as a broken upstream would give them: events of choices that nobody
  * asked for, words after the end, no end, counts that cannot be.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import type { ChatEvent, Hear, ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 

@@ -2,7 +2,7 @@
  * What a simulated model says: plain English that takes up the words of the question, the same for the same key. Asked to
  * say, repeat or echo something, it does just that. It claims to know nothing: it is a simulator, and says so.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { between, pick } from "./Draws.ts"
 
 /** Characters of the question that are looked at. */

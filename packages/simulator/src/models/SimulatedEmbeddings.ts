@@ -2,8 +2,7 @@
  * Embeddings in which similar texts are nearer: each word and each three letters of a word turn a vector a little into a
  * direction of their own. The same text always has the same vector; fewer dimensions are the first of them, at length one.
  */
-import type { EmbeddingInput } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
-import type { EmbeddingModel, EmbeddingProvider } from "@sluice/domain/models/ModelProvider"
+import type { EmbeddingInput, EmbeddingModel, EmbeddingProvider } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 import { textHash } from "./Draws.ts"
 

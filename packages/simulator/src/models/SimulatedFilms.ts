@@ -3,7 +3,7 @@
  * keeps nothing, outlives every server, and films the same for the same order. Bytes are rendered when they are asked for.
  */
 import type { ByteRange, VideoModel, VideoProvider, VideoTask } from "@sluice/domain/models/MediaProvider"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Clock, Effect, Schema, Stream } from "effect"
 import { textHash } from "./Draws.ts"
 import type { Studio } from "./Studio.ts"

@@ -4,7 +4,7 @@
  * The text depends only on the world's seed, the model, the messages and the request's seed. The stop text is never emitted,
  * `max_tokens` is kept by real token count, and no real time passes but that of Effect's Clock.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import {
   type ChatEvent,
   type FinishReason,

@@ -3,7 +3,7 @@
  * follows from the task alone, to the byte.
  */
 import type { SpeechFormat } from "@sluice/domain/models/MediaProvider"
-import type { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Context } from "effect"
 import type { Effect } from "effect"
 

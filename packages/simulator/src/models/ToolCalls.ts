@@ -2,7 +2,7 @@
  * Which tools a simulated model calls, and with what: those that the question speaks of, or those that it must call. The
  * arguments satisfy the tool's schema. A tool's answer is answered with words.
  */
-import type { ChatMessage, ChatRequest, ChatTool } from "@sluice/domain/inference/chat/Chat"
+import type { ChatMessage, ChatRequest, ChatTool } from "@sluice/domain/models/ChatRequest"
 import { textHash } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"
 

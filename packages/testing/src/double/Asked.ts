@@ -1,7 +1,7 @@
 /** What a test asks of the double, checked where it comes in: all that is wrong at once, and how it should be. */
 import { issuesOf, NAME } from "@sluice/machine-shell/Programs"
 import { Duration, Option, Predicate, Schema } from "effect"
-import type { SluiceOptions } from "./Double.ts"
+import type { SluiceOptions } from "./SluiceOptions.ts"
 
 /** It can't be had as it was asked for. `call` is the function, `wrong` what is wrong with what it was given. */
 class AskedInvalid extends Schema.TaggedError<AskedInvalid>()("AskedInvalid", {

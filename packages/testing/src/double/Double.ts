@@ -4,6 +4,7 @@
  *
  * It promises: the same seed and the same requests, one after the other, give the same ids, words, logs, costs and times.
  */
+import type { SluiceOptions } from "./SluiceOptions.ts"
 import { Clock, type Duration, Effect, Exit, Scope } from "effect"
 import { CALL_FAULTS, type CallFault, type Fault } from "@sluice/simulator/faults/Fault"
 import { Process } from "@sluice/simulation/driver/Process"
@@ -11,21 +12,6 @@ import { checkStart, durationOf, refusal } from "./Asked.ts"
 import { doubleServer, KEY } from "./DoubleServer.ts"
 import { type FaultOptions, type OrderedFault, OrderedFaults } from "./Faults.ts"
 import { LiveDriver } from "./LiveDriver.ts"
-
-export interface SluiceOptions {
-  /** What ids, words and the world's chance follow from. Default 1. */
-  readonly seed?: number
-  /** `virtual` (the default): time moves with `advance`, and by itself where an answer needs it. `real`: as everywhere. */
-  readonly clock?: "virtual" | "real"
-  /** When virtual time begins. Default 2027-01-15. */
-  readonly now?: Date
-  /** Whether models take their time to answer. Default false: they answer at once. */
-  readonly latency?: boolean
-  /** Bash scripts that machines have as commands of these names, such as `python`. Default none. */
-  readonly programs?: Readonly<Record<string, string>>
-  /** Default: any that is free. */
-  readonly port?: number
-}
 
 export interface Sluice {
   /** `http://127.0.0.1:PORT`; OpenAI clients take `${url}/v1` as their base URL. */

@@ -1,6 +1,7 @@
 /** The provider over a catalog of a test, and questions to it. */
 import { NodeCrypto } from "@effect/platform-node"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { Catalog, offersOf } from "@sluice/providers/openai-compatible/catalog/Catalog"
 import * as OpenAiModels from "@sluice/providers/openai-compatible/OpenAiModels"

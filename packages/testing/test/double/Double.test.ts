@@ -1,5 +1,6 @@
 /** The test double as a suite uses it: in this process, over HTTP, on a clock that stands still. */
-import { startSluice, type SluiceOptions } from "../../src/double/Double.ts"
+import { startSluice } from "../../src/double/Double.ts"
+import { type SluiceOptions } from "../../src/double/SluiceOptions.ts"
 import { assert, describe, it } from "vitest"
 import { call, chat, refused, show, start, submit } from "./support/Doubles.ts"
 

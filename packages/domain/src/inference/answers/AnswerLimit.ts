@@ -1,7 +1,7 @@
 /** The longest that one answer of a model may take. One timer serves all that are under way. */
 import { Clock, Duration, Effect, Fiber, type Scope } from "effect"
 import { Replica } from "../../database/Replica.ts"
-import { UpstreamFailed } from "../../models/ModelProvider.ts"
+import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { Places } from "../../runtime/Places.ts"
 import { type End, unless } from "../../runtime/Unless.ts"
 

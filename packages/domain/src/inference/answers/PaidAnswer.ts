@@ -5,7 +5,8 @@
 import { Cause, Effect } from "effect"
 import type { NanoUsd } from "../../billing/Money.ts"
 import { tooLongIn } from "../../models/InferenceErrors.ts"
-import type { Charge, Metering, Reservation } from "../../metering/Metering.ts"
+import type { Metering } from "../../metering/Metering.ts"
+import type { Charge, Reservation } from "../../metering/Settlement.ts"
 import type { Watch } from "../../models/ModelMetrics.ts"
 
 export interface Paid<A, E, B> {

@@ -2,7 +2,7 @@
  * What of a question is counted as its prompt: texts, names, earlier tool calls, tool definitions, the asked-for schema and its
  * description, as one text, plus a fixed number of tokens for each message and image.
  */
-import type { ChatRequest } from "./Chat.ts"
+import type { ChatRequest } from "../../models/ChatRequest.ts"
 
 /** Tokens that frame each message, and the answer's beginning. */
 const TOKENS_PER_MESSAGE = 4

@@ -1,6 +1,6 @@
 /** Whether a request fits its model, and what of it does: pure rules, before anything is reserved. */
 import { Effect } from "effect"
-import type { ChatRequest } from "./Chat.ts"
+import type { ChatRequest } from "../../models/ChatRequest.ts"
 import { promptOverhead } from "./ChatPrompt.ts"
 import { QuestionInvalid } from "../../models/InferenceErrors.ts"
 import type { Model } from "../../models/ModelProvider.ts"

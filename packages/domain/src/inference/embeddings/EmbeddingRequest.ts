@@ -2,6 +2,7 @@
  * The body of POST /embeddings, as OpenAI's clients send it, checked: texts or arrays of token ids, one or many. Their
  * clients ask for base64 unless told otherwise.
  */
+import type { EmbeddingInput } from "../../models/ModelProvider.ts"
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { opt } from "../chat/ChatBody.ts"
@@ -11,9 +12,6 @@ const MAX_INPUTS = 2_048
 
 /** Ids of tokens in one body: a few more than a request may have, so that it is told so. */
 export const MAX_IDS = 310_000
-
-/** A text, or the ids of its tokens. */
-export type EmbeddingInput = string | ReadonlyArray<number>
 
 export interface EmbeddingRequest {
   readonly model: string

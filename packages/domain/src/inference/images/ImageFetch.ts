@@ -4,7 +4,7 @@
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
-import type { UpstreamFailed } from "../../models/ModelProvider.ts"
+import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
 /** What images of one request may still have together. Not shared between requests. */
 export class Allowance {

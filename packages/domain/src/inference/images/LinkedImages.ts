@@ -4,11 +4,11 @@
  * whole question, with the path of that link. A question without links is not touched.
  */
 import { Effect } from "effect"
-import { type ChatImage, type ChatMessage, type ChatRequest } from "../chat/Chat.ts"
+import { type ChatImage, type ChatMessage, type ChatRequest } from "../../models/ChatRequest.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
 import { imageFault, isLink, noData } from "./ImageUrl.ts"
 import { QuestionInvalid } from "../../models/InferenceErrors.ts"
-import type { UpstreamFailed } from "../../models/ModelProvider.ts"
+import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
 export const MAX_LINKS = 16
 /** At a time, of one request. */

@@ -4,7 +4,8 @@
  */
 import { Result } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
-import { type ChatRequest, chatOf } from "../chat/Chat.ts"
+import { chatOf } from "../chat/Chat.ts"
+import { type ChatRequest } from "../../models/ChatRequest.ts"
 import type { ChatBody } from "../chat/ChatBody.ts"
 import { QuestionInvalid } from "../../models/InferenceErrors.ts"
 import { OpenResponseBody } from "./ResponseBody.ts"

@@ -1,5 +1,5 @@
 /** Runs of requests under an Idempotency-Key. */
-import type { Attempt } from "@sluice/domain/idempotency/Idempotency"
+import type { Attempt } from "@sluice/domain/idempotency/Attempt"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

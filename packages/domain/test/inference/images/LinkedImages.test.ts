@@ -1,7 +1,8 @@
 /** Images by link: fetched once each and a few at a time, in place before a model is asked, or a refusal that names the link. */
 import { NodeCrypto } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatRequest } from "@sluice/domain/models/ChatRequest"
 import {
   type Allowance,
   ImageFetch,
@@ -11,7 +12,8 @@ import {
 import { Inference } from "@sluice/domain/inference/chat/Inference"
 import { linksOf, MAX_IMAGE_BYTES, MAX_LINKS } from "@sluice/domain/inference/images/LinkedImages"
 import { Metering } from "@sluice/domain/metering/Metering"
-import { type Model, ModelProvider, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { type Model, ModelProvider } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Tokens } from "@sluice/domain/models/Tokens"
 import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { idOf, replica } from "@sluice/testing/fixtures/Workspace"

@@ -2,7 +2,7 @@
  * A question as an upstream reads it: the body of its POST /chat/completions. Only what differs from everybody's default
  * is said, because servers refuse fields that they don't know; and the end user stays unknown to them.
  */
-import type { ChatImage, ChatMessage, ChatRequest, ResponseFormat } from "@sluice/domain/inference/chat/Chat"
+import type { ChatImage, ChatMessage, ChatRequest, ResponseFormat } from "@sluice/domain/models/ChatRequest"
 import { bodyText } from "../upstream/BodyText.ts"
 import type { Omittable } from "../catalog/CatalogFile.ts"
 

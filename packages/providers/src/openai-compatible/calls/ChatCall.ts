@@ -3,7 +3,7 @@
  * next bytes are taken when they were heard; a whole answer is handed on at once, or not at all. Which of them it is the
  * answer says.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import type { ChatEvent, Hear } from "@sluice/domain/models/ModelProvider"
 import { onward } from "@sluice/domain/runtime/Onward"
 import { Effect } from "effect"

@@ -4,7 +4,7 @@
  *
  * Ends and the count come with `finish`, last: whatever comes between them and the last word then loses nothing.
  */
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import type { ChatEvent, FinishReason, SaidToken, TokenChance } from "@sluice/domain/models/ModelProvider"
 import { callFailed, type CallFailed } from "../upstream/CallFailed.ts"
 import { CallReader } from "./CallReader.ts"

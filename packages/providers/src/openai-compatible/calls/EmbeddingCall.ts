@@ -2,8 +2,7 @@
  * Vectors from one upstream. They are asked for in base64, as stock clients ask, and read in either form; each has the
  * asked dimensions and length one in the end, whatever the server does.
  */
-import type { EmbeddingInput } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
-import type { Embedded, EmbeddingModel } from "@sluice/domain/models/ModelProvider"
+import type { EmbeddingInput, Embedded, EmbeddingModel } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 import { bodyText } from "../upstream/BodyText.ts"
 import { callFailed } from "../upstream/CallFailed.ts"

@@ -4,7 +4,7 @@
  * say of how much they are parts, is read from its start.
  */
 import type { ByteRange, VideoBytes, VideoProgress } from "@sluice/domain/models/MediaProvider"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Cause, Effect, Stream } from "effect"
 import { callFailed, type CallFailed, toldOf } from "../upstream/CallFailed.ts"
 import { type Exchange, GO_ON } from "../upstream/Exchange.ts"

@@ -3,7 +3,7 @@
  * same one, and to another one only where that has surely begun nothing. A film's reference says which upstream has it.
  */
 import type { VideoModel, VideoProvider } from "@sluice/domain/models/MediaProvider"
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { hasDoneNothing, worthAnother } from "../upstream/CallFailed.ts"

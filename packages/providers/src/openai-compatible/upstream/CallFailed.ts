@@ -2,7 +2,7 @@
  * How one request to one upstream fails, what that says of the upstream, whether another may be asked instead, and what the
  * caller is told: the port's reason and nothing of the upstream.
  */
-import { UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Schema } from "effect"
 import { retryAfterMs, type Verdict } from "./Breaker.ts"
 

@@ -5,7 +5,8 @@
  */
 import type { Tally } from "@sluice/domain/metrics/Family"
 import type { Metrics } from "@sluice/domain/metrics/Metrics"
-import { UpstreamFailed, type UpstreamHealth } from "@sluice/domain/models/ModelProvider"
+import { type UpstreamHealth } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
 import { pauseOf, stateOf, type Verdict } from "./Breaker.ts"
 import { CallFailed, OVERLOADED, toldOf, toldOfAll, verdictOf, worthAnother } from "./CallFailed.ts"

@@ -5,7 +5,7 @@
  */
 import { parsedJson } from "@sluice/domain/models/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import type { ChatRequest } from "@sluice/domain/inference/chat/Chat"
+import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/chat/Inference"
 import type { ClientStalled, QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
 import { onward, ready } from "@sluice/domain/runtime/Onward"

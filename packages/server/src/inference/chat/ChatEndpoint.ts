@@ -1,6 +1,7 @@
 /** POST /chat/completions: what is chat's own about a question and its answer. */
 import { completionText } from "@sluice/api/inference/chat/ChatWire"
-import { type ChatRequest, decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { decodeChat } from "@sluice/domain/inference/chat/Chat"
+import { type ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"
 import { ChatEvents } from "./ChatEvents.ts"
 

@@ -1,7 +1,9 @@
 /** What a caller sees of a model that breaks, falls silent or is read too slowly, and what it pays. */
 import { expect, layer } from "@effect/vitest"
-import type { ChatEvent, Model, UpstreamFailed as Failed } from "@sluice/domain/models/ModelProvider"
-import { ModelProvider, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import type { ChatEvent, Model } from "@sluice/domain/models/ModelProvider"
+import type { UpstreamFailed as Failed } from "@sluice/domain/models/UpstreamFailed"
+import { ModelProvider } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
 import { SqlError } from "effect/sql"
 import { connect } from "node:net"

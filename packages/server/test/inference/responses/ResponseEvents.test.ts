@@ -8,7 +8,8 @@ import {
   wholeResponse
 } from "@sluice/api/inference/responses/ResponseWire"
 import type { Answer } from "@sluice/domain/inference/chat/Inference"
-import { type ChatEvent, type FinishReason, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { type ChatEvent, type FinishReason } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Production } from "@sluice/domain/inference/chat/Production"
 import { decodeResponse } from "@sluice/domain/inference/responses/ResponseRequest"
 import { ResponseEvents } from "@sluice/server/inference/responses/ResponseEvents"

@@ -1,7 +1,8 @@
 /** Streamed responses that break, hang, are left or come in odd pieces: what stock clients see of them, and what is paid. */
 import { createOpenAI } from "@ai-sdk/openai"
 import { expect, layer } from "@effect/vitest"
-import { type ChatEvent, type Model, ModelProvider, UpstreamFailed } from "@sluice/domain/models/ModelProvider"
+import { type ChatEvent, type Model, ModelProvider } from "@sluice/domain/models/ModelProvider"
+import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { streamText } from "ai"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
 import { BadRequestError, InternalServerError } from "openai"

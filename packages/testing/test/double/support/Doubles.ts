@@ -1,5 +1,6 @@
 /** Doubles that are closed after each test, and requests to them. */
-import { type Sluice, type SluiceOptions, startSluice } from "../../../src/double/Double.ts"
+import { type Sluice, startSluice } from "../../../src/double/Double.ts"
+import { type SluiceOptions } from "../../../src/double/SluiceOptions.ts"
 import { afterEach, assert } from "vitest"
 
 let open: Array<Sluice> = []
