@@ -8,7 +8,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { DatabaseClients } from "@sluice/server/database/Database"
 import { embedded, postgres } from "@sluice/server/database/Database"
-import { makeInvariants } from "@sluice/simulation/invariants/Watch"
+import { makeInvariants } from "@sluice/simulation/invariants/InvariantChecker"
 import { Effect, Layer, Redacted } from "effect"
 import { once } from "node:events"
 import { join } from "node:path"

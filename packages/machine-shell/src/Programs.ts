@@ -8,9 +8,9 @@ import { readable } from "./repairs/Arithmetic.ts"
 /** Scripts by the names that commands call them by. */
 export type Programs = Readonly<Record<string, string>>
 
-const MOST = 50
+const MAX_PROGRAMS = 50
 /** Characters of all together: each launch keeps them. */
-const MOST_CHARACTERS = 65_536
+const MAX_CHARACTERS = 65_536
 
 /** Commands of every machine that run others. */
 export const RUNNERS: ReadonlyArray<string> = ["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"]
@@ -35,13 +35,13 @@ export const issuesOf = (programs: Programs): ReadonlyArray<string> => {
   const entries = Object.entries(programs)
   const characters = entries.reduce((sum, [, text]) => sum + text.length, 0)
   return [
-    ...(entries.length > MOST ? [`programs must be ${MOST} at most, not ${entries.length}`] : []),
-    ...(characters > MOST_CHARACTERS
-      ? [`programs must have ${MOST_CHARACTERS} characters at most together, not ${characters}`]
+    ...(entries.length > MAX_PROGRAMS ? [`programs must be ${MAX_PROGRAMS} at most, not ${entries.length}`] : []),
+    ...(characters > MAX_CHARACTERS
+      ? [`programs must have ${MAX_CHARACTERS} characters at most together, not ${characters}`]
       : []),
     ...entries.flatMap(([name, text]) => {
       if (TAKEN.has(name)) return [`programs.${name} has a name that the shell itself needs; give it another`]
-      const wrong = text.length > MOST_CHARACTERS ? undefined : syntaxOf(text)
+      const wrong = text.length > MAX_CHARACTERS ? undefined : syntaxOf(text)
       return wrong === undefined ? [] : [`programs.${name} must be a bash script: ${wrong}`]
     })
   ]

@@ -6,40 +6,40 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { inspect } from "node:util"
 import { openDatabase } from "./database/GuardedDatabase.ts"
-import { type Asked, asked, AskedWrong, USAGE } from "./run/Asked.ts"
+import { type CliOptions, parseOptions, OptionsInvalid, USAGE } from "./run/CliOptions.ts"
 import { progressLine } from "./run/ProgressLine.ts"
 import { search } from "./run/Search.ts"
-import { smallest } from "./run/Shrunk.ts"
+import { shrinkRun } from "./run/ShrinkRun.ts"
 import { simulate } from "./run/Simulation.ts"
-import { tell, type Ways } from "./run/Telling.ts"
+import { reportRun, type ReportOutputs } from "./run/RunReport.ts"
 
 type Database = Effect.Success<typeof openDatabase>
 
-const toldTo = (database: Database): Ways => ({
+const toldTo = (database: Database): ReportOutputs => ({
   out: (text) => process.stdout.write(`${text}\n`),
   aside: (text) => process.stderr.write(`${text}\n`),
   write: writeFileSync,
   smallest: (outcome) => {
     const progress = progressLine(process.stderr)
-    return smallest(database, outcome, { progress: progress.shrinking }).finally(progress.end)
+    return shrinkRun(database, outcome, { progress: progress.shrinking }).finally(progress.end)
   }
 })
 
-const one = async (options: Asked, database: Database): Promise<number> => {
+const one = async (options: CliOptions, database: Database): Promise<number> => {
   const progress = progressLine(process.stderr)
   const outcome = await simulate(database, options.scenario, { progress: progress.within })
   progress.end()
-  await tell(options, outcome, toldTo(database))
+  await reportRun(options, outcome, toldTo(database))
   return outcome.violation === null ? 0 : 1
 }
 
-const many = async (options: Asked, database: Database): Promise<number> => {
+const many = async (options: CliOptions, database: Database): Promise<number> => {
   const { json, report, runs, scenario } = options
   const progress = progressLine(process.stderr)
   const found = await search(database, scenario, runs, progress.between)
   progress.end()
   if (found !== undefined) {
-    await tell(options, found, toldTo(database))
+    await reportRun(options, found, toldTo(database))
     return 1
   }
   const { seed } = scenario
@@ -52,7 +52,7 @@ const many = async (options: Asked, database: Database): Promise<number> => {
 }
 
 const main = async (): Promise<number> => {
-  const options = asked(process.argv.slice(2), Math.floor(performance.timeOrigin / 86_400_000))
+  const options = parseOptions(process.argv.slice(2), Math.floor(performance.timeOrigin / 86_400_000))
   if (options.help) {
     process.stdout.write(`${USAGE}\n`)
     return 0
@@ -64,7 +64,7 @@ const main = async (): Promise<number> => {
 main().then(
   (code) => process.exit(code),
   (cause: unknown) => {
-    const wrong = cause instanceof AskedWrong
+    const wrong = cause instanceof OptionsInvalid
     process.stderr.write(`${wrong ? `${cause.message}\n\n${USAGE}` : inspect(cause)}\n`)
     process.exit(wrong ? 2 : 3)
   }

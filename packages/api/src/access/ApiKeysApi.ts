@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, isoOrNull, nullable, required } from "../infra/WireFields.ts"
-import { Authorized, NeedsScope, OnceOnly, TellsSecret, WellFormed } from "./InfraAccess.ts"
+import { Authorized, NeedsScope, Idempotent, TellsSecret, WellFormed } from "./InfraAccess.ts"
 
 const scopeRule = { message: `must be a list of scopes out of ${allScopes.join(", ")}` }
 const Scopes = Schema.Array(Schema.Literals(allScopes).annotate({ message: `must be one of ${allScopes.join(", ")}` }))
@@ -106,6 +106,6 @@ const remove = HttpApiEndpoint.delete("remove", "/:id", { params: idParams, quer
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(listKeys, create, update, remove)
   .middleware(WellFormed)
-  .middleware(OnceOnly)
+  .middleware(Idempotent)
   .middleware(Authorized)
   .prefix("/api/v1/api-keys") {}

@@ -20,8 +20,8 @@ export class Authorized extends HttpApiMiddleware.Service<Authorized, { provides
 ) {}
 
 /** The same request once; applies to POST alone. */
-export class OnceOnly extends HttpApiMiddleware.Service<OnceOnly, { requires: CurrentPrincipal }>()(
-  "@sluice/api/access/OnceOnly",
+export class Idempotent extends HttpApiMiddleware.Service<Idempotent, { requires: CurrentPrincipal }>()(
+  "@sluice/api/access/Idempotent",
   { error: [Conflict, Unprocessable] }
 ) {}
 

@@ -133,7 +133,7 @@ const table: {
       "environment_not_found",
       "There is no such environment in this workspace; check the header X-Environment."
     ),
-  QuestionInvalid: ({ message, code, param }) => invalidRequest(400, code, message, param),
+  ModelRequestInvalid: ({ message, code, param }) => invalidRequest(400, code, message, param),
   ModelNotFound: ({ model }) =>
     invalidRequest(
       404,
@@ -185,15 +185,15 @@ const table: {
         "This Idempotency-Key was used for another video. Send a new key with a new order."
       )
     ),
-  VideoUnsure: ({ id, keyed }) => ({
+  VideoOutcomeUnknown: ({ id, hasIdempotencyKey }) => ({
     ...unavailable(
       "service_unavailable",
       "The database was lost while the video was being ordered, so it may exist. " +
-        (keyed
+        (hasIdempotencyKey
           ? "Send the order again shortly, with the same Idempotency-Key: it makes one video."
           : `GET /v1/videos/${videoWireId(id)} says so in a moment. Order it again only where that finds none.`)
     ),
-    headers: { "x-should-retry": String(keyed), "retry-after": "5" }
+    headers: { "x-should-retry": String(hasIdempotencyKey), "retry-after": "5" }
   }),
   VideoNotEnded: () =>
     forGood(

@@ -3,7 +3,13 @@ import type { ApiKeyNotFound, EnvironmentAmbiguous, KeyInvalid, ScopeMissing } f
 import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import type { IdempotencyInProgress, IdempotencyMismatch } from "@sluice/domain/idempotency/Idempotency"
-import type { JobEnded, JobNotFound, JobUnsure, LaunchFailed, MachinesUnavailable } from "@sluice/domain/jobs/JobErrors"
+import type {
+  JobEnded,
+  JobNotFound,
+  JobOutcomeUnknown,
+  LaunchFailed,
+  MachinesUnavailable
+} from "@sluice/domain/jobs/JobErrors"
 import type { LimitReached } from "@sluice/domain/limits/LimitReached"
 import type { MachineNotFound } from "@sluice/domain/machines/Machine"
 import type { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
@@ -23,7 +29,7 @@ export type InfraFailure =
   | IdempotencyInProgress
   | JobEnded
   | JobNotFound
-  | JobUnsure
+  | JobOutcomeUnknown
   | LaunchFailed
   | LimitReached
   | MachineNotFound

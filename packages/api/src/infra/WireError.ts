@@ -113,15 +113,15 @@ const table: {
     message: `The job is failed, because its machine could not be launched: ${reason}. Submit it again.`,
     details: { job_id: jobId }
   }),
-  JobUnsure: ({ jobId, keyed }) => ({
+  JobOutcomeUnknown: ({ jobId, hasIdempotencyKey }) => ({
     code: "service_unavailable",
     message:
       "The database was lost while the job was being created, so it may exist. " +
-      (keyed
+      (hasIdempotencyKey
         ? "Send the request again shortly, with the same Idempotency-Key: it makes one job."
         : `GET /api/v1/jobs/${jobId} says so in a moment. Send the request again only where that finds none.`),
     details: { job_id: jobId },
-    headers: { "x-should-retry": String(keyed), "retry-after": "5" }
+    headers: { "x-should-retry": String(hasIdempotencyKey), "retry-after": "5" }
   }),
   MachinesUnavailable: unavailable,
   ProviderUnavailable: unavailable

@@ -1,7 +1,7 @@
 /** The contract of machines: list, look, stop, and the kinds there are (decisions: Instances, templates). */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
+import { Authorized, NeedsScope, Idempotent, WellFormed } from "../access/InfraAccess.ts"
 import { about, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { NotFound, ServiceUnavailable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
@@ -40,6 +40,6 @@ const stop = HttpApiEndpoint.post("stop", "/:id/stop", {
 export class InstancesApi extends HttpApiGroup.make("instances")
   .add(listInstances, types, get, stop)
   .middleware(WellFormed)
-  .middleware(OnceOnly)
+  .middleware(Idempotent)
   .middleware(Authorized)
   .prefix("/api/v1/instances") {}

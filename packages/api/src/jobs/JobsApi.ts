@@ -4,7 +4,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { Authorized, NeedsScope, OnceOnly, WellFormed, WithinBudget } from "../access/InfraAccess.ts"
+import { Authorized, NeedsScope, Idempotent, WellFormed, WithinBudget } from "../access/InfraAccess.ts"
 import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import {
   Conflict,
@@ -140,6 +140,6 @@ const logs = HttpApiEndpoint.get("logs", "/:id/logs", {
 
 export class JobsApi extends HttpApiGroup.make("jobs")
   .add(create, quote, listJobs, get, cancel, logs)
-  .middleware(OnceOnly)
+  .middleware(Idempotent)
   .middleware(Authorized)
   .prefix("/api/v1/jobs") {}

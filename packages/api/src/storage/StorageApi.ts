@@ -1,7 +1,7 @@
 /** The contract of volumes and their regions (decisions: Storage; interface: GET /storage/regions). */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { Authorized, NeedsScope, OnceOnly, WellFormed } from "../access/InfraAccess.ts"
+import { Authorized, NeedsScope, Idempotent, WellFormed } from "../access/InfraAccess.ts"
 import { about, created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { Conflict, NotFound, ServiceUnavailable, Unprocessable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
@@ -54,6 +54,6 @@ const remove = HttpApiEndpoint.delete("remove", "/:id", {
 export class StorageApi extends HttpApiGroup.make("storage")
   .add(create, listVolumes, regions, get, grow, remove)
   .middleware(WellFormed)
-  .middleware(OnceOnly)
+  .middleware(Idempotent)
   .middleware(Authorized)
   .prefix("/api/v1/storage") {}

@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
-import { VideoUnsure, VideoWithheld } from "@sluice/domain/videos/Video"
+import { VideoOutcomeUnknown, VideoWithheld } from "@sluice/domain/videos/Video"
 
 const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))
 
@@ -81,9 +81,11 @@ it("sends callers to the operator only with what is the operator's alone", () =>
 })
 
 it("a video that may be there is ordered again under its key alone, else looked for", () => {
-  const [keyed, plain] = [true, false].map((keyed) => inferenceErrorOf(new VideoUnsure({ id: "v", keyed })))
-  expect(keyed).toMatchObject({ status: 503, headers: { "x-should-retry": "true" } })
-  expect(keyed?.message).toContain("Idempotency-Key")
+  const [hasIdempotencyKey, plain] = [true, false].map((hasIdempotencyKey) =>
+    inferenceErrorOf(new VideoOutcomeUnknown({ id: "v", hasIdempotencyKey }))
+  )
+  expect(hasIdempotencyKey).toMatchObject({ status: 503, headers: { "x-should-retry": "true" } })
+  expect(hasIdempotencyKey?.message).toContain("Idempotency-Key")
   expect(plain).toMatchObject({ status: 503, headers: { "x-should-retry": "false" } })
   expect(plain?.message).toContain("GET /v1/videos/video_v ")
 })

@@ -49,7 +49,7 @@ const table: { readonly [T in Tag]: readonly [Facts<T>, ...Told] } = {
   IdempotencyMismatch: [{}, 422, "idempotency_mismatch"],
   IdempotencyInProgress: [{}, 409, "idempotency_in_progress"],
   LaunchFailed: [{ jobId: "j", reason: "no" }, 500, "internal_error", { job_id: "j" }],
-  JobUnsure: [{ jobId: "j", keyed: true }, 503, "service_unavailable", { job_id: "j" }],
+  JobOutcomeUnknown: [{ jobId: "j", hasIdempotencyKey: true }, 503, "service_unavailable", { job_id: "j" }],
   MachinesUnavailable: [{}, 503, "service_unavailable"],
   ProviderUnavailable: [{}, 503, "service_unavailable"]
 }
@@ -69,10 +69,10 @@ describe("A failure on the wire", () => {
 })
 
 it("a job that may be there is asked for again under its key alone, else looked for", () => {
-  const [keyed, plain] = [true, false].map((keyed) =>
-    wireErrorOf({ _tag: "JobUnsure", jobId: "j", keyed } as InfraFailure)
+  const [hasIdempotencyKey, plain] = [true, false].map((hasIdempotencyKey) =>
+    wireErrorOf({ _tag: "JobOutcomeUnknown", jobId: "j", hasIdempotencyKey } as InfraFailure)
   )
-  expect(keyed?.message).toContain("Idempotency-Key")
+  expect(hasIdempotencyKey?.message).toContain("Idempotency-Key")
   expect(plain).toMatchObject({
     message: expect.stringContaining("GET /api/v1/jobs/j "),
     headers: { "x-should-retry": "false" }

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Attempt } from "../idempotency/Attempt.ts"
 import { ownRun } from "../idempotency/IdempotencyStore.ts"
-import { saidAgain } from "../database/SaidAgain.ts"
+import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { Scope } from "./Principal.ts"
@@ -89,7 +89,7 @@ export class AccessStore extends Context.Service<
           ),
         insert: (key, now, attempt) => {
           const mine = attempt === undefined ? sql`select 1 as one` : ownRun(sql, key.workspaceId, attempt)
-          return saidAgain(sql<ApiKey>`with mine as materialized (${mine})
+          return retryUnconfirmed(sql<ApiKey>`with mine as materialized (${mine})
             insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)
             select ${key.id}::uuid, ${key.workspaceId}::uuid, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',

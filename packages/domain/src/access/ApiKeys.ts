@@ -8,7 +8,7 @@ import type { Page, PageRequest } from "../database/Page.ts"
 import { EnvironmentNotFound } from "../environments/Environment.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
-import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
+import { LimitReached, MAX_PER_KIND } from "../limits/LimitReached.ts"
 import { Access } from "./Access.ts"
 import { ApiKeyNotFound, ScopeMissing } from "./AccessErrors.ts"
 import type { KeyChange } from "./AccessStore.ts"
@@ -64,8 +64,8 @@ export class ApiKeys extends Context.Service<
             return yield* new EnvironmentNotFound({ environment: environmentId })
           }
           const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
-          if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
-            return yield* new LimitReached({ kind: "API keys", most: MOST_OF_A_KIND })
+          if ((yield* store.count(principal.workspaceId, id)) >= MAX_PER_KIND) {
+            return yield* new LimitReached({ kind: "API keys", most: MAX_PER_KIND })
           }
           const key = yield* makeKey(crypto)
           const text = Redacted.value(key)

@@ -9,7 +9,7 @@
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
 import { Metrics } from "../metrics/Metrics.ts"
-import { isStoreAway } from "./StoreAway.ts"
+import { isUnavailable } from "./StoreFailure.ts"
 import { StoreWrites } from "./StoreWrites.ts"
 
 export interface GroupCommit<I, O, E> {
@@ -24,7 +24,7 @@ interface Waiting<I, O, E> {
   gone: boolean
 }
 
-/** What waits of one key. It stays when it is empty: what comes and goes in a `Map` may outlive its time (ManyFibers.ts). */
+/** What waits of one key. It stays when it is empty: what comes and goes in a `Map` may outlive its time (FiberPool.ts). */
 type Lane<I, O, E> = Array<Waiting<I, O, E>>
 
 /** Empty lanes that are kept, at least. */
@@ -102,7 +102,7 @@ export const make = <I, O, E, R>(
         onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
         onFailure: (cause) => {
           writes.failed(Cause.squash(cause))
-          if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isStoreAway(Cause.squash(cause))) {
+          if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isUnavailable(Cause.squash(cause))) {
             return Effect.sync(() => part.forEach((waiting) => waiting.resume(Exit.failCause(cause))))
           }
           const half = part.length >> 1

@@ -3,7 +3,7 @@
  * a few bytes may still find a place, so that one came through says nothing. Nobody asks by default: then nothing is kept.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { sqlStateOf } from "./StoreAway.ts"
+import { sqlStateOf } from "./StoreFailure.ts"
 
 /** No room on the disk, or none that can be written. */
 const FULL = new Set(["53100", "58030"])

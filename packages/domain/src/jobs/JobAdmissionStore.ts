@@ -3,7 +3,7 @@
  *
  * The account rows are locked in order and the aggregate `admit` walks each account's rows: a row that does not fit is passed
  * over and later, smaller ones still may. A job whose id exists already is answered as admitted and changes nothing, so that
- * a flush whose connection broke is simply said again (SaidAgain.ts): what it had recorded itself, by the machine, is no repeat.
+ * a flush whose connection broke is simply said again (StatementRetry.ts): what it had recorded itself, by the machine, is no repeat.
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -13,7 +13,7 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
-import { saidAgain } from "../database/SaidAgain.ts"
+import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
 import type { StoredSpec } from "../machines/MachineRow.ts"
@@ -177,7 +177,7 @@ export class JobAdmissionStore extends Context.Service<
         },
         (admissions) => {
           const at = clock.currentTimeMillisUnsafe()
-          return saidAgain(
+          return retryUnconfirmed(
             sql.unsafe<AdmissionRow>(ADMIT, [
               JSON.stringify(admissions.map(inputOf)),
               new Date(at),

@@ -15,10 +15,10 @@ export class LaunchFailed extends Schema.TaggedError<LaunchFailed>()("LaunchFail
   reason: Schema.String
 }) {}
 
-/** The store was lost while the job was recorded: it may be there. `keyed`: the same request, said again, makes it once. */
-export class JobUnsure extends Schema.TaggedError<JobUnsure>()("JobUnsure", {
+/** The store was lost while the job was recorded: it may be there. `hasIdempotencyKey`: the same request, said again, makes it once. */
+export class JobOutcomeUnknown extends Schema.TaggedError<JobOutcomeUnknown>()("JobOutcomeUnknown", {
   jobId: Schema.String,
-  keyed: Schema.Boolean
+  hasIdempotencyKey: Schema.Boolean
 }) {}
 
 /** No machine can be asked for at present; nothing was recorded. */

@@ -11,7 +11,7 @@ import type { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import type { Attempt } from "../idempotency/Attempt.ts"
 import { LedgerStore } from "../billing/LedgerStore.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
-import { failingWhere, isUnsure } from "../database/StoreAway.ts"
+import { recoverDefect, isOutcomeUnknown } from "../database/StoreFailure.ts"
 import { Signals } from "../database/Signals.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { LAUNCH_SCRIPT_LIMIT_BYTES } from "../machines/LaunchScript.ts"
@@ -25,13 +25,13 @@ import { VolumeAttached, VolumeNotFound } from "../storage/Volume.ts"
 import { VolumeStore } from "../storage/VolumeStore.ts"
 import { isTerminal, type Job, type Quote } from "./Job.ts"
 import { type Admission, JobAdmissionStore, type Admitted } from "./JobAdmissionStore.ts"
-import { JobEnded, JobNotFound, JobUnsure, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
+import { JobEnded, JobNotFound, JobOutcomeUnknown, LaunchFailed, MachinesUnavailable } from "./JobErrors.ts"
 import { claimedMachine, draftOf, holdOf, queuedJob } from "./JobDrafts.ts"
 import { type JobFilter, JobListStore } from "./JobListStore.ts"
 import { JobStore } from "./JobStore.ts"
 import { makeOffers } from "./Offers.ts"
 import * as JobRequest from "./JobRequest.ts"
-import { madeBefore } from "./MadeBefore.ts"
+import { submitOrFind } from "./IdempotentSubmit.ts"
 
 /** How long a submission waits for the provider's first answer: a refusal within it reaches the caller. */
 const FIRST_ANSWER_MS = 2_000
@@ -46,7 +46,7 @@ export type Refused =
   | CreditInsufficient
   | MachinesUnavailable
   | LaunchFailed
-  | JobUnsure
+  | JobOutcomeUnknown
   | IdempotencyInProgress
 
 export class Jobs extends Context.Service<
@@ -166,10 +166,10 @@ export class Jobs extends Context.Service<
         const machineId = yield* newId
         const sealed = secrets.seal(machineId, request.env)
         const draft = draftOf(principal, request, { attempt, jobId, machineId, sealed })
-        const admission = failingWhere(
+        const admission = recoverDefect(
           admissions.admit(draft),
-          isUnsure,
-          () => new JobUnsure({ jobId, keyed: attempt !== undefined })
+          isOutcomeUnknown,
+          () => new JobOutcomeUnknown({ jobId, hasIdempotencyKey: attempt !== undefined })
         )
         const admitted = yield* admission.pipe(
           Effect.catchTags({
@@ -188,7 +188,7 @@ export class Jobs extends Context.Service<
       })
 
       const submit = (principal: Principal, body: unknown, attempt?: Attempt) =>
-        madeBefore(attempt, (id) => lists.find(principal, id), submitOnce(principal, body, attempt))
+        submitOrFind(attempt, (id) => lists.find(principal, id), submitOnce(principal, body, attempt))
 
       const quote = Effect.fn("Jobs.quote")(function* (principal: Principal, body: unknown) {
         const request = yield* withVolume(principal, yield* decode(body))

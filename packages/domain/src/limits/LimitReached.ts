@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 
 /** Of each kind, in one workspace. */
-export const MOST_OF_A_KIND = 1_000
+export const MAX_PER_KIND = 1_000
 
 export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReached", {
   kind: Schema.Literals(["API keys", "volumes"]),

@@ -8,7 +8,7 @@
 import type { Redacted } from "effect"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Signals } from "../database/Signals.ts"
-import { Absences } from "./Absences.ts"
+import { MissingSince } from "./MissingSince.ts"
 import { launchSpecOf } from "./LaunchSpecs.ts"
 import * as Lifecycle from "./MachineLifecycle.ts"
 import type { MachineFacts } from "./MachineLifecycle.ts"
@@ -73,7 +73,7 @@ export class MachineSteps extends Context.Service<
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const visibleWithinMs = provider.capabilities.visibleWithinMs
-      const absences = new Absences(() => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI))
+      const absences = new MissingSince(() => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI))
 
       const absentMs = ({ id, facts }: ClaimedMachine, { _tag }: Observation["state"], at: number): number => {
         if (_tag === "Absent") return absences.missing(id, facts.absentSince ?? at)

@@ -19,7 +19,7 @@ export const BLOCK_AGE_MS = 60_000
 export const IDLE_MS = 250
 
 /** What one request has reserved of a block. */
-export interface Share {
+export interface CreditLease {
   readonly block: CreditBlock
   readonly amount: NanoUsd
   /** Whether the block has it back. */
@@ -44,7 +44,7 @@ export class CreditBlock {
   }
 
   /** Reserves, where there is room. */
-  take(amount: NanoUsd, nowMs: number): Share | undefined {
+  take(amount: NanoUsd, nowMs: number): CreditLease | undefined {
     if (amount > this.left || !this.isUsable(nowMs)) return undefined
     this.left -= amount
     this.underWay++
@@ -58,7 +58,7 @@ export class CreditBlock {
   }
 
   /** A request was charged `charged` of its share; saying it again changes nothing. */
-  settle(share: Share, charged: NanoUsd): void {
+  settle(share: CreditLease, charged: NanoUsd): void {
     if (share.returned) return
     share.returned = true
     this.left += share.amount - charged
@@ -67,7 +67,7 @@ export class CreditBlock {
 }
 
 /** What a replica knows of the money behind one environment. */
-export class Purse {
+export class EnvironmentCredit {
   readonly accountId: string
   readonly environmentId: string
   current: CreditBlock | undefined
@@ -88,7 +88,7 @@ export class Purse {
   }
 
   /** Reserves from the current block; undefined: the database must be asked. */
-  take(amount: NanoUsd, nowMs: number): Share | undefined {
+  take(amount: NanoUsd, nowMs: number): CreditLease | undefined {
     this.count(nowMs)
     const trusted = nowMs < this.trustedUntilMs && nowMs >= this.trustedUntilMs - TRUSTED_MS
     return trusted ? this.current?.take(amount, nowMs) : undefined

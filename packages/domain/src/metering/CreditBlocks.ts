@@ -3,13 +3,13 @@
  * their requests pause. Nobody waits for a block: who finds no room in one reserves with a statement of its own.
  *
  * A replica that dies leaves its blocks open, and the sweep of expired holds gives back what was left of them. What the books
- * did not confirm they are told again (HandBacks.ts).
+ * did not confirm they are told again (HoldReleaseQueue.ts).
  */
 import { Clock, Crypto, Duration, Effect, Fiber } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import { CreditBlock, IDLE_MS, Purse, type Share } from "./CreditBlock.ts"
-import { makeHandBacks } from "./HandBacks.ts"
+import { CreditBlock, IDLE_MS, EnvironmentCredit, type CreditLease } from "./CreditBlock.ts"
+import { makeHoldReleaseQueue } from "./HoldReleaseQueue.ts"
 import { releaseRow, reserveRow } from "./MeterRows.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
@@ -33,26 +33,26 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const purses = new Map<string, Purse>()
+  const purses = new Map<string, EnvironmentCredit>()
   const now = () => clock.currentTimeMillisUnsafe()
   const background = (work: Effect.Effect<void>): void => {
     Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
   }
 
   const after = (ms: number) => clock.sleep(Duration.millis(ms * scale))
-  const handBack = makeHandBacks(send, after(AGAIN_MS), after(SILENT_MS), background)
+  const handBack = makeHoldReleaseQueue(send, after(AGAIN_MS), after(SILENT_MS), background)
 
-  const purseOf = ({ environmentId, workspaceId }: Principal): Purse => {
+  const creditOf = ({ environmentId, workspaceId }: Principal): EnvironmentCredit => {
     const known = purses.get(environmentId)
     if (known !== undefined) return known
     if (purses.size >= MAX_PURSES) for (const [id, { empty }] of purses) if (empty) purses.delete(id)
-    const purse = new Purse(workspaceId, environmentId)
+    const purse = new EnvironmentCredit(workspaceId, environmentId)
     purses.set(environmentId, purse)
     return purse
   }
 
   /** Sends a row; what the books answer of its environment is remembered on the way. A hold that they lose is handed back. */
-  const submit = (row: MeterRow, purse: Purse): Effect.Effect<MeterOutcome> => {
+  const submit = (row: MeterRow, purse: EnvironmentCredit): Effect.Effect<MeterOutcome> => {
     const askedMs = now()
     return Effect.matchCauseEffect(send(row), {
       onSuccess: (outcome) => {
@@ -70,17 +70,17 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   }
 
   /** Gives back the retired blocks whose requests are through. */
-  const close = (purse: Purse): Effect.Effect<void> =>
+  const close = (purse: EnvironmentCredit): Effect.Effect<void> =>
     Effect.forEach(purse.through(), ({ id }) => submit(releaseRow(id, purse), purse), { discard: true })
 
   /** Gives back what is set aside for nobody in particular. */
-  const giveBack = (purse: Purse): Effect.Effect<void> =>
+  const giveBack = (purse: EnvironmentCredit): Effect.Effect<void> =>
     Effect.suspend(() => {
       purse.retire()
       return close(purse)
     })
 
-  const open = (purse: Purse, size: NanoUsd) =>
+  const open = (purse: EnvironmentCredit, size: NanoUsd) =>
     Effect.flatMap(newId, (id) =>
       Effect.flatMap(submit({ ...reserveRow(id, purse, size), shared: true }, purse), ({ refused }) => {
         if (refused !== null) return Effect.void
@@ -90,7 +90,7 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
       })
     ).pipe(Effect.ensuring(Effect.sync(() => (purse.asking = false))))
 
-  const untilIdle = (purse: Purse): Effect.Effect<void> =>
+  const untilIdle = (purse: EnvironmentCredit): Effect.Effect<void> =>
     Effect.flatMap(clock.sleep(IDLE), () => {
       const { current } = purse
       if (current?.underWay === 0 && now() - current.usedMs < IDLE_MS) return untilIdle(purse)
@@ -99,14 +99,14 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
     })
 
   /** Whenever nobody uses the current block, somebody waits to give it back. */
-  const watch = (purse: Purse): void => {
+  const watch = (purse: EnvironmentCredit): void => {
     if (purse.watched) return
     purse.watched = true
     background(untilIdle(purse))
   }
 
   /** Reserves from a block; undefined: there is no room in one. */
-  const take = (purse: Purse, amount: NanoUsd): Share | undefined => {
+  const take = (purse: EnvironmentCredit, amount: NanoUsd): CreditLease | undefined => {
     const nowMs = now()
     const share = purse.take(amount, nowMs)
     const size = purse.wants(amount, nowMs)
@@ -118,7 +118,7 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   }
 
   /** A request was charged `charged` of its share, and that is durable. */
-  const settled = (purse: Purse, share: Share, charged: NanoUsd): void => {
+  const settled = (purse: EnvironmentCredit, share: CreditLease, charged: NanoUsd): void => {
     const { block } = share
     block.settle(share, charged)
     if (block.underWay > 0) return
@@ -127,7 +127,7 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   }
 
   /** Whether its charge is in the books is not known: they say what is left of the block when its requests are through. */
-  const lost = (purse: Purse, share: Share): void => {
+  const lost = (purse: EnvironmentCredit, share: CreditLease): void => {
     if (share.block === purse.current) purse.retire()
     settled(purse, share, share.amount)
   }
@@ -135,5 +135,5 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.forEach(purses.values(), (purse) => Effect.ignoreCause(giveBack(purse)), { discard: true })
   )
-  return { purseOf, submit, take, settled, lost, giveBack }
+  return { creditOf, submit, take, settled, lost, giveBack }
 })

@@ -2,7 +2,7 @@
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { Purse } from "./CreditBlock.ts"
+import type { EnvironmentCredit } from "./CreditBlock.ts"
 import type { Settlement } from "./Settlement.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
@@ -16,7 +16,7 @@ const NOTHING = {
   tokensOut: null
 }
 
-export const reserveRow = (id: string, purse: Purse, amount: NanoUsd): MeterRow => ({
+export const reserveRow = (id: string, purse: EnvironmentCredit, amount: NanoUsd): MeterRow => ({
   ...NOTHING,
   settle: false,
   id,
@@ -26,7 +26,10 @@ export const reserveRow = (id: string, purse: Purse, amount: NanoUsd): MeterRow 
 })
 
 /** Gives back all that is left of a hold. */
-export const releaseRow = (id: string, purse: Purse): MeterRow => ({ ...reserveRow(id, purse, 0n), settle: true })
+export const releaseRow = (id: string, purse: EnvironmentCredit): MeterRow => ({
+  ...reserveRow(id, purse, 0n),
+  settle: true
+})
 
 export const settleRow = (settlement: Settlement): MeterRow => {
   const { cost, description, id, model, principal, requestId, share, tokens } = settlement

@@ -5,7 +5,7 @@
  * Reservations and settlements of all callers share one queue and one statement, so that a hot account is locked once a
  * flush. Both are safe to repeat: the hold of the request's id is the guard. Where many requests come at once they reserve
  * from a block of credit (CreditBlocks.ts), and their usage rows are the guard. A request that the books lost fails, costs
- * nothing unless its charge had come through, and what was set aside for it is handed back (HandBacks.ts).
+ * nothing unless its charge had come through, and what was set aside for it is handed back (HoldReleaseQueue.ts).
  */
 import type { Charge, Reservation, Settlement } from "./Settlement.ts"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
@@ -13,7 +13,7 @@ import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors
 import type { NanoUsd } from "../billing/Money.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
-import { saidAgain } from "../database/SaidAgain.ts"
+import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { makeCreditBlocks } from "./CreditBlocks.ts"
 import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
@@ -48,7 +48,7 @@ export class Metering extends Context.Service<
       const flush = (rows: ReadonlyArray<MeterRow>) =>
         Effect.suspend(() => {
           const now = clock.currentTimeMillisUnsafe()
-          return saidAgain(store.flush(rows, now, now + holdExpiresMs))
+          return retryUnconfirmed(store.flush(rows, now, now + holdExpiresMs))
         }).pipe(
           Effect.orDie,
           Effect.map((outcomes) => outcomes.map((outcome) => Exit.succeed(outcome)))
@@ -64,7 +64,7 @@ export class Metering extends Context.Service<
         amount: NanoUsd
       ): Effect.Effect<Reservation, BudgetReached | CreditInsufficient> =>
         Effect.suspend(() => {
-          const purse = blocks.purseOf(charge.principal)
+          const purse = blocks.creditOf(charge.principal)
           const share = blocks.take(purse, amount)
           if (share !== undefined) return Effect.succeed({ ...charge, share })
           const ask = blocks.submit(reserveRow(charge.id, purse, amount), purse)
@@ -82,7 +82,7 @@ export class Metering extends Context.Service<
       const charged = ({ cost, model, tokens }: Settlement) => metrics(model).charged(tokens, cost)
 
       const settle = (settlement: Settlement): Effect.Effect<void> => {
-        const purse = blocks.purseOf(settlement.principal)
+        const purse = blocks.creditOf(settlement.principal)
         const { cost, share, tokens } = settlement
         if (share === undefined) {
           return Effect.map(blocks.submit(settleRow(settlement), purse), () => charged(settlement))

@@ -1,7 +1,7 @@
 /** What Metering takes and gives: a charge, the reservation for it, and the settlement of that reservation. */
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { Share } from "./CreditBlock.ts"
+import type { CreditLease } from "./CreditBlock.ts"
 
 /** One request's money. `id` is its hold, usage row and transaction. */
 export interface Charge {
@@ -11,7 +11,7 @@ export interface Charge {
 
 /** What is set aside for a request, to be settled once: part of a block, or (undefined) a hold of its own. */
 export interface Reservation extends Charge {
-  readonly share?: Share | undefined
+  readonly share?: CreditLease | undefined
 }
 
 /** What a request came to. `tokens` null: nothing was delivered, what was reserved is let go and nothing is counted. */

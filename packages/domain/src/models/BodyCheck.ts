@@ -5,7 +5,7 @@
 import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { issuesOf } from "../requests/BodyIssues.ts"
-import { QuestionInvalid } from "./InferenceErrors.ts"
+import { ModelRequestInvalid } from "./InferenceErrors.ts"
 import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
 
 /** Message texts of issues are cut here: they may repeat what the caller sent. */
@@ -23,7 +23,7 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   numbers: "values" | "free" = "values"
 ) => {
   const decode = decoderOf(schema)
-  return (body: unknown): Result.Result<S["Type"], QuestionInvalid> => {
+  return (body: unknown): Result.Result<S["Type"], ModelRequestInvalid> => {
     if (valuesLeft(body, MAX_DEPTH, MAX_VALUES, numbers === "free") < 0) return invalid(null, TOO_LARGE)
     const exit = decode(body)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, body))
@@ -33,20 +33,20 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
 /** A check of one value within a body that was bounded before; `path` is where it stands. */
 export const partDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = decoderOf(schema)
-  return (value: unknown, path: string): Result.Result<S["Type"], QuestionInvalid> => {
+  return (value: unknown, path: string): Result.Result<S["Type"], ModelRequestInvalid> => {
     const exit = decode(value)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, value, [path]))
   }
 }
 
 export const invalid = (param: string | null, message: string, code: string | null = null) =>
-  Result.fail(new QuestionInvalid({ message: message.slice(0, MAX_MESSAGE), param, code }))
+  Result.fail(new ModelRequestInvalid({ message: message.slice(0, MAX_MESSAGE), param, code }))
 
 const invalidFrom = (
   exit: Exit.Exit<unknown, Schema.SchemaError>,
   sent: unknown,
   within: ReadonlyArray<string> = []
-): QuestionInvalid => {
+): ModelRequestInvalid => {
   const error = Exit.findErrorOption(exit)
   const issues = error._tag === "Some" ? issuesOf(error.value.issue, sent, within) : []
   // Of the alternatives of a union, the one that went deepest is the one that was meant.
@@ -56,7 +56,7 @@ const invalidFrom = (
   const param = path.length === 0 ? null : path.join(".")
   const text = [...new Set(deepest.map(({ message }) => message))].join(" or ")
   const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
-  return new QuestionInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
+  return new ModelRequestInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
 }
 
 /** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */

@@ -1,6 +1,6 @@
 /** The models of one kind and who answers for them, and what a caller may choose of a model. */
 import { Effect } from "effect"
-import { ModelNotFound, QuestionInvalid } from "./InferenceErrors.ts"
+import { ModelNotFound, ModelRequestInvalid } from "./InferenceErrors.ts"
 
 interface Provider {
   readonly models: ReadonlyArray<{ readonly id: string }>
@@ -33,9 +33,9 @@ export const oneOf = <A extends string | number>(
   asked: A | undefined,
   all: readonly [A, ...ReadonlyArray<A>],
   has: string
-): Effect.Effect<A, QuestionInvalid> => {
+): Effect.Effect<A, ModelRequestInvalid> => {
   const found = asked === undefined ? all[0] : all.find((one) => one === asked)
   if (found !== undefined) return Effect.succeed(found)
   const message = `Invalid value for '${param}': ${has} ${all.join(", ")}`
-  return Effect.fail(new QuestionInvalid({ message, param, code: null }))
+  return Effect.fail(new ModelRequestInvalid({ message, param, code: null }))
 }

@@ -6,9 +6,9 @@ import { fieldBeyond } from "../requests/JsonBounds.ts"
 
 export type ExtraContent = Readonly<Record<string, unknown>>
 
-const MOST_BYTES = 16_384
+const MAX_BYTES = 16_384
 /** Well within what a body may nest, in which it comes back. */
-const BOUNDS = { depth: 32, values: MOST_BYTES }
+const BOUNDS = { depth: 32, values: MAX_BYTES }
 
 /** Undefined: it is none, or is not carried. */
 export const extraContentOf = (value: unknown): ExtraContent | undefined =>
@@ -18,7 +18,7 @@ export const extraContentOf = (value: unknown): ExtraContent | undefined =>
 
 const isCarried = (value: object): boolean => {
   const json = jsonOf(value)
-  if (json === undefined || json.length > MOST_BYTES || encoder.encode(json).length > MOST_BYTES) return false
+  if (json === undefined || json.length > MAX_BYTES || encoder.encode(json).length > MAX_BYTES) return false
   return fieldBeyond(json, BOUNDS) === undefined
 }
 

@@ -7,7 +7,7 @@ import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors
 import { UpstreamFailed } from "./UpstreamFailed.ts"
 
 /** The request is invalid. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
-export class QuestionInvalid extends Schema.TaggedError<QuestionInvalid>()("QuestionInvalid", {
+export class ModelRequestInvalid extends Schema.TaggedError<ModelRequestInvalid>()("ModelRequestInvalid", {
   message: Schema.String,
   param: Schema.NullOr(Schema.String),
   code: Schema.NullOr(Schema.String)
@@ -20,15 +20,20 @@ export const TOO_LONG =
 /** For `mapError`: what only the model's server found too long is told of the field that our own check names. */
 export const tooLongIn =
   (param: string) =>
-  <E>(error: E): E | QuestionInvalid =>
+  <E>(error: E): E | ModelRequestInvalid =>
     error instanceof UpstreamFailed && error.reason === "too_long"
-      ? new QuestionInvalid({ message: TOO_LONG, param, code: "context_length_exceeded" })
+      ? new ModelRequestInvalid({ message: TOO_LONG, param, code: "context_length_exceeded" })
       : error
 
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { model: Schema.String }) {}
 
 /** Of every question that is answered at once, whatever its kind. */
-export type QuestionError = QuestionInvalid | ModelNotFound | BudgetReached | CreditInsufficient | UpstreamFailed
+export type ModelRequestError =
+  | ModelRequestInvalid
+  | ModelNotFound
+  | BudgetReached
+  | CreditInsufficient
+  | UpstreamFailed
 
 /** A file that is larger than this endpoint takes. */
 export class FileTooLarge extends Schema.TaggedError<FileTooLarge>()("FileTooLarge", {

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { fieldBeyond } from "../requests/JsonBounds.ts"
-import { QuestionInvalid } from "./InferenceErrors.ts"
+import { ModelRequestInvalid } from "./InferenceErrors.ts"
 
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
 export const MAX_DEPTH = 64
@@ -15,9 +15,9 @@ export const TOO_LARGE = `The body nests deeper than ${MAX_DEPTH} levels or has 
 const SMALL_TEXT = 131_072
 
 /** `numbers`: how many numbers in lists it may have beside its values; 0: none. */
-export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, QuestionInvalid> => {
+export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, ModelRequestInvalid> => {
   if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values: MAX_VALUES, numbers }) !== undefined) {
-    return Result.fail(new QuestionInvalid({ message: TOO_LARGE, param: null, code: null }))
+    return Result.fail(new ModelRequestInvalid({ message: TOO_LARGE, param: null, code: null }))
   }
   try {
     return Result.succeed(JSON.parse(text))
@@ -27,4 +27,4 @@ export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, Qu
 }
 
 export const notJson = () =>
-  new QuestionInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })
+  new ModelRequestInvalid({ message: "The body must be JSON in UTF-8.", param: null, code: "invalid_json" })

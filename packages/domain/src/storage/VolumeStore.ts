@@ -4,7 +4,7 @@
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer } from "effect"
-import { saidAgain } from "../database/SaidAgain.ts"
+import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
 import { ownRun } from "../idempotency/IdempotencyStore.ts"
@@ -93,7 +93,7 @@ export class VolumeStore extends Context.Service<
             if ((yield* mine).length === 0) return yield* new IdempotencyInProgress()
             return yield* new VolumeBeingDeleted({ id: volume.id })
           },
-          saidAgain,
+          retryUnconfirmed,
           Effect.catchTag("SqlError", Effect.die)
         ),
         count: (workspaceId, besides) =>

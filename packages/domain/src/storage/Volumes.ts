@@ -7,7 +7,7 @@ import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"
 import type { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import type { Attempt } from "../idempotency/Attempt.ts"
-import { LimitReached, MOST_OF_A_KIND } from "../limits/LimitReached.ts"
+import { LimitReached, MAX_PER_KIND } from "../limits/LimitReached.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
 import { RequestInvalid } from "../requests/RequestInvalid.ts"
 import type { Region } from "./Region.ts"
@@ -59,8 +59,8 @@ export class Volumes extends Context.Service<
           if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
           const { name, region, size_gb: sizeGb } = decoded.success
           const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
-          if ((yield* store.count(principal.workspaceId, id)) >= MOST_OF_A_KIND) {
-            return yield* new LimitReached({ kind: "volumes", most: MOST_OF_A_KIND })
+          if ((yield* store.count(principal.workspaceId, id)) >= MAX_PER_KIND) {
+            return yield* new LimitReached({ kind: "volumes", most: MAX_PER_KIND })
           }
           const now = new Date(yield* Clock.currentTimeMillis)
           return yield* store.insert(principal, { id, name, region, sizeGb }, now, attempt)

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Allowance, type ImageFetchService } from "../inference/images/ImageFetch.ts"
-import type { QuestionInvalid } from "../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../models/InferenceErrors.ts"
 import { MAX_IMAGE_BYTES } from "../inference/images/LinkedImages.ts"
 import type { UpstreamFailed } from "../models/UpstreamFailed.ts"
 import { imageIn, NO_DATA, refused, type VideoImage } from "./VideoRequest.ts"
@@ -14,7 +14,7 @@ export const imageAt = (
   images: ImageFetchService | undefined,
   owner: string,
   link: string
-): Effect.Effect<VideoImage, QuestionInvalid | UpstreamFailed> =>
+): Effect.Effect<VideoImage, ModelRequestInvalid | UpstreamFailed> =>
   images === undefined
     ? Effect.fromResult(refused(NO_DATA))
     : images.fetch(owner, link, new Allowance(MAX_IMAGE_BYTES)).pipe(

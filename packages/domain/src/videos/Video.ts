@@ -25,10 +25,10 @@ export interface Video {
 
 export class VideoNotFound extends Schema.TaggedError<VideoNotFound>()("VideoNotFound", { id: Schema.String }) {}
 
-/** The store was lost while the video was ordered: it may be there. `keyed`: the same order, said again, is one. */
-export class VideoUnsure extends Schema.TaggedError<VideoUnsure>()("VideoUnsure", {
+/** The store was lost while the video was ordered: it may be there. `hasIdempotencyKey`: the same order, said again, is one. */
+export class VideoOutcomeUnknown extends Schema.TaggedError<VideoOutcomeUnknown>()("VideoOutcomeUnknown", {
   id: Schema.String,
-  keyed: Schema.Boolean
+  hasIdempotencyKey: Schema.Boolean
 }) {}
 
 /** There are no bytes yet, or there never will be. */

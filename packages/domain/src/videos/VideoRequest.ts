@@ -10,7 +10,7 @@ import { bodyDecoder, invalid } from "../models/BodyCheck.ts"
 import { ImageUrl, opt } from "../inference/chat/ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "../models/ImageFormat.ts"
 import { isLink } from "../inference/images/ImageUrl.ts"
-import type { QuestionInvalid } from "../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../models/InferenceErrors.ts"
 
 /** UTF-16 units. */
 export const MAX_VIDEO_PROMPT = 32_000
@@ -62,7 +62,7 @@ const decode = bodyDecoder(VideoBody)
 export const decodeVideo = (
   body: unknown,
   { idempotencyKey, image }: { readonly idempotencyKey?: string | undefined; readonly image?: VideoImage } = {}
-): Result.Result<VideoRequest, QuestionInvalid> => {
+): Result.Result<VideoRequest, ModelRequestInvalid> => {
   if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_IDEMPOTENCY_KEY)) {
     return invalid(
       "Idempotency-Key",
@@ -98,7 +98,7 @@ const NO_IMAGE = Result.succeed(undefined)
 const imageOf = (
   url: string | undefined,
   file: VideoImage | undefined
-): Result.Result<VideoImage | undefined, QuestionInvalid> => {
+): Result.Result<VideoImage | undefined, ModelRequestInvalid> => {
   if (file !== undefined) return checked(typed(file))
   return url === undefined ? NO_IMAGE : imageIn(url)
 }
@@ -113,7 +113,7 @@ const typed = (file: VideoImage): VideoImage => {
 const UNSTATED = new Set(["", "application/octet-stream", "binary/octet-stream"])
 
 /** The image in a `data:` URL. */
-export const imageIn = (url: string): Result.Result<VideoImage, QuestionInvalid> => {
+export const imageIn = (url: string): Result.Result<VideoImage, ModelRequestInvalid> => {
   const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
   if (parts === null) return refused(NO_DATA)
   const bytes = Base64.decode(url.slice(parts[0].length))
@@ -122,7 +122,7 @@ export const imageIn = (url: string): Result.Result<VideoImage, QuestionInvalid>
     : checked({ bytes: bytes.success, contentType: parts[1]! })
 }
 
-const checked = (image: VideoImage): Result.Result<VideoImage, QuestionInvalid> => {
+const checked = (image: VideoImage): Result.Result<VideoImage, ModelRequestInvalid> => {
   if (!IMAGE_TYPES.includes(image.contentType)) return refused(`must be ${IMAGE_TYPES.join(", ")}`)
   if (image.bytes.length === 0) return refused("is empty")
   if (image.bytes.length > MAX_VIDEO_IMAGE_BYTES) return refused(`may have at most ${MAX_VIDEO_IMAGE_BYTES} bytes`)

@@ -10,7 +10,7 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import { type Claims, claiming, makeClaims } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
-import { saidAgain } from "../database/SaidAgain.ts"
+import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
 import type { NewVideo, VideoRow } from "./VideoRow.ts"
 
@@ -123,7 +123,7 @@ export class VideoStore extends Context.Service<
           // No row: the environment was deleted between the key and here.
           return rows[0] ?? GONE
         },
-        saidAgain,
+        retryUnconfirmed,
         Effect.orDie
       )
 

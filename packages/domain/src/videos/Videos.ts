@@ -6,12 +6,12 @@ import { Context, Crypto, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { Signals } from "../database/Signals.ts"
-import { failingWhere, isPassing, isUnsure } from "../database/StoreAway.ts"
+import { recoverDefect, isTransient, isOutcomeUnknown } from "../database/StoreFailure.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { makeAnswerLimit } from "../inference/answers/AnswerLimit.ts"
 import { catalogOf, oneOf } from "../models/Catalog.ts"
 import { ImageFetch } from "../inference/images/ImageFetch.ts"
-import type { QuestionError } from "../models/InferenceErrors.ts"
+import type { ModelRequestError } from "../models/InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "../models/MediaProvider.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
@@ -23,7 +23,7 @@ import {
   VideoNotEnded,
   VideoNotFound,
   VideoOrderDiffers,
-  VideoUnsure,
+  VideoOutcomeUnknown,
   VideoWithheld,
   VideoWithoutBytes
 } from "./Video.ts"
@@ -33,12 +33,12 @@ import { videoOf } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
 
 export type VideoError =
-  | QuestionError
+  | ModelRequestError
   | RangeUnsatisfiable
   | VideoNotEnded
   | VideoNotFound
   | VideoOrderDiffers
-  | VideoUnsure
+  | VideoOutcomeUnknown
   | VideoWithheld
   | VideoWithoutBytes
 
@@ -99,7 +99,7 @@ export class Videos extends Context.Service<
           // An order that was given before has its image, wherever its link leads by now.
           const fetched = imageLink === undefined || (yield* ordered) !== undefined ? undefined : imageLink
           const image = fetched === undefined ? request.image : yield* imageAt(images, workspaceId, fetched)
-          const unsure = () => new VideoUnsure({ id, keyed: idempotencyKey !== undefined })
+          const unsure = () => new VideoOutcomeUnknown({ id, hasIdempotencyKey: idempotencyKey !== undefined })
           const order = {
             id,
             workspaceId,
@@ -113,7 +113,7 @@ export class Videos extends Context.Service<
             image,
             idempotencyKey
           }
-          const { available, refused } = yield* failingWhere(store.admit(order), isUnsure, unsure)
+          const { available, refused } = yield* recoverDefect(store.admit(order), isOutcomeUnknown, unsure)
           // What it was refused for may be held by the same order, given in the same moment.
           if (refused !== null && (yield* ordered) === undefined) {
             metrics(model.id).ended("refused", 0)
@@ -126,7 +126,7 @@ export class Videos extends Context.Service<
             (row) => row !== undefined,
             () => Effect.orDie(find(principal, id))
           )
-          const video = videoOf(yield* failingWhere(found, isPassing, unsure))
+          const video = videoOf(yield* recoverDefect(found, isTransient, unsure))
           if (video.id === id) return { video, replayed: false }
           const same =
             video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds

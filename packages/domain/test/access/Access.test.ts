@@ -9,7 +9,7 @@ import type { Attempt } from "@sluice/domain/idempotency/Attempt"
 import { KeyHash } from "@sluice/domain/access/KeyHash"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { allScopes } from "@sluice/domain/access/Principal"
-import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
+import { MAX_PER_KIND } from "@sluice/domain/limits/LimitReached"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { createHash } from "node:crypto"
 import { Effect, Layer, Redacted } from "effect"
@@ -134,7 +134,7 @@ onEveryDatabase("Access", (it) => {
         )
       yield* sql`insert into api_keys (id, workspace_id, name, prefix, hash, status, rate_limit_rpm, created_at)
         select gen_random_uuid(), ${workspaceId}, 'k', 'p', decode(md5(n::text), 'hex'), 'active', 1, now()
-        from generate_series(1, ${MOST_OF_A_KIND - 2}) as n`
+        from generate_series(1, ${MAX_PER_KIND - 2}) as n`
       expect((yield* create(attempt)).apiKey.id).toBe(last)
       const standing = yield* create({ ...attempt, again: true })
       expect(standing.apiKey.id).toBe(last)

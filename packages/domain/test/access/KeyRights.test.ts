@@ -6,7 +6,7 @@ import { ApiKeys, type KeyRequest } from "@sluice/domain/access/ApiKeys"
 import { KeyHash } from "@sluice/domain/access/KeyHash"
 import { allScopes, type Principal } from "@sluice/domain/access/Principal"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
-import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
+import { MAX_PER_KIND } from "@sluice/domain/limits/LimitReached"
 import { createHash } from "node:crypto"
 import { Crypto, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -140,7 +140,7 @@ onEveryDatabase("A key", (it) => {
       // The other workspace has as many as it may have.
       yield* sql`insert into api_keys (id, workspace_id, name, prefix, hash, status, rate_limit_rpm, created_at)
         select gen_random_uuid(), ${other.principal.workspaceId}, 'k', 'p', decode(md5(n::text), 'hex'), 'active', 1, now()
-        from generate_series(1, ${MOST_OF_A_KIND}) as n`
+        from generate_series(1, ${MAX_PER_KIND}) as n`
       expect((yield* Effect.flip(create(other.principal, {})))._tag).toBe("LimitReached")
       expect((yield* create(principal, {})).apiKey.name).toBe("k")
     }).pipe(Effect.provide(TestLayer))

@@ -4,7 +4,7 @@ import { NodeServices } from "@effect/platform-node"
 import { AccessStore } from "@sluice/domain/access/AccessStore"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Signals } from "@sluice/domain/database/Signals"
-import { isUnsure } from "@sluice/domain/database/StoreAway"
+import { isOutcomeUnknown } from "@sluice/domain/database/StoreFailure"
 import { VideoStore } from "@sluice/domain/videos/VideoStore"
 import { JobAdmissionStore } from "@sluice/domain/jobs/JobAdmissionStore"
 import { VolumeStore } from "@sluice/domain/storage/VolumeStore"
@@ -31,7 +31,7 @@ const losingNext = <A, E, R>(left: number, creation: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     losses.left = left
     const end = Effect.catchDefect(creation, (defect) =>
-      isUnsure(defect) ? Effect.succeed("lost") : Effect.die(defect)
+      isOutcomeUnknown(defect) ? Effect.succeed("lost") : Effect.die(defect)
     )
     return Effect.ensuring(
       end,

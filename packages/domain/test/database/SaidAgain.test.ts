@@ -1,6 +1,6 @@
 /** What is said again, how often, and what is told where that does not help. */
 import { expect, it } from "@effect/vitest"
-import { saidAgain } from "@sluice/domain/database/SaidAgain"
+import { retryUnconfirmed } from "@sluice/domain/database/StatementRetry"
 import { Effect, Fiber } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -16,7 +16,7 @@ const wrong = error(new SqlError.ConstraintError({ cause }))
 /** Says what is answered so in turn, and then that all is well: when each time was, and the end. */
 const said = Effect.fnUntraced(function* (...answers: ReadonlyArray<SqlError.SqlError>) {
   const times: Array<number> = []
-  const fiber = yield* saidAgain(
+  const fiber = yield* retryUnconfirmed(
     Effect.clockWith((clock) => {
       const answer = answers[times.length]
       times.push(clock.currentTimeMillisUnsafe())

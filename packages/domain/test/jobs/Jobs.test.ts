@@ -217,14 +217,18 @@ onEveryDatabase("Jobs", (it) => {
           return Result.merge(yield* Fiber.join(fiber))
         })
         expect(yield* losingNext(1)).toMatchObject({ status: "queued" })
-        const keyed = yield* claimed(new Date(T0), false)
-        expect(yield* losingNext(9, keyed)).toMatchObject({ _tag: "JobUnsure", jobId: attemptId, keyed: true })
+        const hasIdempotencyKey = yield* claimed(new Date(T0), false)
+        expect(yield* losingNext(9, hasIdempotencyKey)).toMatchObject({
+          _tag: "JobOutcomeUnknown",
+          jobId: attemptId,
+          hasIdempotencyKey: true
+        })
         const plain = yield* losingNext(9)
         const jobId = "jobId" in plain ? plain.jobId : ""
-        expect(plain).toMatchObject({ _tag: "JobUnsure", keyed: false })
+        expect(plain).toMatchObject({ _tag: "JobOutcomeUnknown", hasIdempotencyKey: false })
         losses.left = 0
         expect((yield* jobs.get(tenant, jobId)).id).toBe(jobId)
-        expect((yield* jobs.submit(tenant, body, { ...keyed, again: true })).id).toBe(attemptId)
+        expect((yield* jobs.submit(tenant, body, { ...hasIdempotencyKey, again: true })).id).toBe(attemptId)
         expect(yield* recorded).toBe(3n)
       }).pipe(Effect.provide(TestLayer))
   )

@@ -2,7 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import type { Job } from "@sluice/domain/jobs/Job"
 import { LaunchFailed } from "@sluice/domain/jobs/JobErrors"
-import { madeBefore } from "@sluice/domain/jobs/MadeBefore"
+import { submitOrFind } from "@sluice/domain/jobs/IdempotentSubmit"
 import { VolumeAttached } from "@sluice/domain/storage/Volume"
 import { Effect } from "effect"
 
@@ -17,7 +17,7 @@ const told = Effect.fnUntraced(function* (
 ) {
   let looked = 0
   const find = () => Effect.sync(() => looks[looked++])
-  const end = yield* Effect.match(madeBefore({ ...attempt, again }, find, run), {
+  const end = yield* Effect.match(submitOrFind({ ...attempt, again }, find, run), {
     onSuccess: ({ id }) => id,
     onFailure: ({ _tag }) => _tag
   })

@@ -1,6 +1,6 @@
 /** What looks in vain say of a machine: gone is believed after time that passed, not after a clock that was set ahead. */
 import { assert, describe, it } from "@effect/vitest"
-import { Absences } from "@sluice/domain/machines/Absences"
+import { MissingSince } from "@sluice/domain/machines/MissingSince"
 import * as Machine from "@sluice/domain/machines/MachineLifecycle"
 import type { CommandState } from "@sluice/domain/machines/MachineProvider"
 import fc from "fast-check"
@@ -23,7 +23,7 @@ const goneAfter = (
 ) => {
   let passed = 0
   let jumped = 0
-  const absences = new Absences(() => passed)
+  const absences = new MissingSince(() => passed)
   let current = facts
   let first: number | undefined
   for (const { ms, jumpMs } of gaps) {
@@ -69,7 +69,7 @@ describe("MachineLifecycle: a machine that is not there", () => {
 describe("Absences", () => {
   it("counts from the first look of an absence, and anew when it was found or another replica saw it in between", () => {
     let now = 100
-    const absences = new Absences(() => now)
+    const absences = new MissingSince(() => now)
     assert.strictEqual(absences.missing("a", T0), 0)
     now = 150
     assert.strictEqual(absences.missing("a", T0), 50)
@@ -82,7 +82,7 @@ describe("Absences", () => {
 
   it("keeps no more than its bound: who was counted for longest counts again", () => {
     let now = 0
-    const absences = new Absences(() => now, 2)
+    const absences = new MissingSince(() => now, 2)
     for (const key of ["a", "b", "c"]) absences.missing(key, T0)
     now = 10
     assert.deepStrictEqual(

@@ -8,8 +8,8 @@ import {
   BUSY_MS,
   BUSY_REQUESTS,
   CreditBlock,
-  Purse,
-  type Share,
+  EnvironmentCredit,
+  type CreditLease,
   TRUSTED_MS
 } from "@sluice/domain/metering/CreditBlock"
 import { HOLD_EXPIRES_MS } from "@sluice/domain/metering/Metering"
@@ -19,7 +19,7 @@ const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
 
 /** A purse that was asked `times` times at once for `amount`. */
 const busy = (times: number, available: bigint, amount = 1n) => {
-  const purse = new Purse("account", "environment")
+  const purse = new EnvironmentCredit("account", "environment")
   purse.learn(available, false, 0)
   for (let n = 0; n < times; n++) purse.take(amount, 0)
   return purse
@@ -45,7 +45,7 @@ describe("A block of credit", () => {
     [steps],
     ([given]) => {
       const block = new CreditBlock("b", 1_000n, 0)
-      const open: Array<Share> = []
+      const open: Array<CreditLease> = []
       let charged = 0n
       for (const step of given) {
         if (!step.settle) {

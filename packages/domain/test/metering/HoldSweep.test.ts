@@ -1,6 +1,6 @@
 /** What is held for requests that nobody settles: given back when it has expired, once, and then forgotten. */
 import { expect } from "@effect/vitest"
-import { Purse } from "@sluice/domain/metering/CreditBlock"
+import { EnvironmentCredit } from "@sluice/domain/metering/CreditBlock"
 import { HoldSweepStore } from "@sluice/domain/metering/HoldSweepStore"
 import { reserveRow } from "@sluice/domain/metering/MeterRows"
 import { type MeterRow, MeteringStore } from "@sluice/domain/metering/MeteringStore"
@@ -14,7 +14,7 @@ import { idOf, money, openWorkspace } from "@sluice/testing/fixtures/Workspace"
 const stores = Layer.merge(MeteringStore.layer, HoldSweepStore.layer)
 
 const reservation = (principal: Principal, n: number, amount: bigint): MeterRow =>
-  reserveRow(idOf.request(n), new Purse(principal.workspaceId, principal.environmentId), amount)
+  reserveRow(idOf.request(n), new EnvironmentCredit(principal.workspaceId, principal.environmentId), amount)
 const settlement = (principal: Principal, n: number, amount: bigint) =>
   meterRow(principal, idOf.request(n), true, amount)
 

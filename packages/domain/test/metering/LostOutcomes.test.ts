@@ -84,7 +84,7 @@ onEveryDatabase("A flush whose outcome is lost", (it) => {
           metering.reserve({ id: idOf.request(2), principal }, 600n)
         )
         expect(Exit.isFailure(exit) && Exit.hasDies(exit)).toBe(true)
-        // What is set aside for it all the same is handed back (HandBacks.test.ts).
+        // What is set aside for it all the same is handed back (HoldReleaseQueue.test.ts).
         expect(yield* money(principal)).toMatchObject({ balance: 1_000n, usage: 0n })
       })
     )

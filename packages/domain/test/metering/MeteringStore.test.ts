@@ -1,7 +1,7 @@
 /** The batch statement against a sequential model: random batches of reservations and settlements, over shared accounts. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
-import { Purse } from "@sluice/domain/metering/CreditBlock"
+import { EnvironmentCredit } from "@sluice/domain/metering/CreditBlock"
 import { Metering } from "@sluice/domain/metering/Metering"
 import { reserveRow } from "@sluice/domain/metering/MeterRows"
 import { type MeterRow, MeteringStore } from "@sluice/domain/metering/MeteringStore"
@@ -163,7 +163,7 @@ onEveryDatabase("MeteringStore", (it) => {
         const store = yield* MeteringStore
         const principal = yield* openWorkspace(3, 1_000n)
         yield* setBudget(principal, 50n)
-        const purse = new Purse(principal.workspaceId, principal.environmentId)
+        const purse = new EnvironmentCredit(principal.workspaceId, principal.environmentId)
         const asked = (n: number, shared: boolean) =>
           store.flush([{ ...reserveRow(idOf.request(1_000 + n), purse, 60n), shared }], 0, 1_000)
         expect(yield* asked(1, true)).toMatchObject([{ refused: "budget_reached", room: 50n }])

@@ -1,5 +1,5 @@
 /** Which lost holds are told again, how many are remembered, and that nobody is pressed with them. */
-import { makeHandBacks } from "@sluice/domain/metering/HandBacks"
+import { makeHoldReleaseQueue } from "@sluice/domain/metering/HoldReleaseQueue"
 import type { MeterOutcome, MeterRow } from "@sluice/domain/metering/MeteringStore"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
@@ -10,7 +10,7 @@ const row = (n: number) => ({ id: `${n}` }) as MeterRow
 it("holds are remembered within a bound, and told once they can be", () => {
   const told = new Set<string>()
   const works: Array<Effect.Effect<void>> = []
-  const owe = makeHandBacks(
+  const owe = makeHoldReleaseQueue(
     ({ id }) =>
       Effect.as(
         Effect.sync(() => void told.add(id)),
@@ -32,7 +32,7 @@ it("holds are remembered within a bound, and told once they can be", () => {
 
 it("a hold that would fail again is told once, a while after it was lost", () => {
   const seen: Array<string> = []
-  const owe = makeHandBacks(
+  const owe = makeHoldReleaseQueue(
     () =>
       Effect.andThen(
         Effect.sync(() => void seen.push("told")),

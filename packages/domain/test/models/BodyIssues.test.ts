@@ -4,7 +4,7 @@ import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { ChatBody } from "@sluice/domain/inference/chat/ChatBody"
 import { decodeEmbedding, EmbeddingBody } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
 import { decodeImage, ImageBody } from "@sluice/domain/inference/images/ImageRequest"
-import type { QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
+import type { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { ResponseBody } from "@sluice/domain/inference/responses/ResponseBody"
 import { decodeResponse } from "@sluice/domain/inference/responses/ResponseRequest"
 import { decodeSpeech, SpeechBody } from "@sluice/domain/inference/audio/SpeechRequest"
@@ -12,7 +12,7 @@ import { decodeTranscription } from "@sluice/domain/inference/audio/Transcriptio
 import { decodeVideo, VideoBody } from "@sluice/domain/videos/VideoRequest"
 import { Result } from "effect"
 
-type Decode = (body: Readonly<Record<string, unknown>>) => Result.Result<unknown, QuestionInvalid>
+type Decode = (body: Readonly<Record<string, unknown>>) => Result.Result<unknown, ModelRequestInvalid>
 const endpoints: ReadonlyArray<readonly [Decode, ReadonlyArray<string>, object]> = [
   [decodeChat, Object.keys(ChatBody.fields), { model: "m", messages: [{ role: "user", content: "hi" }] }],
   [decodeResponse, Object.keys(ResponseBody.fields), { model: "m", input: "hi" }],
@@ -56,7 +56,7 @@ it("never in those of TypeScript", () => {
 })
 
 it("says what is taken, and what was sent", () => {
-  const said = (result: Result.Result<unknown, QuestionInvalid>) =>
+  const said = (result: Result.Result<unknown, ModelRequestInvalid>) =>
     Result.isFailure(result) ? [result.failure.param, result.failure.message] : []
   const chat = (more: object) => said(decodeChat({ model: "m", messages: [{ role: "user", content: "hi" }], ...more }))
   const part = (content: unknown) => chat({ messages: [{ role: "user", content: [content] }] })

@@ -9,7 +9,7 @@ import { Metering } from "@sluice/domain/metering/Metering"
 import { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Tokens } from "@sluice/domain/models/Tokens"
-import { makeWholeAnswer } from "@sluice/domain/inference/answers/WholeAnswer"
+import { makeMeteredResult } from "@sluice/domain/inference/answers/MeteredResult"
 import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -121,7 +121,7 @@ describe("What comes whole is counted once", () => {
   }
   it.effect("however it ends", () =>
     Effect.gen(function* () {
-      const whole = yield* makeWholeAnswer
+      const whole = yield* makeMeteredResult
       yield* whole(order, Effect.succeed("vectors"))
       yield* Effect.exit(whole(order, Effect.fail(new UpstreamFailed({ reason: "refused" }))))
       const fiber = yield* Effect.forkChild(whole(order, Effect.never))

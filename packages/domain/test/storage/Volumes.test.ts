@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
-import { MOST_OF_A_KIND } from "@sluice/domain/limits/LimitReached"
+import { MAX_PER_KIND } from "@sluice/domain/limits/LimitReached"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -49,7 +49,7 @@ onEveryDatabase("Volumes", (it) => {
         expect((yield* volumes.create(principal, free, second)).id).toBe(id(2))
         yield* sql`delete from volumes where id = ${id(2)}`
         yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
-          select gen_random_uuid(), ${W}, ${W}, 'v' || n, 'r1', 1, now() from generate_series(1, ${MOST_OF_A_KIND - 1}) as n`
+          select gen_random_uuid(), ${W}, ${W}, 'v' || n, 'r1', 1, now() from generate_series(1, ${MAX_PER_KIND - 1}) as n`
         expect(yield* volumes.create(principal, request, first)).toEqual(made)
         expect(yield* Effect.flip(volumes.create(principal, { ...request, name: "w" }))).toMatchObject({
           _tag: "LimitReached",

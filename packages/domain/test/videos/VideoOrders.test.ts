@@ -120,8 +120,8 @@ onEveryDatabase("Orders of videos", (it) => {
         }
         losses.left = 0
         const failure = yield* Fiber.join(fiber)
-        expect(failure).toMatchObject({ _tag: "VideoUnsure", keyed: idempotencyKey !== undefined })
-        const id = failure._tag === "VideoUnsure" ? failure.id : ""
+        expect(failure).toMatchObject({ _tag: "VideoOutcomeUnknown", hasIdempotencyKey: idempotencyKey !== undefined })
+        const id = failure._tag === "VideoOutcomeUnknown" ? failure.id : ""
         expect((yield* videos.show(principal, id)).status).toBe("queued")
       }
       expect((yield* videos.submit(principal, { ...REQUEST, idempotencyKey: "k" })).replayed).toBe(true)

@@ -10,7 +10,7 @@ export interface Change {
 }
 
 /** More than so many lines that differ are told as one change: to look for fewer takes long. */
-const MOST_EDITS = 2_000
+const MAX_EDITS = 2_000
 
 /** Looking for so many edits, squared, is a unit of the interpreter's work. */
 const EDITS_SQUARED_OF_A_UNIT = 32
@@ -26,8 +26,8 @@ export const changesOf = (
   spend: (units: number) => void
 ): ReadonlyArray<Change> => {
   const [from, into] = [before.map(key), after.map(key)]
-  const found = diffArrays(from, into, { maxEditLength: MOST_EDITS })
-  const edits = found?.reduce((sum, { added, count, removed }) => sum + (added || removed ? count : 0), 0) ?? MOST_EDITS
+  const found = diffArrays(from, into, { maxEditLength: MAX_EDITS })
+  const edits = found?.reduce((sum, { added, count, removed }) => sum + (added || removed ? count : 0), 0) ?? MAX_EDITS
   spend(Math.ceil((edits * edits) / EDITS_SQUARED_OF_A_UNIT))
   if (found === undefined) return [{ at: 0, to: 0, removed: before, added: after }]
   const changes: Array<Change> = []

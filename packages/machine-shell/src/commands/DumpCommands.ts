@@ -28,7 +28,7 @@ const WIDTHS: Readonly<Record<string, ReadonlyArray<number>>> = {
   d: [4, 6, 11, 20]
 }
 /** What one dump may hold; a file of the disk's size would be ten times as long. */
-const MOST_BYTES = 4 * 1024 * 1024
+const MAX_BYTES = 4 * 1024 * 1024
 
 const OD = {
   "address-radix": "A",
@@ -144,7 +144,7 @@ const windowed = async (
   const from = skipOf(options, skip)
   const limit = options.value(length)
   const found = input.slice(from, limit === undefined ? undefined : from + countOf(limit))
-  if (found.length > MOST_BYTES) throw new Refusal(`more than this simulated machine dumps: ${MOST_BYTES} bytes`)
+  if (found.length > MAX_BYTES) throw new Refusal(`more than this simulated machine dumps: ${MAX_BYTES} bytes`)
   context.executionScope?.consumeWork(Math.ceil(found.length / 64), "dump")
   return found
 }

@@ -18,7 +18,7 @@ const XARGS = {
   verbose: "t",
   exit: "x"
 }
-const MOST_AT_ONCE = 1000
+const MAX_CONCURRENT = 1000
 const ENV = { "ignore-environment": "i", unset: "u", chdir: "C", null: "0" }
 
 export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> => [
@@ -32,7 +32,7 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
       // What runs at the same time begins at the same moment of the machine's clock.
       const { clock } = session
       const slots: Array<number> = Array.from(
-        { length: Math.max(1, Math.min(number(options, "P") ?? 1, batches.length, MOST_AT_ONCE)) },
+        { length: Math.max(1, Math.min(number(options, "P") ?? 1, batches.length, MAX_CONCURRENT)) },
         () => clock.now
       )
       let [out, errors, exitCode] = ["", "", 0]

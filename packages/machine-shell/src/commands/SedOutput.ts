@@ -2,7 +2,7 @@
 import { Refusal } from "./Options.ts"
 
 /** Characters in all: a script may write without end. */
-const MOST_WRITTEN = 64 * 1024 * 1024
+const MAX_WRITTEN = 64 * 1024 * 1024
 
 export class SedOutput {
   readonly #written = new Map<string, string>()
@@ -18,7 +18,7 @@ export class SedOutput {
   say(text: string, to = "", ended = true): void {
     const file = to === "/dev/stdout" ? "" : to
     this.#size += text.length + 1
-    if (this.#size > MOST_WRITTEN) throw new Refusal("couldn't write: No space left on device", 4)
+    if (this.#size > MAX_WRITTEN) throw new Refusal("couldn't write: No space left on device", 4)
     const before = this.#open.delete(file) ? this.#end : ""
     this.#written.set(file, `${this.#written.get(file) ?? ""}${before}${text}${ended ? this.#end : ""}`)
     if (!ended) this.#open.add(file)

@@ -23,7 +23,7 @@ export interface SedOptions {
 }
 
 /** Characters of the two spaces; a script may double them without end. */
-const MOST_HELD = 16 * 1024 * 1024
+const MAX_HELD = 16 * 1024 * 1024
 const SPEND_EVERY = 1_024
 
 export class SedRun {
@@ -125,7 +125,7 @@ export class SedRun {
         if (name === "Q") return false
         break
       } else this.#simple(command)
-      if (this.#pattern.length + this.#hold.length > MOST_HELD) throw new Refusal("couldn't re-allocate memory", 4)
+      if (this.#pattern.length + this.#hold.length > MAX_HELD) throw new Refusal("couldn't re-allocate memory", 4)
     }
     if (!this.#options.quiet) this.#print()
     this.#flush()

@@ -56,7 +56,7 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
 }
 
 /** A job that sleeps more often is taken for one that never ends by itself: it shall not use up the run's commands. */
-const MOST_SLEEPS = 5_000
+const MAX_SLEEPS = 5_000
 
 /** `cmd &`: the job runs to its end now, on the clock, and then the clock is set back to where the script goes on. */
 const forked = async (
@@ -78,7 +78,7 @@ const forked = async (
   const { result, met } = await clock.within(
     session.run.untilMs,
     (signal) => context.exec!(`${settings(context)}${assigned(arrays)}\n:`, { env, cwd: context.cwd, signal }),
-    MOST_SLEEPS
+    MAX_SLEEPS
   )
   if (!isCaptured) console.write(clock.now, result.stdout, "text")
   if (!met) {

@@ -15,7 +15,7 @@ import { onConsole } from "../repairs/Sourcing.ts"
 import { become, group, hasSubstitution, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
 import { copied, isCopied } from "./Tee.ts"
 import { isTraced } from "./Tracing.ts"
-import { MOST_TWINNED, undefinedTwin, withTwin } from "./Twins.ts"
+import { MAX_TWINNED, undefinedTwin, withTwin } from "./Twins.ts"
 import type { Functions } from "./Twins.ts"
 import type {
   CommandNode,
@@ -47,7 +47,7 @@ const TRACED: ReadonlySet<string> = new Set([":", "true", "false", "shift"])
 /** Rewrites in place; gives the source of the script's functions, and adds what its jobs run to `bodies`. */
 export const streamed = (script: ScriptNode, bodies: Array<JobBody>, runners: ReadonlySet<string>): string => {
   const functions: Functions = new Map()
-  const room = { left: MOST_TWINNED }
+  const room = { left: MAX_TWINNED }
   walk(script, (node) => {
     if (node["type"] !== "Pipeline") return
     const pipeline = node as unknown as PipelineNode

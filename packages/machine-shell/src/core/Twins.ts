@@ -12,7 +12,7 @@ export type Functions = Map<string, { readonly source: string; readonly definiti
 export const undefinedTwin = (name: string): string => `${MARK}${name}() { ${name} "$@" &>>${CONSOLE}; }`
 
 /** Characters of functions that get a twin: each is copied with those within it, so that nesting doubles them. */
-export const MOST_TWINNED = 65_536
+export const MAX_TWINNED = 65_536
 
 /** Where there is no room for a twin, its calls write when they end. */
 export const withTwin = (definition: FunctionDefNode, functions: Functions, room: { left: number }): CommandNode => {

@@ -116,7 +116,7 @@ const bare = (source: string): string => source.replace(/["'\\\s]/g, "")
 /** The commands of `$(...)` in a text: each ends where what it has is first a command. */
 const substitutionsOf = (text: string): Array<string> => {
   const found: Array<string> = []
-  let room = MOST_READ * text.length
+  let room = MAX_READ * text.length
   for (let at = text.indexOf("$("); at >= 0; at = text.indexOf("$(", at + 2)) {
     for (let end = text.indexOf(")", at); end >= 0; end = text.indexOf(")", end + 1)) {
       if ((room -= end - at) < 0) return found
@@ -129,7 +129,7 @@ const substitutionsOf = (text: string): Array<string> => {
   return found
 }
 /** How often a text is parsed, so that a hostile one takes no longer than others of its length. */
-const MOST_READ = 20
+const MAX_READ = 20
 
 /** The interpreter knows of `10#${name}` only `10#$name`, and that not in `((...))`. So it is found before. */
 const based = (expression: Expression, inCommand: boolean): Array<StatementNode> => {

@@ -10,10 +10,10 @@ import type { CommandNode, ScriptNode, SimpleCommandNode, StatementNode, WordNod
 const DECLARING: ReadonlySet<string | undefined> = new Set(["local", "declare", "typeset", "readonly"])
 
 /** Characters that are parsed again: an array takes the rest of its statement. */
-const MOST_PARSED = 1_000_000
+const MAX_PARSED = 1_000_000
 
 export const declared = (script: ScriptNode): void => {
-  let room = MOST_PARSED
+  let room = MAX_PARSED
   const arrays = new Set<string>()
   walk(script, (node) => {
     if (node["type"] !== "Assignment") return

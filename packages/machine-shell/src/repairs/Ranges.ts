@@ -33,7 +33,7 @@ const parts = (range: Range): Array<Range> => {
   const count = Math.floor((range.end - range.start) / towards) + 1
   const found: Array<Range> = []
   // One part more than the interpreter's limit allows is enough to meet it.
-  for (let first = 0; first < Math.min(count, MOST); first += LONGEST) {
+  for (let first = 0; first < Math.min(count, MAX_WORDS); first += LONGEST) {
     const start = range.start + first * towards
     const last = start + (Math.min(LONGEST, count - first) - 1) * towards
     found.push({ ...range, start, end: last })
@@ -42,4 +42,4 @@ const parts = (range: Range): Array<Range> => {
 }
 
 /** Words of one range that are asked for: the interpreter's limit is 100,000. */
-const MOST = 100_001
+const MAX_WORDS = 100_001

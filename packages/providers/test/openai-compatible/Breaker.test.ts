@@ -8,7 +8,7 @@ import {
   fresh,
   LONGEST_PAUSE_MS,
   LONGEST_REST_MS,
-  MOST_FAILURES,
+  MAX_FAILURES,
   pauseOf,
   probes,
   retryAfterMs,
@@ -27,9 +27,7 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
 const step = fc.record({ passes: fc.integer({ min: 0, max: 90_000 }), ends: fc.option(verdict, { nil: undefined }) })
 const failed: Verdict = { _tag: "Failed", retryAfterMs: undefined }
 /** So many requests and failures of them that it is open: by chance alone it hardly ever is. */
-const opening = [undefined, failed].flatMap((ends) =>
-  Array.from({ length: MOST_FAILURES }, () => ({ passes: 0, ends }))
-)
+const opening = [undefined, failed].flatMap((ends) => Array.from({ length: MAX_FAILURES }, () => ({ passes: 0, ends })))
 const steps = fc
   .tuple(fc.boolean(), fc.array(step, { maxLength: 60 }))
   .map(([opened, more]) => (opened ? [...opening, ...more] : more))
@@ -103,7 +101,7 @@ describe("Breaker", () => {
           breaker = after(breaker, failed, false, i)
         }
         const inARow = answered && failures > 2 ? failures - 2 : failures
-        expect(breaker._tag).toBe(inARow >= MOST_FAILURES ? "Open" : "Closed")
+        expect(breaker._tag).toBe(inARow >= MAX_FAILURES ? "Open" : "Closed")
       })
     )
   })
@@ -111,7 +109,7 @@ describe("Breaker", () => {
   it("pauses longer each time a probe fails, up to a bound, and closes at the first answer", () => {
     let breaker = fresh
     let now = 0
-    for (let i = 0; i < MOST_FAILURES; i++)
+    for (let i = 0; i < MAX_FAILURES; i++)
       breaker = after(breaker, { _tag: "Failed", retryAfterMs: undefined }, false, now)
     const pauses: Array<number> = []
     for (let i = 0; i < 8; i++) {
@@ -146,7 +144,7 @@ describe("Breaker", () => {
   it("leaves who is busy and does not say for how long alone for a second, a probed one too", () => {
     const busy: Verdict = { _tag: "Busy", retryAfterMs: undefined }
     let open = fresh
-    for (let i = 0; i < MOST_FAILURES; i++) open = after(open, failed, false, -5_000)
+    for (let i = 0; i < MAX_FAILURES; i++) open = after(open, failed, false, -5_000)
     for (const breaker of [after(fresh, busy, false, 0), after(admitted(open, 0), busy, true, 0)]) {
       expect(breaker).toMatchObject({ _tag: "Closed", failures: 0 })
       expect([admits(breaker, 999), admits(breaker, 1_000)]).toEqual([false, true])
@@ -155,7 +153,7 @@ describe("Breaker", () => {
 
   it("leaves who fails alone for as long as it asks, where that is longer", () => {
     let breaker = fresh
-    for (let i = 0; i < MOST_FAILURES; i++) {
+    for (let i = 0; i < MAX_FAILURES; i++) {
       breaker = after(breaker, { _tag: "Failed", retryAfterMs: 45_000 }, false, 0)
       expect([admits(breaker, 44_999), admits(breaker, 45_000)]).toEqual([false, true])
     }

@@ -96,11 +96,11 @@ describe("callers that read slowly", () => {
     Effect.gen(function* () {
       const chunk = Buffer.from(events(delta({ content: "x".repeat(1_000) })).repeat(16))
       const sent = { chunks: 0 }
-      const MOST = 4_000
+      const MAX_CHUNKS = 4_000
       const flood: Script = (_, response: ServerResponse) => {
         response.writeHead(200, { "content-type": "text/event-stream" })
         const write = () => {
-          while (sent.chunks < MOST) {
+          while (sent.chunks < MAX_CHUNKS) {
             sent.chunks++
             if (!response.write(chunk)) return void response.once("drain", write)
           }
@@ -126,10 +126,10 @@ describe("callers that read slowly", () => {
         before = sent.chunks
         yield* Effect.sleep("100 millis")
       }
-      expect(sent.chunks).toBeLessThan(MOST / 4)
+      expect(sent.chunks).toBeLessThan(MAX_CHUNKS / 4)
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(asked)
-      expect([sent.chunks, length]).toEqual([MOST, MOST * 16_000])
+      expect([sent.chunks, length]).toEqual([MAX_CHUNKS, MAX_CHUNKS * 16_000])
       // What is handed on at once is what was held, and that is bounded.
       expect(most).toBeLessThan(400_000)
     }).pipe(Effect.scoped, Effect.timeout("60 seconds"))

@@ -1,7 +1,7 @@
 /** What servers say of an error where their status alone would mislead, in the shapes in which they say it. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { MOST_FAILURES } from "@sluice/providers/openai-compatible/upstream/Breaker"
+import { MAX_FAILURES } from "@sluice/providers/openai-compatible/upstream/Breaker"
 import { events, greets, says, type Script, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { over } from "./support/Servers.ts"
 import { over as kindsOver, reasonOf } from "@sluice/testing/upstreams/Kinds"
@@ -11,7 +11,7 @@ const answers =
   (status: number, body: unknown): Script =>
   (_, response) =>
     says(response, status, body)
-const times = Array.from({ length: MOST_FAILURES + 1 })
+const times = Array.from({ length: MAX_FAILURES + 1 })
 const tokens = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"
 const error = (message: string, more: object = {}) => ({ error: { message, ...more } })
 
@@ -209,7 +209,7 @@ it.live("who turns the service away with a 400 is ill, and the next one is asked
     ] as const) {
       const two = yield* over([answers(400, body), greets])
       for (const _ of times) expect([name, wordsOf((yield* two.asked).events)]).toEqual([name, "Hello there"])
-      expect([name, two.counts()[0], yield* two.states]).toEqual([name, MOST_FAILURES, ["open", "closed"]])
+      expect([name, two.counts()[0], yield* two.states]).toEqual([name, MAX_FAILURES, ["open", "closed"]])
       const alone = yield* over([answers(400, body)])
       expect([name, (yield* alone.asked).reason]).toEqual([name, "denied"])
     }

@@ -1,12 +1,12 @@
 /** What a request brings about itself says nothing of its server: one caller's bad requests take the model from nobody. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { MOST_FAILURES } from "@sluice/providers/openai-compatible/upstream/Breaker"
+import { MAX_FAILURES } from "@sluice/providers/openai-compatible/upstream/Breaker"
 import { delta, events, greets, type Script, streams } from "@sluice/testing/upstreams/RecordedServer"
 import { fails, over } from "./support/Servers.ts"
 import { wordsOf } from "@sluice/testing/upstreams/UpstreamWorld"
 
-const times = Array.from({ length: MOST_FAILURES + 1 })
+const times = Array.from({ length: MAX_FAILURES + 1 })
 const says =
   (...chunks: ReadonlyArray<unknown>): Script =>
   (_, response) =>

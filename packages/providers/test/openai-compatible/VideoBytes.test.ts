@@ -1,6 +1,6 @@
 /** The bytes of films of real servers: whole or in parts, and no more of them than are read. */
 import { describe, expect, it } from "@effect/vitest"
-import { MOST_FAILURES } from "@sluice/providers/openai-compatible/upstream/Breaker"
+import { MAX_FAILURES } from "@sluice/providers/openai-compatible/upstream/Breaker"
 import { within } from "@sluice/providers/openai-compatible/calls/VideoBytes"
 import { Effect, Stream } from "effect"
 import fc from "fast-check"
@@ -60,7 +60,7 @@ describe("the bytes of a film", () => {
       ] as const) {
         const withheld: Script = (_, response) => says(response, status, { error: { message: "expired" } }, headers)
         servers[0]!.script = withheld
-        for (let i = 0; i <= MOST_FAILURES; i++) {
+        for (let i = 0; i <= MAX_FAILURES; i++) {
           expect([status, yield* told(provider.read(model, reference, undefined))]).toEqual([status, "unserved"])
         }
         expect(yield* health).toMatchObject([{ state: "closed" }])
@@ -68,14 +68,14 @@ describe("the bytes of a film", () => {
         servers[0]!.script = studio(true)
         const { bytes } = yield* provider.read(model, reference, undefined)
         servers[0]!.script = withheld
-        for (let i = 0; i <= MOST_FAILURES; i++) {
+        for (let i = 0; i <= MAX_FAILURES; i++) {
           expect([status, yield* told(Stream.runDrain(bytes))]).toEqual([status, "unserved"])
         }
         expect(yield* health).toMatchObject([{ state: "closed" }])
       }
       // What may pass is its server's.
       servers[0]!.script = (_, response) => says(response, 500, {})
-      for (let i = 0; i < MOST_FAILURES; i++) {
+      for (let i = 0; i < MAX_FAILURES; i++) {
         expect(yield* told(provider.read(model, reference, undefined))).toBe("broken")
       }
       expect(yield* health).toMatchObject([{ state: "open" }])
@@ -135,7 +135,7 @@ describe("the bytes of a film", () => {
       const reference = yield* provider.submit(model, task)
       for (const headers of [{ "content-length": "0" }, { "transfer-encoding": "chunked" }]) {
         servers[0]!.script = (_, response) => says(response, 200, "", { "content-type": "video/mp4", ...headers })
-        for (let i = 0; i <= MOST_FAILURES; i++) {
+        for (let i = 0; i <= MAX_FAILURES; i++) {
           expect(yield* told(provider.read(model, reference, undefined))).toBe("unserved")
         }
       }

@@ -4,7 +4,7 @@
  */
 import { Access } from "@sluice/domain/access/Access"
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
-import { unless } from "@sluice/domain/runtime/Unless"
+import { withAbort } from "@sluice/domain/runtime/Abortable"
 import { Context, Duration, Effect, Exit, Layer, Schedule } from "effect"
 import { inWallTime } from "../clock/WallTime.ts"
 
@@ -68,7 +68,7 @@ export class KeyWatch extends Context.Service<
                 Effect.sync(watch(bearer, { end: (error) => resume(Effect.fail(error)), beat: undefined }))
               ),
         during: (bearer, work, beat) =>
-          bearer === undefined ? work : unless(work, (end) => watch(bearer, { end, beat }))
+          bearer === undefined ? work : withAbort(work, (end) => watch(bearer, { end, beat }))
       })
     })
   )

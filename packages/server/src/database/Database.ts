@@ -20,7 +20,7 @@ import type { DatabaseFailure } from "./DatabaseErrors.ts"
 import { DatabaseLoss, Loss } from "./DatabaseLoss.ts"
 import { reasonOf } from "./DatabaseRefusal.ts"
 import { lockDataDirectory } from "./DataLock.ts"
-import { forgetful } from "./ForgetfulStatements.ts"
+import { disableStatementCache } from "./StatementCacheOff.ts"
 import { isFile, makeDirectory } from "./Directory.ts"
 import { type Image, type Opened, openDirectory, openMemory } from "./EmbeddedFiles.ts"
 import { keepTidy } from "./EmbeddedUpkeepStore.ts"
@@ -100,7 +100,7 @@ export const postgres = (
           idleTimeout: IDLE_TIMEOUT,
           connectionTTL: LIFE,
           startupParameters: { ...ISOLATION, ...startupParameters }
-        }).pipe(Effect.map(forgetful))
+        }).pipe(Effect.map(disableStatementCache))
       const clients = yield* Effect.all({
         main: pool(10, {}),
         batch: pool(4, PLANNING),

@@ -9,7 +9,7 @@ import { MemoryFS, PGlite, type PGliteOptions } from "@electric-sql/pglite"
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { archiveOf } from "./Archive.ts"
 import { makeDirectory } from "./Directory.ts"
-import { slim } from "./SlimStore.ts"
+import { trimDatabase } from "./DatabaseTrimStore.ts"
 import { entriesOf } from "./Tar.ts"
 
 /** What a new database is to be. */
@@ -72,7 +72,7 @@ const archive = (image: Image): Promise<Buffer> =>
   archiveOf(image.name, async () => {
     const db = await open({ dataDir: "memory://", initDbStartParams: SMALL_LOG })
     await image.prepare(db)
-    await slim(db)
+    await trimDatabase(db)
     const bytes = Buffer.from(await (await db.dumpDataDir("none")).arrayBuffer())
     await db.close()
     return bytes

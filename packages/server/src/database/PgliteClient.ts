@@ -2,7 +2,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Duration, Effect } from "effect"
 import type { Duplex } from "node:stream"
-import { forgetful } from "./ForgetfulStatements.ts"
+import { disableStatementCache } from "./StatementCacheOff.ts"
 
 export const makePgliteClient = (stream: () => Duplex, maxConnections: number) =>
   PgClient.make({
@@ -13,4 +13,4 @@ export const makePgliteClient = (stream: () => Duplex, maxConnections: number) =
     maxConnections,
     connectTimeout: Duration.infinity,
     idleTimeout: Duration.infinity
-  }).pipe(Effect.map(forgetful), Effect.orDie)
+  }).pipe(Effect.map(disableStatementCache), Effect.orDie)

@@ -30,7 +30,7 @@ const sources = (): ReadonlyArray<string> => {
       .map((name) => join(migrations, name)),
     join(import.meta.dirname, "ServerMigrations.ts"),
     join(import.meta.dirname, "EmbeddedFiles.ts"),
-    join(import.meta.dirname, "SlimStore.ts")
+    join(import.meta.dirname, "DatabaseTrimStore.ts")
   ]
 }
 

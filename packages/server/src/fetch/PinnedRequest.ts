@@ -40,9 +40,9 @@ export interface Redirected {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Answers before the answer (103 Early Hints), which no limit of bytes counts. */
-const MOST_HINTS = 4
+const MAX_HINTS = 4
 /** Addresses of one name that are tried. */
-const MOST_ADDRESSES = 4
+const MAX_ADDRESSES = 4
 
 /** `answering` is called when an answer has begun. It fails with `unreachable` before that, whatever the reason. */
 export const pinnedGet = (
@@ -73,7 +73,7 @@ export const pinnedGet = (
     request.on("error", unanswered)
     request.on("close", unanswered)
     let hints = 0
-    request.on("information", () => ++hints > MOST_HINTS && fail("broken"))
+    request.on("information", () => ++hints > MAX_HINTS && fail("broken"))
     request.on("response", (response) => {
       begun = true
       answering()
@@ -116,7 +116,7 @@ const judged = ({ headers, statusCode }: http.IncomingMessage, { accepts, allowa
 
 /** A resolver that knows one answer. */
 const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => {
-  const all = addresses.slice(0, MOST_ADDRESSES).map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+  const all = addresses.slice(0, MAX_ADDRESSES).map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   return (_name, options, callback) =>
     process.nextTick(() => {
       const [first] = all

@@ -11,13 +11,13 @@ import { machineNames, type NameLookup, publicNames } from "./NameLookup.ts"
 import { type Fetched, pinnedGet, type Wanted } from "./PinnedRequest.ts"
 import { isPublic } from "./PublicAddress.ts"
 import { redirectOf, type Target, targetOf } from "./TargetUrl.ts"
-import { type TurnLimits, Turns } from "./Turns.ts"
+import { type SemaphoreLimits, FairSemaphore } from "./FairSemaphore.ts"
 
 /** Hops after the first. */
-const MOST_REDIRECTS = 3
+const MAX_REDIRECTS = 3
 /** Real milliseconds from the first question to the last byte. */
 const LIMIT_MS = 10_000
-const TURNS: TurnLimits = { total: 32, each: 8, waitMs: 10_000 }
+const TURNS: SemaphoreLimits = { total: 32, each: 8, waitMs: 10_000 }
 
 export interface SafeFetchOptions {
   /** Addresses that are not public are fine too; everything else holds. */
@@ -26,7 +26,7 @@ export interface SafeFetchOptions {
   readonly allows?: (address: string) => boolean
   readonly names?: NameLookup
   readonly limitMs?: number
-  readonly turns?: TurnLimits
+  readonly turns?: SemaphoreLimits
 }
 
 export class SafeFetch extends Context.Service<
@@ -44,7 +44,7 @@ export class SafeFetch extends Context.Service<
     turns = TURNS
   }: SafeFetchOptions) =>
     Layer.sync(SafeFetch, () => {
-      const queue = new Turns(turns)
+      const queue = new FairSemaphore(turns)
       const addressesOf = ({ host }: Target) => (isIP(host) === 0 ? names(host) : Effect.succeed([host]))
 
       const follow = (
@@ -72,7 +72,7 @@ export class SafeFetch extends Context.Service<
           const target = targetOf(url)
           if (Result.isFailure(target)) return failed(target.failure)
           const phase: Phase = { answering: false }
-          const limited = Effect.timeoutOrElse(follow(target.success, wanted, phase, MOST_REDIRECTS), {
+          const limited = Effect.timeoutOrElse(follow(target.success, wanted, phase, MAX_REDIRECTS), {
             duration: limitMs,
             orElse: () => failed(phase.answering ? "timeout" : "unreachable")
           })

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Data, Effect, Exit } from "effect"
 import { bearerOf } from "./Bearer.ts"
-import type { Guest, Rooms } from "./BodyRoom.ts"
+import type { BodyReservation, ByteBudget } from "./BodyMemoryBudget.ts"
 
 export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
 
@@ -39,7 +39,7 @@ export const boundedBody = (
   source: IncomingMessage,
   response: ServerResponse,
   limit: number,
-  room: Rooms
+  room: ByteBudget
 ): BoundedBody => {
   /** What became of the body, for those who ask again. */
   let outcome: BodyOutcome | undefined
@@ -63,12 +63,12 @@ export const boundedBody = (
       parts.length = 0
       end(Exit.fail(why))
     }
-    let guest: Guest | undefined
+    let guest: BodyReservation | undefined
     const enter = () => {
       const one = {
         owner: bearerOf(source) ?? "",
         bytes: 0,
-        crowdedOut: () => drop(new BodyCrowdedOut())
+        evicted: () => drop(new BodyCrowdedOut())
       }
       response.on("close", () => room.leave(one))
       return one

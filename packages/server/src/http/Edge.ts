@@ -2,7 +2,7 @@
  * What holds for every answer of the server, whatever the route: a request id, a `Host` that is ours, a bounded body, an
  * error body in the form of the surface, and no defect's text. Unknown routes and wrong methods end here.
  */
-import { isPassing } from "@sluice/domain/database/StoreAway"
+import { isTransient } from "@sluice/domain/database/StoreFailure"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Effect } from "effect"
 import type { Types } from "effect"
@@ -10,10 +10,10 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { BodyRoom, type Rooms } from "./BodyRoom.ts"
+import { BodyMemoryBudget, type ByteBudget } from "./BodyMemoryBudget.ts"
 import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
-  crowdedOut,
+  evicted,
   type EdgeError,
   edgeError,
   encodedBody,
@@ -53,7 +53,7 @@ type Handled = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhand
 export const edge = (options: EdgeOptions) =>
   HttpRouter.middleware(
     Effect.map(
-      BodyRoom,
+      BodyMemoryBudget,
       (room) => (httpEffect: Handled) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handled(options, room, httpEffect, request))
     ),
@@ -62,7 +62,7 @@ export const edge = (options: EdgeOptions) =>
 
 const handled = (
   options: EdgeOptions,
-  room: Rooms,
+  room: ByteBudget,
   httpEffect: Handled,
   request: HttpServerRequest.HttpServerRequest
 ): Handled => {
@@ -114,11 +114,11 @@ const explain = (
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
   if (failure instanceof BodyTooFull) return Effect.succeed(bodyTooFull(failure))
-  if (failure instanceof BodyCrowdedOut) return Effect.succeed(crowdedOut)
+  if (failure instanceof BodyCrowdedOut) return Effect.succeed(evicted)
   if (failure instanceof BodyEncoded) return Effect.succeed(encodedBody)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
   return Effect.logError("request failed", cause).pipe(
     Effect.annotateLogs({ requestId, method, path }),
-    Effect.as(isPassing(failure) ? storeUnavailable : internalError)
+    Effect.as(isTransient(failure) ? storeUnavailable : internalError)
   )
 }

@@ -81,7 +81,7 @@ export const payloadTooLarge = (limitBytes: number): EdgeError => ({
   fact: { _tag: "BodyTooLarge", limitBytes }
 })
 
-export const crowdedOut: EdgeError = {
+export const evicted: EdgeError = {
   code: "service_unavailable",
   message: "The server has no room for more at present, and this request had to give way. Send it again shortly.",
   headers: AGAIN,

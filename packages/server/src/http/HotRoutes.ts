@@ -4,9 +4,9 @@
  * which knows the same endpoint.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type Begin, manyFibers } from "@sluice/domain/runtime/ManyFibers"
+import { type StartFiber, makeFiberPool } from "@sluice/domain/runtime/FiberPool"
 import { Context, Effect, Exit, type Scope } from "effect"
-import type { Rooms } from "./BodyRoom.ts"
+import type { ByteBudget } from "./BodyMemoryBudget.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
 import { endWith, serverStopping } from "./EdgeErrors.ts"
 import { isUnmet } from "./Expect.ts"
@@ -36,11 +36,11 @@ export class HotRoutes extends Context.Service<
   }
 >()("@sluice/server/http/HotRoutes") {}
 
-export const makeHotRoutes = (isOurHost: HostRule, room: Rooms): HotRoutes["Service"] => {
-  const routes = new Map<string, HotRoute & { readonly run: Begin<never> }>()
+export const makeHotRoutes = (isOurHost: HostRule, room: ByteBudget): HotRoutes["Service"] => {
+  const routes = new Map<string, HotRoute & { readonly run: StartFiber<never> }>()
   return {
     add: Effect.fnUntraced(function* (route) {
-      routes.set(route.path, { ...route, run: yield* manyFibers() })
+      routes.set(route.path, { ...route, run: yield* makeFiberPool() })
       yield* Effect.addFinalizer(() => Effect.sync(() => routes.delete(route.path)))
     }),
     take: (source, response) => {

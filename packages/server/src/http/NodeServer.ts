@@ -11,12 +11,12 @@ import { Crypto, Duration, Effect, Exit, Layer } from "effect"
 import { after } from "../clock/WallTime.ts"
 import { ServerMetrics } from "../metrics/ServerMetrics.ts"
 import { endWith, serverAway } from "./EdgeErrors.ts"
-import { BodyRoom, FileRoom, Rooms } from "./BodyRoom.ts"
+import { BodyMemoryBudget, FileSpaceBudget, ByteBudget } from "./BodyMemoryBudget.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMetrics } from "../metrics/HttpMetrics.ts"
 import { requestPath } from "./RequestPath.ts"
-import { Pipelines } from "./Pipelines.ts"
+import { PipelinedRequests } from "./PipelinedRequests.ts"
 import { nameRequest } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { Spool } from "./Spool.ts"
@@ -64,7 +64,7 @@ export const nodeServer = ({
 }: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const room = new Rooms(roomBytes)
+      const room = new ByteBudget(roomBytes)
       const hot = makeHotRoutes(isOurHost, room)
       const metrics = new HttpMetrics(yield* ServerMetrics, routes)
       const newId = yield* idsAtOnce
@@ -79,19 +79,21 @@ export const nodeServer = ({
       return Layer.mergeAll(
         Layer.provideMerge(cut, listening).pipe(Layer.provideMerge(Spool.layer)),
         Layer.succeed(HotRoutes, hot),
-        Layer.succeed(BodyRoom, room),
-        fileRoomBytes === undefined ? FileRoom.layer : Layer.succeed(FileRoom, new Rooms(fileRoomBytes))
+        Layer.succeed(BodyMemoryBudget, room),
+        fileRoomBytes === undefined
+          ? FileSpaceBudget.layer
+          : Layer.succeed(FileSpaceBudget, new ByteBudget(fileRoomBytes))
       )
     })
   )
 
 /** Whom a request is for is known before the router is asked. */
 class FrontServer extends Server {
-  readonly pipelines: Pipelines
+  readonly pipelines: PipelinedRequests
 
   constructor(newId: () => string, take: HotRoutes["Service"]["take"], metrics: HttpMetrics, options: ServerOptions) {
     super(options)
-    this.pipelines = new Pipelines((source, response, over) => {
+    this.pipelines = new PipelinedRequests((source, response, over) => {
       const given = source.url ?? "/"
       const url = requestPath(given)
       if (url !== given) source.url = url

@@ -21,7 +21,7 @@ import { KeyWatch } from "../access/KeyWatch.ts"
 import { BudgetGate } from "../billing/BudgetGate.ts"
 import { edge } from "./Edge.ts"
 import type { HostRule } from "./Hosts.ts"
-import { onceOnly } from "../idempotency/OnceOnly.ts"
+import { idempotentLayer } from "../idempotency/Idempotent.ts"
 import { type Route, routesOf } from "./RouteTable.ts"
 import { wellFormed } from "./WellFormed.ts"
 
@@ -35,7 +35,7 @@ const infra = HttpApiBuilder.layer(InfraApi).pipe(
     apiKeysHandlers,
     billingHandlers
   ]),
-  Layer.provide([authorized, withinBudget, onceOnly, wellFormed]),
+  Layer.provide([authorized, withinBudget, idempotentLayer, wellFormed]),
   Layer.provide([BudgetGate.layer, KeyWatch.layer])
 )
 

@@ -12,7 +12,7 @@ import { openAsBlob } from "node:fs"
 import type { IncomingMessage } from "node:http"
 import { type Readable, Transform } from "node:stream"
 import { bearerOf } from "./Bearer.ts"
-import { BodyRoom, FileRoom, type Guest, type Rooms } from "./BodyRoom.ts"
+import { BodyMemoryBudget, FileSpaceBudget, type BodyReservation, type ByteBudget } from "./BodyMemoryBudget.ts"
 import { FormCrowdedOut, type FormFailure, FormInvalid, FormTooLarge } from "./FormErrors.ts"
 import { notSpooled, Spool } from "./Spool.ts"
 
@@ -45,7 +45,7 @@ export interface FormBounds {
 }
 
 /** What spooling a form needs. */
-export type FormServices = BodyRoom | FileRoom | Spool | Path.Path
+export type FormServices = BodyMemoryBudget | FileSpaceBudget | Spool | Path.Path
 
 export const uploadedForm = (
   source: IncomingMessage,
@@ -67,7 +67,7 @@ export const uploadedForm = (
       Effect.provideService(IncomingMessageLimits.MaxBodySize, BigInt(most)),
       Effect.tapError(({ reason }) =>
         reason._tag === "InternalError"
-          ? Effect.flatMap(FileRoom, (room) => room.complain(notSpooled(reason)))
+          ? Effect.flatMap(FileSpaceBudget, (room) => room.complain(notSpooled(reason)))
           : Effect.void
       ),
       Effect.mapError((error): FormFailure => {
@@ -78,7 +78,7 @@ export const uploadedForm = (
         return new FormInvalid({ reason: reason === "Parse" ? "malformed" : "too_much" })
       })
     )
-  const rooms = Effect.all(longField === undefined ? [FileRoom] : [FileRoom, BodyRoom])
+  const rooms = Effect.all(longField === undefined ? [FileSpaceBudget] : [FileSpaceBudget, BodyMemoryBudget])
   return Effect.flatMap(rooms, (rooms) => withRooms(rooms, source, spooled)).pipe(
     Effect.tapError(() => drained(source)),
     Effect.flatMap((parts) => Effect.promise(() => formOf(parts))),
@@ -95,15 +95,15 @@ export const uploadedForm = (
 
 /** What comes takes room in each until the scope closes; where one of them has none for it, the form gives way. */
 const withRooms = <A, E, R>(
-  rooms: ReadonlyArray<Rooms>,
+  rooms: ReadonlyArray<ByteBudget>,
   source: IncomingMessage,
   spooled: (bytes: Readable) => Effect.Effect<A, E, R>
 ) =>
   Effect.suspend(() => {
     const gone = Deferred.makeUnsafe<never, FormCrowdedOut>()
-    const crowdedOut = () => Deferred.doneUnsafe(gone, Exit.fail(new FormCrowdedOut()))
+    const evicted = () => Deferred.doneUnsafe(gone, Exit.fail(new FormCrowdedOut()))
     const owner = bearerOf(source) ?? ""
-    const guests = rooms.map((room): readonly [Rooms, Guest] => [room, { owner, bytes: 0, crowdedOut }])
+    const guests = rooms.map((room): readonly [ByteBudget, BodyReservation] => [room, { owner, bytes: 0, evicted }])
     const counted = new Transform({
       transform: (chunk: Buffer, _, done) => {
         for (const [room, guest] of guests) room.grow(guest, chunk.length)

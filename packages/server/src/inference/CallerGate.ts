@@ -7,10 +7,10 @@ import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/I
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
-import { isPassing } from "@sluice/domain/database/StoreAway"
+import { isTransient } from "@sluice/domain/database/StoreFailure"
 import type { Principal, Scope } from "@sluice/domain/access/Principal"
 import type { Verdict } from "@sluice/domain/limits/RateLimit"
-import { onward, ready } from "@sluice/domain/runtime/Onward"
+import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Metrics } from "@sluice/domain/metrics/Metrics"
 import { Cause, Effect, Exit, Option } from "effect"
@@ -51,7 +51,7 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   const refusals = (yield* Metrics).rateRefusals.of()
 
   const admit = (principal: Principal, headers: Record<string, string>) =>
-    onward(
+    flatMapSync(
       limits.consume(principal.keyId, principal.rateLimitRpm),
       (verdict): Effect.Effect<Principal, InferenceFailure> => {
         writeHeaders(headers, verdict)
@@ -66,7 +66,7 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
   const identify = (source: IncomingMessage, headers: Record<string, string>) => {
     const bearer = bearerOf(source)
     const known = access.authenticate(bearer, environmentOf(source))
-    const found = ready(known)
+    const found = exitIfSettled(known)
     if (found !== undefined && Exit.isSuccess(found)) return admit(found.value, headers)
     return Effect.matchEffect(known, {
       onSuccess: (principal) => admit(principal, headers),
@@ -108,7 +108,7 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
   if (Option.isSome(known)) return Effect.succeed(known.value)
   const defect = Cause.squash(cause)
   return Effect.as(Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })), {
-    _tag: isPassing(defect) ? "StoreUnavailable" : "Unexpected"
+    _tag: isTransient(defect) ? "StoreUnavailable" : "Unexpected"
   } as const)
 }
 

@@ -1,6 +1,6 @@
 /** Bodies of the inference surface, JSON or forms with a file, or the refusal that OpenAI's clients understand. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
-import { FileTooLarge, QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
+import { FileTooLarge, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { notJson } from "@sluice/domain/models/JsonText"
 import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
@@ -12,7 +12,7 @@ export const unread = (error: unknown): InferenceFailure =>
     : error instanceof BodyCrowdedOut
       ? { _tag: "BodyCrowdedOut" }
       : error instanceof BodyEncoded
-        ? new QuestionInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
+        ? new ModelRequestInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
         : notJson()
 
 const ENCODED = "The body must come as it is: send it without Content-Encoding."
@@ -25,7 +25,7 @@ export const unreadForm =
       ? new FileTooLarge({ param, limitBytes: error.limitBytes })
       : error._tag === "FormCrowdedOut"
         ? { _tag: "BodyCrowdedOut" }
-        : new QuestionInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
+        : new ModelRequestInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
 
 const FORM_MESSAGES = {
   no_form: "The body must be a form with a file: send it as multipart/form-data.",

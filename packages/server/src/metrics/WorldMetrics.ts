@@ -8,7 +8,7 @@ import { jobStatuses, isTerminal } from "@sluice/domain/jobs/Job"
 import { machineStatuses } from "@sluice/domain/machines/Machine"
 import { Duration, Effect, Option } from "effect"
 import { inWallTime } from "../clock/WallTime.ts"
-import { askedOnce } from "../database/AskedOnce.ts"
+import { singleFlight } from "../database/SingleFlight.ts"
 import { LiveCounts } from "./LiveCountsStore.ts"
 import { ServerMetrics } from "./ServerMetrics.ts"
 
@@ -30,7 +30,7 @@ export const makeWorldMetrics = Effect.gen(function* () {
   const metrics = yield* ServerMetrics
   const limits = yield* RateLimits
   const health = (yield* ModelProvider).health ?? Effect.succeed([])
-  const live = yield* askedOnce((yield* LiveCounts).counts, COUNTED_WITHIN)
+  const live = yield* singleFlight((yield* LiveCounts).counts, COUNTED_WITHIN)
   const counts = yield* live.pipe(
     // A defect is one of the database too: no answer is no answer.
     Effect.matchCause({ onFailure: () => Option.none(), onSuccess: Option.some }),

@@ -10,7 +10,7 @@ import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import { Duration, Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { askedOnce } from "../database/AskedOnce.ts"
+import { singleFlight } from "../database/SingleFlight.ts"
 import type { Route } from "../http/RouteTable.ts"
 import { inWallTime } from "../clock/WallTime.ts"
 import { StoreProbe } from "./StoreProbeStore.ts"
@@ -51,7 +51,7 @@ const json = (status: number, body: string) =>
 export const site = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
-    const probe = yield* askedOnce((yield* StoreProbe).answers, READY_WITHIN)
+    const probe = yield* singleFlight((yield* StoreProbe).answers, READY_WITHIN)
     const limits = yield* RateLimits
     const health = (yield* ModelProvider).health ?? Effect.undefined
     let document: string | undefined

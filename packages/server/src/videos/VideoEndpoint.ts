@@ -1,7 +1,7 @@
 /** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos as bytes. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/videos/VideoWire"
-import { QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
+import { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { VideoNotFound } from "@sluice/domain/videos/Video"
 import { MAX_VIDEO_PAGE, type VideoPage } from "@sluice/domain/videos/VideoListStore"
 import { decodeVideo, MAX_VIDEO_IMAGE_BYTES } from "@sluice/domain/videos/VideoRequest"
@@ -120,15 +120,15 @@ const known = (id: string): Effect.Effect<string, VideoNotFound> => {
 }
 
 const bad = (param: string, why: string) =>
-  new QuestionInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null })
+  new ModelRequestInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null })
 
 /** Which one of two is meant, nobody can say. */
-const once = (query: URLSearchParams, name: string): Effect.Effect<string | undefined, QuestionInvalid> => {
+const once = (query: URLSearchParams, name: string): Effect.Effect<string | undefined, ModelRequestInvalid> => {
   const [value, ...others] = query.getAll(name)
   return others.length > 0 ? Effect.fail(bad(name, "it comes more than once")) : Effect.succeed(value)
 }
 
-const pageOf = (query: URLSearchParams): Effect.Effect<VideoPage, QuestionInvalid> =>
+const pageOf = (query: URLSearchParams): Effect.Effect<VideoPage, ModelRequestInvalid> =>
   Effect.gen(function* () {
     const [limit, order, after] = [
       yield* once(query, "limit"),

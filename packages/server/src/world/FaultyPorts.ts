@@ -3,7 +3,7 @@ import { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { chance } from "@sluice/machine-shell/Chance"
 import type { FaultRates } from "@sluice/simulator/faults/Fault"
-import { Strikes } from "@sluice/simulator/faults/Strikes"
+import { FaultDraw } from "@sluice/simulator/faults/FaultDraw"
 import { type WorldFaults, worldFaults } from "@sluice/simulator/faults/WorldFaults"
 import { Shell } from "@sluice/machine-shell/Shell"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -16,7 +16,7 @@ const struckBy = (seed: number, rates: FaultRates) =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const fork = Effect.runForkWith(yield* Effect.context<never>())
-      const strikes = new Strikes({
+      const strikes = new FaultDraw({
         chance: chance(seed),
         rates,
         now: () => clock.currentTimeMillisUnsafe(),

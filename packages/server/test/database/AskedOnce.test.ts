@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { askedOnce } from "../../src/database/AskedOnce.ts"
+import { singleFlight } from "../../src/database/SingleFlight.ts"
 
 describe("askedOnce", () => {
   it.effect("asks once while nothing answers, and again afterwards", () =>
@@ -13,7 +13,7 @@ describe("askedOnce", () => {
         asked++
         return Effect.uninterruptible(Deferred.await(answer))
       })
-      const ask = yield* askedOnce(question, Duration.seconds(2))
+      const ask = yield* singleFlight(question, Duration.seconds(2))
 
       const first = yield* Effect.forkChild(Effect.all([Effect.result(ask), Effect.result(ask)], { concurrency: 2 }))
       yield* TestClock.adjust("2 seconds")

@@ -1,6 +1,6 @@
 /** An embedded database that can't be used any more says so, answers at once, and is not written to, not even at the end. */
 import { expect, it } from "@effect/vitest"
-import { isStoreAway } from "@sluice/domain/database/StoreAway"
+import { isUnavailable } from "@sluice/domain/database/StoreFailure"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -36,9 +36,9 @@ it.live("a backend that dies takes its statements with it, and those that come l
         sql`select pg_switch_wal()::text`,
         sql`insert into master_keys values (gen_random_uuid()::text, now())`
       )
-      expect(isStoreAway(yield* Effect.flip(Effect.forever(write)))).toBe(true)
-      expect(isStoreAway(yield* Effect.flip(sql`select 1`))).toBe(true)
-      expect(isStoreAway(yield* Effect.flip(sql.withTransaction(sql`select 1`)))).toBe(true)
+      expect(isUnavailable(yield* Effect.flip(Effect.forever(write)))).toBe(true)
+      expect(isUnavailable(yield* Effect.flip(sql`select 1`))).toBe(true)
+      expect(isUnavailable(yield* Effect.flip(sql.withTransaction(sql`select 1`)))).toBe(true)
       expect((yield* Effect.flip(yield* DatabaseLoss)).message).toMatch(/lost to this process: PANIC: .*pg_wal/)
     }).pipe(Effect.provide(Layer.fresh(embedded(path))))
   }).pipe(Effect.timeout("20 seconds"))
@@ -57,7 +57,7 @@ it.live(
         const lost = yield* Effect.forkChild(Effect.flip(yield* DatabaseLoss))
         yield* Effect.sleep("6 seconds")
         const files = filesOf(join(path, "pg"))
-        expect(isStoreAway(yield* Effect.flip(sql`delete from master_keys`))).toBe(true)
+        expect(isUnavailable(yield* Effect.flip(sql`delete from master_keys`))).toBe(true)
         expect((yield* Fiber.join(lost)).reason).toContain("another one took over")
         return files
       }).pipe(Effect.provide(Layer.fresh(embedded(path))))

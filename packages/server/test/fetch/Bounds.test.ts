@@ -1,7 +1,7 @@
 /** What a server of somebody else may do to ours: little, and not for long. */
 import { describe, expect, it } from "@effect/vitest"
 import { Allowance } from "@sluice/domain/inference/images/ImageFetch"
-import { NoTurn, Turns } from "@sluice/server/fetch/Turns"
+import { Busy, FairSemaphore } from "@sluice/server/fetch/FairSemaphore"
 import { Deferred, Effect, Fiber } from "effect"
 import type { RequestListener } from "node:http"
 import { gzipSync } from "node:zlib"
@@ -178,7 +178,7 @@ describe("SafeFetch", () => {
 describe("Turns", () => {
   it.live("never lets more work than it may, and keeps no place of who went away", () =>
     Effect.gen(function* () {
-      const turns = new Turns({ total: 3, each: 2, waitMs: 1_000 })
+      const turns = new FairSemaphore({ total: 3, each: 2, waitMs: 1_000 })
       const now = new Map<string, number>()
       let most = 0
       let mostOfOne = 0
@@ -203,10 +203,10 @@ describe("Turns", () => {
       yield* Fiber.interrupt(leaving)
       yield* Effect.forEach(owners, (owner) => turns.run(owner, work(owner)), { concurrency: "unbounded" })
       expect([most, mostOfOne]).toEqual([3, 2])
-      const held = new Turns({ total: 1, each: 1, waitMs: 20 })
+      const held = new FairSemaphore({ total: 1, each: 1, waitMs: 20 })
       const first = yield* Effect.forkChild(held.run("a", Effect.never))
       yield* Effect.yieldNow
-      expect(yield* Effect.flip(held.run("b", Effect.void))).toEqual(new NoTurn())
+      expect(yield* Effect.flip(held.run("b", Effect.void))).toEqual(new Busy())
       yield* Fiber.interrupt(first)
       yield* held.run("b", Effect.void)
     })

@@ -1,7 +1,7 @@
 /** The bound of a body, to the byte: what fits is read whole, what does not is refused as soon as that is known. */
 import { expect, it } from "@effect/vitest"
 import { boundedBody, type BodyOutcome, BodyTooLarge } from "@sluice/server/http/BoundedBody"
-import { Rooms } from "@sluice/server/http/BodyRoom"
+import { ByteBudget } from "@sluice/server/http/BodyMemoryBudget"
 import { Exit } from "effect"
 import { EventEmitter } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -10,7 +10,7 @@ import { PassThrough } from "node:stream"
 const LIMIT = 20_000
 
 const body = (headers: Readonly<Record<string, string>> = {}) => {
-  const rooms = new Rooms(10 * LIMIT)
+  const rooms = new ByteBudget(10 * LIMIT)
   const stream = new PassThrough()
   const source = Object.assign(stream, { headers, rawHeaders: [] }) as unknown as IncomingMessage
   const told: Array<BodyOutcome> = []

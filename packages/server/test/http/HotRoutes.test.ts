@@ -2,7 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
-import { Rooms } from "@sluice/server/http/BodyRoom"
+import { ByteBudget } from "@sluice/server/http/BodyMemoryBudget"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { HotRoutes, makeHotRoutes } from "@sluice/server/http/HotRoutes"
 import { nodeServer } from "@sluice/server/http/NodeServer"
@@ -51,7 +51,7 @@ it.live("a request that a stop interrupts keeps the id under which it was worked
 // No model works for nobody, and nobody pays for it.
 it.effect("a hot route answers who is there by the time that the body is read, and nobody else", () =>
   Effect.gen(function* () {
-    const routes = makeHotRoutes(() => true, new Rooms())
+    const routes = makeHotRoutes(() => true, new ByteBudget())
     const read: Array<string> = []
     yield* routes.add({
       path: "/hot",

@@ -4,7 +4,7 @@ import { expect, it } from "@effect/vitest"
 import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
 import { hostRule } from "@sluice/server/http/Hosts"
 import { nodeServer } from "@sluice/server/http/NodeServer"
-import { MOST_AT_ONCE, MOST_BYTES } from "@sluice/server/http/Pipelines"
+import { MAX_CONCURRENT, MAX_BYTES } from "@sluice/server/http/PipelinedRequests"
 import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { Effect, Layer, Stream } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -85,11 +85,11 @@ it.live("a connection is closed when its caller goes, though it sent a body that
 it.live("a connection is closed whose requests wait with more than anybody writes, whatever they expect", () =>
   Effect.gen(function* () {
     const { counts, socket } = yield* caller
-    for (let n = 0; n < MOST_AT_ONCE; n++) socket.write("GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    yield* until(() => counts.open.value === MOST_AT_ONCE)
+    for (let n = 0; n < MAX_CONCURRENT; n++) socket.write("GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    yield* until(() => counts.open.value === MAX_CONCURRENT)
     const body = "x".repeat(50_000)
     const head = `POST / HTTP/1.1\r\nHost: localhost\r\nExpect: the-moon\r\nContent-Length: ${body.length}\r\n\r\n`
-    for (let bytes = 0; bytes <= MOST_BYTES; bytes += body.length) socket.write(head + body)
+    for (let bytes = 0; bytes <= MAX_BYTES; bytes += body.length) socket.write(head + body)
     yield* until(() => counts.connections.value === 0)
   }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
 )

@@ -1,9 +1,9 @@
 /** What makes a request under an `Idempotency-Key` the same, and which answers are kept for it. */
 import { expect, it } from "@effect/vitest"
-import { OnceOnly, TellsSecret } from "@sluice/api/access/InfraAccess"
+import { Idempotent, TellsSecret } from "@sluice/api/access/InfraAccess"
 import { allScopes, CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { type FirstAnswer, Idempotency, type KeyedRequest } from "@sluice/domain/idempotency/Idempotency"
-import { onceOnly } from "@sluice/server/idempotency/OnceOnly"
+import { idempotentLayer } from "@sluice/server/idempotency/Idempotent"
 import { Context, Effect, Layer } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -19,7 +19,7 @@ interface Asked {
   readonly isSecret?: boolean
 }
 
-/** Asks through `OnceOnly` for an answer of this status and body; what was kept, if anything was. */
+/** Asks through `Idempotent` for an answer of this status and body; what was kept, if anything was. */
 const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}") {
   const { environmentId = "e", isSecret = false, key = "k", keyId = "key", method = "POST", path = "/jobs" } = asked
   const kept: Array<KeyedRequest & Pick<FirstAnswer, "outcome">> = []
@@ -30,7 +30,10 @@ const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}
         return { text, replayed: false }
       })
   } as unknown as Idempotency["Service"]
-  const once = yield* Effect.provide(OnceOnly, onceOnly.pipe(Layer.provide(Layer.succeed(Idempotency, idempotency))))
+  const once = yield* Effect.provide(
+    Idempotent,
+    idempotentLayer.pipe(Layer.provide(Layer.succeed(Idempotency, idempotency)))
+  )
   const request = new Request(`http://localhost${path}`, {
     method,
     headers: { "idempotency-key": key },

@@ -4,7 +4,7 @@ import { LONGEST_TOKEN, SLICE_LENGTH, Tokens } from "@sluice/domain/models/Token
 import { INLINE_BYTES } from "@sluice/server/tokens/NodeTokens"
 import * as NodeTokens from "@sluice/server/tokens/NodeTokens"
 import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
-import { ready } from "@sluice/domain/runtime/Onward"
+import { exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { Effect, Fiber } from "effect"
 import bytePairs from "gpt-tokenizer/bpeRanks/o200k_base"
 
@@ -29,7 +29,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     Effect.gen(function* () {
       const { count, countEach, countSaid } = yield* Tokens
       yield* count("a", "loads the vocabulary", unlimited)
-      const isInline = <A, E>(asked: Effect.Effect<A, E>) => ready(asked) !== undefined
+      const isInline = <A, E>(asked: Effect.Effect<A, E>) => exitIfSettled(asked) !== undefined
       const most = "a".repeat(INLINE_BYTES)
       expect(isInline(count("a", most, unlimited))).toBe(true)
       expect(isInline(count("a", `${most}a`, unlimited))).toBe(false)
@@ -65,7 +65,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
         0
       )
       expect(longest).toBe(LONGEST_TOKEN)
-      const beyond = ready(count("a", " ".repeat(100 * LONGEST_TOKEN + 1), 100))
+      const beyond = exitIfSettled(count("a", " ".repeat(100 * LONGEST_TOKEN + 1), 100))
       expect(beyond).toMatchObject({ value: 101 })
     })
   )

@@ -15,7 +15,7 @@ const PRICE_OF_FOUR_SECONDS = 400_000_000n
 const PNG = Buffer.from("89504e470d0a1a0a", "hex")
 const ORDER = { model: "sluice-film", prompt: "a harbour at dawn", seconds: "4", size: "640x368" } as never
 
-const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } })
+const hasIdempotencyKey = (key: string) => ({ headers: { "Idempotency-Key": key } })
 
 type Customer = Effect.Success<ReturnType<typeof customer>>
 
@@ -100,14 +100,16 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos thr
       const who = yield* customer(NANO)
       const order = (idempotencyKey: string, change: object = {}) =>
         Effect.promise(() =>
-          who.client.videos.create({ ...(ORDER as object), ...change } as never, keyed(idempotencyKey)).withResponse()
+          who.client.videos
+            .create({ ...(ORDER as object), ...change } as never, hasIdempotencyKey(idempotencyKey))
+            .withResponse()
         )
       const first = yield* order("one")
       const again = yield* order("one")
       expect(again.data.id).toBe(first.data.id)
       expect([first, again].map(({ response }) => response.headers.get("idempotent-replayed"))).toEqual([null, "true"])
       const failed = (key: string, change: object) =>
-        failure(() => who.client.videos.create({ ...(ORDER as object), ...change } as never, keyed(key)))
+        failure(() => who.client.videos.create({ ...(ORDER as object), ...change } as never, hasIdempotencyKey(key)))
       expect(yield* failed("one", { prompt: "fog" })).toMatchObject({ status: 409, code: "idempotency_mismatch" })
       expect(yield* failed("k".repeat(256), {})).toMatchObject({ status: 400, param: "Idempotency-Key" })
       yield* ended(who, first.data.id)

@@ -1,6 +1,6 @@
 /** A database that watches itself: with the guards of the invariants. One serves many runs. */
 import { Effect } from "effect"
-import { makeInvariants } from "../invariants/Watch.ts"
+import { makeInvariants } from "../invariants/InvariantChecker.ts"
 import { open } from "./SharedDatabase.ts"
 
 export const openDatabase = Effect.gen(function* () {

@@ -6,7 +6,7 @@
  * what sets a connection up or waits for notifications: a lost LISTEN is the loss of its whole connection, which a fault
  * of any other statement on it brings about.
  */
-import type { Strikes } from "@sluice/simulator/faults/Strikes"
+import type { FaultDraw } from "@sluice/simulator/faults/FaultDraw"
 
 export type DatabaseFault =
   | { readonly _tag: "Delay"; readonly ms: number }
@@ -20,7 +20,7 @@ export type DatabaseFault =
 export type SqlState = "40001" | "40P01" | "57P01"
 
 export interface DatabaseFaultOptions {
-  readonly strikes: Strikes
+  readonly strikes: FaultDraw
   /** How long an ordinary statement takes, ms: from, to. */
   readonly latencyMs: readonly [number, number]
 }

@@ -13,7 +13,7 @@ const LANE = 9
 /** What a label over the picture takes at most: the last one stands before its line. */
 const LABEL = 48
 /** Where there would be more bars, short ones are drawn together until there are not; the page says so. */
-const MOST_BARS = 20_000
+const MAX_BARS = 20_000
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -23,7 +23,7 @@ const STEPS = [
   ...[1, 2, 5, 10].map((minutes) => minutes * MINUTE),
   ...[0.5, 1, 2, 6, 12, 24, 48, 120, 240, 480].map((hours) => hours * HOUR)
 ]
-const MOST_LINES = 12
+const MAX_LINES = 12
 /** Colours that people tell apart who do not see red and green. */
 const COLOURS: Readonly<Record<string, string>> = {
   succeeded: "#0072b2",
@@ -82,7 +82,7 @@ const fleet = (outcome: Outcome, scale: (at: number) => number): string => {
   // A pixel, or so many that the bars of all types are few enough.
   let span = outcome.virtualMs / (WIDTH - LEFT)
   let drawn = within(span)
-  const many = () => drawn.reduce((sum, { bars }) => sum + bars.length, 0) > MOST_BARS
+  const many = () => drawn.reduce((sum, { bars }) => sum + bars.length, 0) > MAX_BARS
   while (span < outcome.virtualMs && many()) drawn = within((span *= 1.5))
   const parts: Array<string> = []
   let y = 22
@@ -149,7 +149,7 @@ const countsText = (counts: ReadonlyArray<readonly [name: string, count: number]
   counts.map(([name, count]) => `${count} ${name}`).join(", ")
 
 const grid = (outcome: Outcome, height: number, scale: (at: number) => number): string => {
-  const step = STEPS.find((size) => outcome.virtualMs / size <= MOST_LINES) ?? STEPS.at(-1)!
+  const step = STEPS.find((size) => outcome.virtualMs / size <= MAX_LINES) ?? STEPS.at(-1)!
   const lines: Array<string> = []
   for (let time = 0; time <= outcome.virtualMs; time += step) {
     const at = scale(time)

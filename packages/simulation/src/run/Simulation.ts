@@ -18,14 +18,14 @@ import { planOf } from "../plan/PlanOf.ts"
 import type { Outcome, Violation } from "../report/Outcome.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 import { SECRETIVE } from "../users/Submissions.ts"
-import { settling } from "../users/Settling.ts"
+import { setUpTenants } from "../users/TenantSetup.ts"
 import { Users } from "../users/Users.ts"
 import { Fleet } from "./Fleet.ts"
 import { Inspector } from "./Inspector.ts"
 import { alive, jobBars, machineRows, moneyPoint } from "./OutcomeStore.ts"
 import type { RunOptions } from "./RunOptions.ts"
 import { surroundings, type World } from "./Surroundings.ts"
-import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEPT_MS, TIDY_MS, MOST_SKEW_MS } from "./Times.ts"
+import { EPOCH, HOUR, LOOK_MS, RUN_OUT_MS, SWEPT_MS, TIDY_MS, MAX_SKEW_MS } from "./Times.ts"
 
 export const simulate = async (
   database: SharedDatabase,
@@ -108,7 +108,7 @@ class Run {
       struck,
       planted: options.planted
     })
-    this.fleet = new Fleet(this.around, noise, EPOCH, scenario.faults.clock_jumps > 0 ? MOST_SKEW_MS : 0)
+    this.fleet = new Fleet(this.around, noise, EPOCH, scenario.faults.clock_jumps > 0 ? MAX_SKEW_MS : 0)
     this.users = new Users({ chance: noise, history: this.history, server: this.fleet.pick })
     this.inspector = new Inspector({
       outside,
@@ -125,7 +125,7 @@ class Run {
   async play(): Promise<Omit<Outcome, "wallMs">> {
     this.fleet.start("main")
     this.fork(
-      Effect.map(settling(this.users, this.plan.tenants), (settled) => {
+      Effect.map(setUpTenants(this.users, this.plan.tenants), (settled) => {
         if (settled) this.schedule()
       })
     )

@@ -22,7 +22,7 @@ import { faultyMachines } from "@sluice/simulator/faults/FaultyMachines"
 import { faultyModels } from "@sluice/simulator/faults/FaultyModels"
 import { FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
 import { LogFloods } from "@sluice/simulator/faults/LogFloods"
-import { Strikes } from "@sluice/simulator/faults/Strikes"
+import { FaultDraw } from "@sluice/simulator/faults/FaultDraw"
 import type { Scenario } from "../scenario/Scenario.ts"
 import { worldOf } from "../scenario/WorldOf.ts"
 import type { Surroundings, Worlds } from "../server/SimulatedServer.ts"
@@ -61,7 +61,7 @@ export const surroundings = (given: Given): World => {
   const plantModels = planted?.models ?? ((inner: ModelProviderService) => inner)
   const world = worldOf(scenario)
   const names = new Map<string, string>()
-  const strikes = new Strikes({
+  const strikes = new FaultDraw({
     chance: noise,
     rates: scenario.faults,
     report: struck,

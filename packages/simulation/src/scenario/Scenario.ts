@@ -48,20 +48,20 @@ const Faults = Schema.Struct({
 })
 
 /** Where more statements fail, work that takes several is not done in the time that the invariants allow. */
-const MOST_DATABASE_FAULTS = 0.1
-const DATABASE_RULE = `${DATABASE_FAULTS.join(", ")} together must be ${MOST_DATABASE_FAULTS} at most`
+const MAX_DATABASE_FAULTS = 0.1
+const DATABASE_RULE = `${DATABASE_FAULTS.join(", ")} together must be ${MAX_DATABASE_FAULTS} at most`
 const databaseWorks = Schema.makeFilter((rates: typeof Faults.Type) =>
   // Sums of decimal fractions are not exact.
-  DATABASE_FAULTS.reduce((sum, fault) => sum + rates[fault], 0) <= MOST_DATABASE_FAULTS + 1e-9
+  DATABASE_FAULTS.reduce((sum, fault) => sum + rates[fault], 0) <= MAX_DATABASE_FAULTS + 1e-9
     ? undefined
     : `${DATABASE_RULE}: nothing is done in its time where more statements fail`
 )
 
-export const MOST_HOURS = 24 * 366
+export const MAX_HOURS = 24 * 366
 
 export const Scenario = Schema.Struct({
   seed: whole(0, Number.MAX_SAFE_INTEGER),
-  hours: number(0.01, MOST_HOURS).annotate(
+  hours: number(0.01, MAX_HOURS).annotate(
     about("Virtual time during which users come; the run goes on until all that they began has ended.")
   ),
   gpus: whole(8, 100_000).annotate(about("GPUs in the world, spread over its types and regions.")),

@@ -7,7 +7,7 @@ import { Videos } from "@sluice/domain/videos/Videos"
 import { Effect, Result, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { Film } from "../plan/Plan.ts"
-import { isLost } from "./Asking.ts"
+import { isLost } from "./UserInputs.ts"
 import { reasonOf } from "./Requests.ts"
 import type { UserContext } from "./UserContext.ts"
 

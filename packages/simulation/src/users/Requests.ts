@@ -4,7 +4,7 @@
  */
 import { Effect, Option } from "effect"
 import type { Services } from "../server/SimulatedServer.ts"
-import { isLost } from "./Asking.ts"
+import { isLost } from "./UserInputs.ts"
 import type { RequestKind, Said } from "./Tally.ts"
 import type { UserContext } from "./UserContext.ts"
 

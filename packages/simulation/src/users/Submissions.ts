@@ -60,7 +60,7 @@ export const submission = (users: UserContext, item: Submit): Effect.Effect<Subm
 
 /** Of what may be there or not, nothing is known yet: ask again. */
 const sure = <A, E extends { readonly _tag: string }>(submit: Effect.Effect<A, E>) =>
-  Effect.catchIf(submit, (failure) => failure._tag === "JobUnsure", Effect.die)
+  Effect.catchIf(submit, (failure) => failure._tag === "JobOutcomeUnknown", Effect.die)
 
 /** What the idempotency record keeps: as the surface does, all that decided something for good. */
 const answered = <E extends { readonly _tag: string }>(submit: Effect.Effect<{ readonly id: string }, E>) =>

@@ -14,7 +14,7 @@ import type { Submit } from "../plan/Plan.ts"
 import type { ConnectionLost, Services } from "../server/SimulatedServer.ts"
 import type { History } from "../driver/History.ts"
 import { Tally } from "./Tally.ts"
-import { type Asking, causeText, isLost, type Tenancy } from "./Asking.ts"
+import { type UserInputs, causeText, isLost, type Tenancy } from "./UserInputs.ts"
 
 /** A fault is asked again this often at most; then the user gives up, which breaks an invariant. */
 const MAX_ATTEMPTS = 400
@@ -32,9 +32,9 @@ export class UserContext {
   /** Items whose user never got an answer. */
   readonly unanswered: Array<string> = []
   busy = 0
-  protected readonly asking: Asking
+  protected readonly asking: UserInputs
 
-  constructor(asking: Asking) {
+  constructor(asking: UserInputs) {
     this.asking = asking
   }
 

@@ -5,7 +5,7 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { onPglite } from "@sluice/testing/engines/Databases"
 import { tick } from "@sluice/testing/fixtures/Tick"
-import { makeInvariants } from "../../src/invariants/Watch.ts"
+import { makeInvariants } from "../../src/invariants/InvariantChecker.ts"
 import { fleet, play, submitAll, T0 } from "./support/HealthyFleet.ts"
 
 const LOOK = { sweepMs: 61_000, stopMs: 5_000, filmMs: 3_600_000 }

@@ -3,7 +3,7 @@ import { openDatabase } from "../../src/database/GuardedDatabase.ts"
 import type { SharedDatabase } from "../../src/database/SharedDatabase.ts"
 import { Rewrite } from "../../src/database/Rewrite.ts"
 import { simulate } from "../../src/run/Simulation.ts"
-import { smallest } from "../../src/run/Shrunk.ts"
+import { shrinkRun } from "../../src/run/ShrinkRun.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 import { Effect } from "effect"
 import { assert, beforeAll, describe, it } from "vitest"
@@ -58,7 +58,7 @@ describe("The simulation finds", () => {
   it("and shrinks a failure to the few users that still break it", { timeout: 180_000 }, async () => {
     const bug = BUGS.find(({ name }) => name.startsWith("a volume stays"))!
     const outcome = await firstFailure(bug)
-    const { runs, scenario } = await smallest(database, outcome, { ...planted(bug).options, budget: 60 })
+    const { runs, scenario } = await shrinkRun(database, outcome, { ...planted(bug).options, budget: 60 })
     assert.isAtMost(scenario.plan.items.length, 3, JSON.stringify(scenario.plan.items))
     assert.isTrue(scenario.plan.items.some((item) => item._tag === "Submit" && item.volume !== null))
     process.stderr.write(`shrunk to ${scenario.plan.items.length} items in ${runs} runs\n`)

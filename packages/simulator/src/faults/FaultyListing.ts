@@ -5,15 +5,15 @@
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect } from "effect"
-import { disguised, keptBack } from "./Disguise.ts"
+import { disguised, keptBack } from "./FaultedObservation.ts"
 import type { FaultyWorld, Listing } from "./FaultyWorld.ts"
-import type { Strikes } from "./Strikes.ts"
+import type { FaultDraw } from "./FaultDraw.ts"
 
 const SUBJECT = "listing"
 
 export const faultyListing = (
   inner: MachineProviderService,
-  strikes: Strikes,
+  strikes: FaultDraw,
   world: FaultyWorld
 ): MachineProviderService["list"] =>
   Effect.gen(function* () {

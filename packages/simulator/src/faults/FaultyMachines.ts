@@ -8,17 +8,17 @@
 import type { LaunchSpec, MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
 import { LaunchRefused, NoCapacity, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Stream } from "effect"
-import { disguised, hidesExitNow, isAlive, keptBack, lostFor } from "./Disguise.ts"
-import type { Fate, FaultRanges, FaultyWorld } from "./FaultyWorld.ts"
+import { disguised, hidesExitNow, isAlive, keptBack, lostFor } from "./FaultedObservation.ts"
+import type { FaultPlan, FaultRanges, FaultyWorld } from "./FaultyWorld.ts"
 import { faultRanges } from "./FaultyWorld.ts"
 import { faultyListing } from "./FaultyListing.ts"
 import { hangingMachines } from "./HangingMachines.ts"
-import type { Strikes } from "./Strikes.ts"
+import type { FaultDraw } from "./FaultDraw.ts"
 
 /** The bound that the faulty provider promises. */
 export const VISIBLE_WITHIN_MS = 30_000
 /** A call of one kind for one machine fails so many times at most. */
-const MOST_TRIES = 4
+const MAX_ATTEMPTS = 4
 /** How often a follower looks whether its machine has begun. */
 const FOLLOW_POLL_MS = 2_000
 
@@ -29,37 +29,37 @@ export interface FaultyMachinesOptions {
 
 export const faultyMachines = (
   inner: MachineProviderService,
-  strikes: Strikes,
+  strikes: FaultDraw,
   { world, ranges: given }: FaultyMachinesOptions
 ): MachineProviderService => {
   const ranges = { ...faultRanges, ...given }
   const fateOf = (key: string) => world.fateOf(key, strikes, ranges)
 
   /** Gives the world the launch that was kept back; where it finds no room it stays kept back. */
-  const start = (fate: Fate, spec: LaunchSpec) =>
+  const start = (fate: FaultPlan, spec: LaunchSpec) =>
     inner.launch(spec).pipe(
       Effect.map(() => world.letGo(fate)),
       Effect.catchTags({ NoCapacity: () => Effect.void, LaunchRefused: () => Effect.void })
     )
 
   /** The machine behind a lost one costs nothing and writes nothing any more. */
-  const bury = Effect.fnUntraced(function* (fate: Fate) {
+  const terminateLost = Effect.fnUntraced(function* (fate: FaultPlan) {
     world.letGo(fate)
     if (!fate.buried) yield* inner.stop(fate.key)
     fate.buried = true
   })
 
-  const look = Effect.fnUntraced(function* (fate: Fate) {
+  const look = Effect.fnUntraced(function* (fate: FaultPlan) {
     const now = yield* Clock.currentTimeMillis
     if (fate.lost !== undefined) return lostFor(fate.lost, now)
     if (fate.keptBack !== undefined && now >= fate.startsAt) yield* start(fate, fate.keptBack)
-    if (fate.broken) yield* bury(fate)
+    if (fate.broken) yield* terminateLost(fate)
     let seen = fate.keptBack === undefined ? yield* inner.observe(fate.key) : keptBack(fate, now)
     const visible = (yield* Clock.currentTimeMillis) >= fate.visibleAt
     if (visible && !fate.broken && now >= fate.losesAt && isAlive(seen.state)) {
       fate.broken = true
       strikes.struck("machine_lost", fate.key)
-      yield* bury(fate)
+      yield* terminateLost(fate)
       seen = yield* inner.observe(fate.key)
     }
     if (visible && !fate.exitHidden && hidesExitNow(fate, seen.state)) {
@@ -72,7 +72,7 @@ export const faultyMachines = (
   })
 
   /** Has the world take the launch, or keeps it back. Taken once; saying it again finds it. */
-  const take = Effect.fnUntraced(function* (fate: Fate, spec: LaunchSpec) {
+  const take = Effect.fnUntraced(function* (fate: FaultPlan, spec: LaunchSpec) {
     const now = yield* Clock.currentTimeMillis
     const first = fate.takenAt === undefined
     if (first) plan(world, fate, spec, now)
@@ -92,12 +92,12 @@ export const faultyMachines = (
     const fate = fateOf(spec.key)
     if (fate.refused) return yield* REFUSED
     const untouched = fate.takenAt === undefined && fate.stopAskedAt === undefined
-    if (untouched && strikes.strikes("launch_refused", spec.key, MOST_TRIES)) {
+    if (untouched && strikes.strikes("launch_refused", spec.key, MAX_ATTEMPTS)) {
       if (strikes.draw("refusal", spec.key) < 0.5) return yield* new NoCapacity()
       fate.refused = true
       return yield* REFUSED
     }
-    const errs = strikes.strikes("launch_answers_error", spec.key, MOST_TRIES)
+    const errs = strikes.strikes("launch_answers_error", spec.key, MAX_ATTEMPTS)
     const acts = !errs || strikes.draw("launch-acts", spec.key) < 0.5
     if (acts) yield* take(fate, spec)
     if (errs) return yield* unavailable("launch")
@@ -106,7 +106,7 @@ export const faultyMachines = (
     return seen.state._tag === "Absent" && strikes.draw("launch-says", spec.key) < 0.5 ? launchingAt(seen.at) : seen
   })
 
-  const hear = Effect.fnUntraced(function* (fate: Fate) {
+  const hear = Effect.fnUntraced(function* (fate: FaultPlan) {
     if (fate.stopAskedAt === undefined) {
       const now = yield* Clock.currentTimeMillis
       const saves = fate.hasVolume && fate.takenAt !== undefined && fate.keptBack === undefined
@@ -122,7 +122,7 @@ export const faultyMachines = (
   const stop = Effect.fnUntraced(function* (key: string) {
     const fate = fateOf(key)
     const first = fate.stopsThatFail === undefined
-    fate.stopsThatFail ??= strikes.foretold("stop_retries", key) ? strikes.within("tries", key, ranges.stopTries) : 0
+    fate.stopsThatFail ??= strikes.planned("stop_retries", key) ? strikes.within("tries", key, ranges.stopTries) : 0
     const fails = fate.stopsThatFail > 0 && (first || strikes.again("stop_retries"))
     if (!fails) return yield* hear(fate)
     fate.stopsThatFail--
@@ -133,13 +133,13 @@ export const faultyMachines = (
 
   /** From where to give the output that is wanted from `from` on: some bytes are given again. */
   const fromBefore = (key: string, from: number, most: number) => {
-    if (from === 0 || !strikes.strikes("log_repeated", key, MOST_TRIES)) return from
+    if (from === 0 || !strikes.strikes("log_repeated", key, MAX_ATTEMPTS)) return from
     return from - Math.min(strikes.within("repeated", key, ranges.repeatedBytes), from, most)
   }
 
   const read = (key: string, from: number, maxBytes: number) =>
     Effect.suspend(() =>
-      strikes.strikes("log_cut", key, MOST_TRIES)
+      strikes.strikes("log_cut", key, MAX_ATTEMPTS)
         ? unavailable("read")
         : inner.read(key, fromBefore(key, from, maxBytes >> 1), maxBytes)
     )
@@ -155,7 +155,7 @@ export const faultyMachines = (
     Stream.unwrap(
       Effect.map(begun(key), () => {
         const whole = inner.follow(key, fromBefore(key, from, Number.POSITIVE_INFINITY))
-        if (!strikes.strikes("log_cut", key, MOST_TRIES)) return whole
+        if (!strikes.strikes("log_cut", key, MAX_ATTEMPTS)) return whole
         return Stream.concat(
           Stream.take(whole, strikes.within("cut-after", key, [0, 3])),
           Stream.fromEffect(unavailable("follow"))
@@ -200,7 +200,7 @@ const launchingAt = (at: number): Observation => ({
 })
 
 /** What its fate means in time, now that its launch is asked for. */
-const plan = (world: FaultyWorld, fate: Fate, spec: LaunchSpec, now: number): void => {
+const plan = (world: FaultyWorld, fate: FaultPlan, spec: LaunchSpec, now: number): void => {
   const { slowMs, invisibleMs, lostAfterMs } = fate.drawn
   fate.takenAt = now
   fate.visibleAt = now + invisibleMs
@@ -210,13 +210,13 @@ const plan = (world: FaultyWorld, fate: Fate, spec: LaunchSpec, now: number): vo
 }
 
 /** The world had no room: as if nothing had been asked. */
-const unplan = (fate: Fate): void => {
+const unplan = (fate: FaultPlan): void => {
   fate.takenAt = undefined
   fate.visibleAt = Number.NEGATIVE_INFINITY
   fate.losesAt = Number.POSITIVE_INFINITY
 }
 
-const tell = (fate: Fate, strikes: Strikes): void => {
+const tell = (fate: FaultPlan, strikes: FaultDraw): void => {
   if (fate.drawn.invisibleMs > 0) strikes.struck("visible_late", fate.key)
   if (fate.keptBack !== undefined) {
     strikes.struck(Number.isFinite(fate.startsAt) ? "start_slow" : "start_endless", fate.key)

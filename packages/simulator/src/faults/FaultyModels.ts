@@ -14,7 +14,7 @@ import type {
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Effect } from "effect"
 import { malformed } from "./MalformedAnswers.ts"
-import type { Strikes } from "./Strikes.ts"
+import type { FaultDraw } from "./FaultDraw.ts"
 
 export interface FaultyModelsOptions {
   /** The stable name of a question, by its text; the model's id where it has none. */
@@ -28,7 +28,7 @@ const EVENTS_BEFORE = [0, 12] as const
 
 export const faultyModels = (
   inner: ModelProviderService,
-  strikes: Strikes,
+  strikes: FaultDraw,
   options: FaultyModelsOptions = {}
 ): ModelProviderService => ({
   ...inner,
@@ -55,7 +55,7 @@ export const faultyModels = (
 
 const faultyEmbeddings = (
   inner: EmbeddingProvider,
-  strikes: Strikes,
+  strikes: FaultDraw,
   { subjectOf }: FaultyModelsOptions
 ): EmbeddingProvider => ({
   ...inner,
@@ -63,26 +63,30 @@ const faultyEmbeddings = (
     whole(strikes, subjectOf?.(String(inputs[0])) ?? model.id, inner.embed(model, inputs, dimensions))
 })
 
-const faultyImages = (inner: ImageProvider, strikes: Strikes, { subjectOf }: FaultyModelsOptions): ImageProvider => ({
+const faultyImages = (inner: ImageProvider, strikes: FaultDraw, { subjectOf }: FaultyModelsOptions): ImageProvider => ({
   ...inner,
   generate: (model, request) => whole(strikes, subjectOf?.(request.prompt) ?? model.id, inner.generate(model, request))
 })
 
-const faultySpeech = (inner: SpeechProvider, strikes: Strikes, { subjectOf }: FaultyModelsOptions): SpeechProvider => ({
+const faultySpeech = (
+  inner: SpeechProvider,
+  strikes: FaultDraw,
+  { subjectOf }: FaultyModelsOptions
+): SpeechProvider => ({
   ...inner,
   speak: (model, task) => whole(strikes, subjectOf?.(task.input) ?? model.id, inner.speak(model, task))
 })
 
 const faultyEars = (
   inner: TranscriptionProvider,
-  strikes: Strikes,
+  strikes: FaultDraw,
   { subjectOf }: FaultyModelsOptions
 ): TranscriptionProvider => ({
   ...inner,
   transcribe: (model, task) => whole(strikes, subjectOf?.(task.path) ?? model.id, inner.transcribe(model, task))
 })
 
-const faultyFilms = (inner: VideoProvider, strikes: Strikes, { filmOf }: FaultyModelsOptions): VideoProvider => ({
+const faultyFilms = (inner: VideoProvider, strikes: FaultDraw, { filmOf }: FaultyModelsOptions): VideoProvider => ({
   ...inner,
   submit: (model, task) => whole(strikes, filmOf?.(task.id) ?? model.id, inner.submit(model, task)),
   look: (model, reference) =>
@@ -96,14 +100,14 @@ const faultyFilms = (inner: VideoProvider, strikes: Strikes, { filmOf }: FaultyM
   remove: (model, reference) => whole(strikes, filmOf?.(reference) ?? model.id, inner.remove(model, reference))
 })
 
-const refusal = (strikes: Strikes, subject: string): UpstreamFailed | undefined => {
+const refusal = (strikes: FaultDraw, subject: string): UpstreamFailed | undefined => {
   if (strikes.strikes("model_429", subject)) return new UpstreamFailed({ reason: "overloaded" })
   if (strikes.strikes("model_500", subject)) return new UpstreamFailed({ reason: "broken" })
   return undefined
 }
 
 /** What comes whole or not at all. */
-const whole = <A>(strikes: Strikes, subject: string, answer: Effect.Effect<A, UpstreamFailed>) =>
+const whole = <A>(strikes: FaultDraw, subject: string, answer: Effect.Effect<A, UpstreamFailed>) =>
   Effect.suspend(() => {
     const refused = refusal(strikes, subject)
     if (refused !== undefined) return Effect.fail(refused)

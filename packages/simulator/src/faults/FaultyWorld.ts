@@ -6,7 +6,7 @@
  * stays lost, until a hundred thousand came after it.
  */
 import type { LaunchSpec, MachineState } from "@sluice/domain/machines/MachineProvider"
-import { remembered, type Strikes } from "./Strikes.ts"
+import { remembered, type FaultDraw } from "./FaultDraw.ts"
 
 /** From, to. */
 export type Range = readonly [number, number]
@@ -38,7 +38,7 @@ export const faultRanges: FaultRanges = {
 export type LostState = MachineState & { readonly _tag: "Lost" }
 
 /** What becomes of one machine. Times: Unix ms of the world's clock. */
-export interface Fate {
+export interface FaultPlan {
   readonly key: string
   /** When the world took its launch; undefined: it has not. */
   takenAt: number | undefined
@@ -71,17 +71,17 @@ export interface Fate {
 export type Listing = ReadonlyArray<{ readonly key: string; readonly state: MachineState }>
 
 export class FaultyWorld {
-  readonly fates = new Map<string, Fate>()
+  readonly fates = new Map<string, FaultPlan>()
   /** Those whose launch is kept back. */
-  readonly waiting = new Set<Fate>()
+  readonly waiting = new Set<FaultPlan>()
   /** The last listing that was true. */
   listed: Listing = []
 
   /** The fate of a machine whose launch is asked for, drawn the first time. */
-  fateOf(key: string, strikes: Strikes, ranges: FaultRanges): Fate {
+  fateOf(key: string, strikes: FaultDraw, ranges: FaultRanges): FaultPlan {
     const known = this.fates.get(key)
     if (known !== undefined) return known
-    const fate: Fate = {
+    const fate: FaultPlan = {
       key,
       takenAt: undefined,
       accepted: false,
@@ -93,7 +93,7 @@ export class FaultyWorld {
       broken: false,
       buried: false,
       lost: undefined,
-      hidesExit: strikes.foretold("exit_unreported", key),
+      hidesExit: strikes.planned("exit_unreported", key),
       exitHidden: false,
       hasVolume: false,
       stopAskedAt: undefined,
@@ -101,10 +101,10 @@ export class FaultyWorld {
       savedAt: Number.NEGATIVE_INFINITY,
       drawn: {
         slowMs: slowMs(key, strikes, ranges),
-        invisibleMs: strikes.foretold("visible_late", key)
+        invisibleMs: strikes.planned("visible_late", key)
           ? strikes.within("visible-after", key, ranges.visibleAfterMs)
           : 0,
-        lostAfterMs: strikes.foretold("machine_lost", key)
+        lostAfterMs: strikes.planned("machine_lost", key)
           ? spread(strikes.draw("lost-after", key), ranges.lostAfterMs)
           : Number.POSITIVE_INFINITY
       }
@@ -112,21 +112,21 @@ export class FaultyWorld {
     return remembered(this.fates, key, fate)
   }
 
-  keepBack(fate: Fate, launch: LaunchSpec, startsAt: number): void {
+  keepBack(fate: FaultPlan, launch: LaunchSpec, startsAt: number): void {
     fate.keptBack = launch
     fate.startsAt = startsAt
     this.waiting.add(fate)
   }
 
-  letGo(fate: Fate): void {
+  letGo(fate: FaultPlan): void {
     fate.keptBack = undefined
     this.waiting.delete(fate)
   }
 }
 
-const slowMs = (key: string, strikes: Strikes, ranges: FaultRanges): number => {
-  if (strikes.foretold("start_endless", key)) return Number.POSITIVE_INFINITY
-  return strikes.foretold("start_slow", key) ? strikes.within("slow", key, ranges.slowMs) : 0
+const slowMs = (key: string, strikes: FaultDraw, ranges: FaultRanges): number => {
+  if (strikes.planned("start_endless", key)) return Number.POSITIVE_INFINITY
+  return strikes.planned("start_slow", key) ? strikes.within("slow", key, ranges.slowMs) : 0
 }
 
 /** Evenly on a logarithmic scale: early ends are as frequent as late ones. */

@@ -1,9 +1,9 @@
 /** Calls that never answer, having acted or not; of those of a machine or a volume one hangs at most, so that asking again helps. */
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import { Effect, Stream } from "effect"
-import type { Strikes } from "./Strikes.ts"
+import type { FaultDraw } from "./FaultDraw.ts"
 
-export const hangingMachines = (inner: MachineProviderService, strikes: Strikes): MachineProviderService => {
+export const hangingMachines = (inner: MachineProviderService, strikes: FaultDraw): MachineProviderService => {
   const perhaps = <A, E>(key: string, call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       if (!strikes.strikes("machine_hangs", key, 1)) return call

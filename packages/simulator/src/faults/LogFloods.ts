@@ -9,7 +9,7 @@ import type { Shell, ShellRun, Timeline } from "@sluice/machine-shell/Shell"
 import { between, type Chance } from "@sluice/machine-shell/Chance"
 import { Effect } from "effect"
 import type { FaultRates } from "./Fault.ts"
-import { remembered, type Strikes } from "./Strikes.ts"
+import { remembered, type FaultDraw } from "./FaultDraw.ts"
 
 /** Bytes of a flood: from, to. The larger ones pass the limit of what is kept of a log. */
 const FLOOD_BYTES = [1024 * 1024, 24 * 1024 * 1024] as const
@@ -20,7 +20,7 @@ const LINE = "the same line of a log, again and again, until nobody can find the
 export interface LogFloodOptions {
   readonly chance: Chance
   readonly rates: FaultRates
-  readonly strikes: Strikes
+  readonly strikes: FaultDraw
   /** The stable name of a run. */
   readonly subjectOf: (run: ShellRun) => string
 }

@@ -8,7 +8,7 @@ import { faultyMachines } from "./FaultyMachines.ts"
 import { faultyModels } from "./FaultyModels.ts"
 import { FaultyWorld } from "./FaultyWorld.ts"
 import { LogFloods } from "./LogFloods.ts"
-import type { Strikes } from "./Strikes.ts"
+import type { FaultDraw } from "./FaultDraw.ts"
 
 export interface WorldFaults {
   readonly machines: (inner: MachineProviderService) => MachineProviderService
@@ -16,7 +16,7 @@ export interface WorldFaults {
   readonly shell: (inner: Shell["Service"]) => Shell["Service"]
 }
 
-export const worldFaults = (seed: number, rates: FaultRates, strikes: Strikes): WorldFaults => {
+export const worldFaults = (seed: number, rates: FaultRates, strikes: FaultDraw): WorldFaults => {
   const world = new FaultyWorld()
   const floods = new LogFloods({ chance: chance(seed), rates, strikes, subjectOf: ({ hostname }) => hostname })
   return {

@@ -9,11 +9,11 @@ export class SchemaUnsupported extends Error {}
 const MAX_VALUES = 5_000
 const MAX_CHARACTERS = 200_000
 /** Words of schemas that are looked at for one answer: some milliseconds, whatever the schema is. */
-const MOST_WORK = 200_000
+const MAX_WORK = 200_000
 
 /** What an answer may still take. Schemas come from callers, and who follows them holds everybody else up. */
 export class Work {
-  private left = MOST_WORK
+  private left = MAX_WORK
 
   constructor(schema: unknown) {
     let values = 0

@@ -12,7 +12,7 @@ import {
   type Model,
   ModelProvider
 } from "@sluice/domain/models/ModelProvider"
-import { onward } from "@sluice/domain/runtime/Onward"
+import { flatMapSync } from "@sluice/domain/runtime/SyncFastPath"
 import { Tokens } from "@sluice/domain/models/Tokens"
 import { Effect, identity, Layer } from "effect"
 import { textHash, unit } from "./Draws.ts"
@@ -47,7 +47,7 @@ export const layer = (
         const calls = callsOf(request, key)
         if (calls.length > 0) return called(request, calls)
         const text = cutAtStop(said(model, request, key), request.stop)
-        return onward(shorten(tokens, text, request.maxTokens), (kept) =>
+        return flatMapSync(shorten(tokens, text, request.maxTokens), (kept) =>
           Effect.succeed({
             steps: inPieces(request, kept).map((piece, n) =>
               request.logprobs
@@ -87,7 +87,7 @@ export const layer = (
           return world.latency === "none" ? hear(steps.flat()) : paced(model, key, steps, hear)
         }
         return request.choices === 1
-          ? onward(choice(0), (one) => tell([one]))
+          ? flatMapSync(choice(0), (one) => tell([one]))
           : Effect.flatMap(Effect.forEach(Array.from({ length: request.choices }).keys(), choice), tell)
       }
 

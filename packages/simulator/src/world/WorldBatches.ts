@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
     Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       const found = yield* store.find(keys)
       const unknown = keys.filter((key) => !found.has(key))
-      if (unknown.length > 0) yield* store.bury(unknown, now())
+      if (unknown.length > 0) yield* store.terminateLost(unknown, now())
       const living = [...found.values()].filter((record) => record.stopAt === null)
       if (living.length > 0) yield* store.stop(living, now())
       return keys.map((key) => found.get(key))

@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
     ),
 
     /** Keys that nobody launched become tombstones: a launch that comes late starts nothing. */
-    bury: (keys: ReadonlyArray<string>, now: number) =>
+    terminateLost: (keys: ReadonlyArray<string>, now: number) =>
       sql`insert into sim_machines (key, stop_at, stopped_at, saved, freed)
         select key, ${at(now)}::timestamptz, ${at(now)}::timestamptz, true, true
         from json_array_elements_text(${JSON.stringify(keys)}::json) as k(key)

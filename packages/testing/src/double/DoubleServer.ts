@@ -1,7 +1,7 @@
 /** The server of a test double: the production services, routes and socket over a database in memory and the faulty world. */
 import { Replica } from "@sluice/domain/database/Replica"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/models/ModelProvider"
-import { ready } from "@sluice/domain/runtime/Onward"
+import { exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { SoundProbe } from "@sluice/domain/inference/audio/SoundProbe"
 import { Tokens } from "@sluice/domain/models/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -33,7 +33,7 @@ import type { Process } from "@sluice/simulation/driver/Process"
 import { DatabaseFaults } from "@sluice/simulation/faults/DatabaseFaults"
 import { type WorldFaults, worldFaults } from "@sluice/simulator/faults/WorldFaults"
 import { seal } from "@sluice/simulation/server/SimulatedServer"
-import { refusal } from "./Asked.ts"
+import { refusal } from "./DoubleOptions.ts"
 import type { OrderedFaults } from "./Faults.ts"
 import type { LiveDriver } from "./LiveDriver.ts"
 
@@ -140,7 +140,8 @@ const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults
   const tokens = Layer.effect(
     Tokens,
     Effect.map(Tokens, (inner) => {
-      const counted = <A, E>(asked: Effect.Effect<A, E>) => (ready(asked) === undefined ? driver.during(asked) : asked)
+      const counted = <A, E>(asked: Effect.Effect<A, E>) =>
+        exitIfSettled(asked) === undefined ? driver.during(asked) : asked
       return {
         count: (...asked) => counted(inner.count(...asked)),
         countEach: (...asked) => counted(inner.countEach(...asked)),

@@ -1,8 +1,8 @@
 /** Faults that a test orders, one by one, while everything runs. */
 import { chance } from "@sluice/machine-shell/Chance"
 import { CALL_FAULTS, type CallFault, type Fault, type FaultRates, noFaults } from "@sluice/simulator/faults/Fault"
-import { Strikes } from "@sluice/simulator/faults/Strikes"
-import { checkFault, refusal } from "./Asked.ts"
+import { FaultDraw } from "@sluice/simulator/faults/FaultDraw"
+import { checkFault, refusal } from "./DoubleOptions.ts"
 
 export interface FaultOptions {
   /** That a call is struck which could be: from 0 to 1. Default 1. */
@@ -19,7 +19,7 @@ export interface OrderedFault {
 }
 
 export class OrderedFaults {
-  readonly strikes: Strikes
+  readonly strikes: FaultDraw
   readonly rates: FaultRates
   private readonly orders = new Map<Fault, { struck: number; left: number }>()
 
@@ -30,7 +30,7 @@ export class OrderedFaults {
   }) {
     const rates: Record<Fault, number> = { ...noFaults }
     this.rates = rates
-    this.strikes = new Strikes({
+    this.strikes = new FaultDraw({
       chance: chance(options.seed),
       rates: this.rates,
       now: options.now,
@@ -40,7 +40,7 @@ export class OrderedFaults {
         options.struck?.(fault)
       },
       // What is only foretold counts: many machines may be launched before the first of them is lost.
-      foretold: (fault) => {
+      planned: (fault) => {
         const order = this.orders.get(fault)
         if (order !== undefined && --order.left <= 0) rates[fault] = 0
       }

@@ -87,7 +87,7 @@ describe("Time of a test double", { timeout: 60_000 }, () => {
     { timeout: 20_000 },
     async (name) => {
       const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
-      const keyed = async (sluice: Sluice, key: string) => {
+      const hasIdempotencyKey = async (sluice: Sluice, key: string) => {
         const said = { "content-type": "application/json", "idempotency-key": key }
         const headers = { authorization: `Bearer ${sluice.key}`, ...said }
         const { status } = await fetch(`${sluice.url}/api/v1/jobs`, { method: "POST", headers, body })
@@ -100,7 +100,7 @@ describe("Time of a test double", { timeout: 60_000 }, () => {
         const sluice = await start()
         const told: Array<unknown> = []
         for (let n = 0; n < 8; n++) {
-          for (const ask of [() => chat(sluice), () => embed(sluice), () => keyed(sluice, `key ${n}`)]) {
+          for (const ask of [() => chat(sluice), () => embed(sluice), () => hasIdempotencyKey(sluice, `key ${n}`)]) {
             const fault = sluice.fault(name, { chance: 0.5, times: 1 })
             told.push(await ask(), fault.struck, sluice.now())
             fault.clear()

@@ -2,8 +2,8 @@
 import { Clock, Duration, Effect, Fiber, type Scope } from "effect"
 import { Replica } from "../../database/Replica.ts"
 import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
-import { Places } from "../../runtime/Places.ts"
-import { type End, unless } from "../../runtime/Unless.ts"
+import { SlotArray } from "../../runtime/SlotArray.ts"
+import { type Abort, withAbort } from "../../runtime/Abortable.ts"
 
 /** Shorter than a hold lives (Metering.ts). */
 export const ANSWER_LIMIT_MS = 20 * 60_000
@@ -14,7 +14,7 @@ const NANOS_PER_MILLI = 1_000_000n
 /** `dueMs`: by a clock that does not jump. */
 interface UnderWay {
   readonly dueMs: number
-  readonly end: End<UpstreamFailed>
+  readonly end: Abort<UpstreamFailed>
 }
 
 /** Ends what takes longer. */
@@ -27,7 +27,7 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
   const scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const nowMs = () => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI)
-  const underWay = new Places<UnderWay>()
+  const underWay = new SlotArray<UnderWay>()
   let watching = false
 
   /** Whatever begins while it sleeps is due later than what it sleeps for; what begins as another is ended is seen after that. */
@@ -40,7 +40,7 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
     return watching ? Effect.andThen(clock.sleep(Duration.millis(next - now)), watch) : Effect.void
   })
 
-  const begin = (end: End<UpstreamFailed>) => {
+  const begin = (end: Abort<UpstreamFailed>) => {
     const place = underWay.add({ dueMs: nowMs() + ANSWER_LIMIT_MS * scale, end })
     if (!watching) {
       watching = true
@@ -49,5 +49,5 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
     return () => underWay.remove(place)
   }
 
-  return (answer) => unless(answer, begin)
+  return (answer) => withAbort(answer, begin)
 })

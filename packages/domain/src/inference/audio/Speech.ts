@@ -3,13 +3,13 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import { type NanoUsd, priceFor } from "../../billing/Money.ts"
 import { catalogOf, oneOf } from "../../models/Catalog.ts"
-import { type QuestionError, QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { type ModelRequestError, ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { SpeechModel } from "../../models/MediaProvider.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { ModelProvider } from "../../models/ModelProvider.ts"
 import type { SpeechRequest } from "./SpeechRequest.ts"
 import { Tokens } from "../../models/Tokens.ts"
-import { makeWholeAnswer } from "../answers/WholeAnswer.ts"
+import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 export interface SpeechAnswer {
   readonly sound: Uint8Array
@@ -25,14 +25,14 @@ export class Speech extends Context.Service<
       principal: Principal,
       requestId: string,
       request: SpeechRequest
-    ) => Effect.Effect<SpeechAnswer, QuestionError>
+    ) => Effect.Effect<SpeechAnswer, ModelRequestError>
   }
 >()("@sluice/domain/inference/audio/Speech") {
   static readonly layerNoDeps = Layer.effect(
     Speech,
     Effect.gen(function* () {
       const catalog = catalogOf((yield* ModelProvider).speech)
-      const whole = yield* makeWholeAnswer
+      const whole = yield* makeMeteredResult
       const tokens = yield* Tokens
 
       return Speech.of({
@@ -42,7 +42,7 @@ export class Speech extends Context.Service<
           const characters = charactersOf(request.input)
           if (characters > model.maxInputCharacters) {
             const message = `The input has ${characters} characters, and ${model.id} takes at most ${model.maxInputCharacters}; send it in parts`
-            return yield* new QuestionInvalid({ message, param: "input", code: "input_too_long" })
+            return yield* new ModelRequestInvalid({ message, param: "input", code: "input_too_long" })
           }
           const voice = yield* oneOf("voice", request.voice, model.voices, `${model.id} has the voices`)
           const promptTokens = yield* tokens.count(principal.workspaceId, request.input, Number.POSITIVE_INFINITY)

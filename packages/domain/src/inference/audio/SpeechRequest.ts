@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { opt } from "../chat/ChatBody.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { SPEECH_FORMATS, type SpeechFormat } from "../../models/MediaProvider.ts"
 
 const MIN_SPEED = 0.25
@@ -35,7 +35,7 @@ export const SpeechBody = Schema.Struct({
 const decode = bodyDecoder(SpeechBody)
 
 /** Checks a parsed JSON body. */
-export const decodeSpeech = (body: unknown): Result.Result<SpeechRequest, QuestionInvalid> =>
+export const decodeSpeech = (body: unknown): Result.Result<SpeechRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), (given) => {
     const asked = given.response_format ?? "mp3"
     const format = SPEECH_FORMATS.find((one) => one === asked)

@@ -4,7 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 
 /** Bytes of a file at most (decisions: 25 MB). */
 export const MAX_SOUND_BYTES = 26_214_400
@@ -59,7 +59,7 @@ const decode = bodyDecoder(Fields)
 export const decodeTranscription = (
   fields: Readonly<Record<string, unknown>>,
   file: { readonly content: Blob; readonly path: string; readonly name: string } | undefined
-): Result.Result<TranscriptionRequest, QuestionInvalid> =>
+): Result.Result<TranscriptionRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(fields), (given) => {
     if (file === undefined) return invalid("file", "Invalid value for 'file': send the sound as a file of the form")
     if (file.content.size === 0) return invalid("file", "Invalid value for 'file': the file is empty")

@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import { type NanoUsd, priceFor } from "../../billing/Money.ts"
 import { catalogOf } from "../../models/Catalog.ts"
-import { type QuestionError, QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { type ModelRequestError, ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { Transcript, TranscriptionModel } from "../../models/MediaProvider.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { ModelProvider } from "../../models/ModelProvider.ts"
@@ -14,7 +14,7 @@ import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { SoundProbe, type SoundUnreadable } from "./SoundProbe.ts"
 import { Tokens } from "../../models/Tokens.ts"
 import type { TranscriptionRequest } from "./TranscriptionRequest.ts"
-import { makeWholeAnswer } from "../answers/WholeAnswer.ts"
+import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 const MINUTE_MS = 60_000n
 
@@ -32,7 +32,7 @@ export class Transcriptions extends Context.Service<
       principal: Principal,
       requestId: string,
       request: TranscriptionRequest
-    ) => Effect.Effect<TranscriptionAnswer, QuestionError>
+    ) => Effect.Effect<TranscriptionAnswer, ModelRequestError>
   }
 >()("@sluice/domain/inference/audio/Transcriptions") {
   static readonly layerNoDeps = Layer.effect(
@@ -41,7 +41,7 @@ export class Transcriptions extends Context.Service<
       const catalog = catalogOf((yield* ModelProvider).transcription)
       const probe = yield* SoundProbe
       const tokens = yield* Tokens
-      const whole = yield* makeWholeAnswer
+      const whole = yield* makeMeteredResult
 
       return Transcriptions.of({
         models: catalog.models,
@@ -88,7 +88,7 @@ const WHY: Readonly<Record<SoundUnreadable["reason"], string>> = {
 const unreadable = ({ reason }: SoundUnreadable) =>
   reason === "busy"
     ? new UpstreamFailed({ reason: "overloaded" })
-    : new QuestionInvalid({
+    : new ModelRequestInvalid({
         message: `Invalid value for 'file': ${WHY[reason]}`,
         param: "file",
         code: "invalid_file"

@@ -8,16 +8,16 @@ import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
 import { extraContentOf } from "../../models/ExtraContent.ts"
 import { imageFault, isLink } from "../images/ImageUrl.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 
 const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
-export const decodeChat = (body: unknown): Result.Result<ChatRequest, QuestionInvalid> =>
+export const decodeChat = (body: unknown): Result.Result<ChatRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(withToolType(body)), chatOf)
 
 /** The rules of a body that has the right shape. */
-export const chatOf = (body: ChatBody): Result.Result<ChatRequest, QuestionInvalid> => {
+export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
     const one = normaliseMessage(message, `messages.${index}`)
@@ -66,7 +66,7 @@ const NOTHING_TO_CALL = Result.succeed({ tools: [], toolPlaces: [], toolChoice: 
 /** What the model may and must call. */
 const callingOf = (
   body: ChatBody
-): Result.Result<Pick<ChatRequest, "tools" | "toolPlaces" | "toolChoice">, QuestionInvalid> => {
+): Result.Result<Pick<ChatRequest, "tools" | "toolPlaces" | "toolChoice">, ModelRequestInvalid> => {
   const sent = body.tools ?? []
   const asked = body.tool_choice ?? "auto"
   if (sent.length === 0 && asked === "auto") return NOTHING_TO_CALL
@@ -105,7 +105,7 @@ const callingOf = (
 export const noTool = (param: string, name: string) =>
   invalid(param, `Invalid value for '${param}': none of the tools is called ${JSON.stringify(name)}`)
 
-const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, QuestionInvalid> => {
+const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, ModelRequestInvalid> => {
   // Without words of its own, an assistant said its refusal.
   const refusal = message.role === "assistant" ? (message.refusal ?? "") : ""
   const content = refusal !== "" && (message.content ?? "") === "" ? refusal : (message.content ?? null)
@@ -147,7 +147,7 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
   })
 }
 
-const formatOf = (body: ChatBody): Result.Result<ResponseFormat, QuestionInvalid> => {
+const formatOf = (body: ChatBody): Result.Result<ResponseFormat, ModelRequestInvalid> => {
   const format = body.response_format ?? { type: "text" as const }
   if (format.type === "text") return Result.succeed({ type: "text" })
   if (format.type === "json_object") {

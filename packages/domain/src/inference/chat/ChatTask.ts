@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { ChatRequest } from "../../models/ChatRequest.ts"
 import { promptOverhead } from "./ChatPrompt.ts"
-import { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { Model } from "../../models/ModelProvider.ts"
 
 /** A request that fits its model. */
@@ -23,13 +23,17 @@ export const imagesRefused = (model: Model, request: ChatRequest) => {
 }
 
 /** Clamps the answer to the model and to what the context leaves. A count beyond the context may have stopped there. */
-export const fit = (model: Model, request: ChatRequest, counted: number): Effect.Effect<ChatTask, QuestionInvalid> => {
+export const fit = (
+  model: Model,
+  request: ChatRequest,
+  counted: number
+): Effect.Effect<ChatTask, ModelRequestInvalid> => {
   const promptTokens = counted + promptOverhead(request)
   const left = model.contextLength - promptTokens
   if (left < 1) {
     // Clients know by these first words that they are to shorten what they send.
     const message = `This model's maximum context length is ${model.contextLength} tokens. However, your messages have more; shorten them`
-    return Effect.fail(new QuestionInvalid({ message, param: "messages", code: "context_length_exceeded" }))
+    return Effect.fail(new ModelRequestInvalid({ message, param: "messages", code: "context_length_exceeded" }))
   }
   const allowed = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, left)
   return Effect.succeed({ model, request: { ...request, maxTokens: allowed }, promptTokens, allowed })

@@ -12,16 +12,16 @@ import type { ChatRequest } from "../../models/ChatRequest.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, imagesRefused } from "./ChatTask.ts"
 import { ImageFetch } from "../images/ImageFetch.ts"
-import { ModelNotFound, type QuestionError, QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { ModelNotFound, type ModelRequestError, ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { linksOf, linksRefused, withImages } from "../images/LinkedImages.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { type Reservation } from "../../metering/Settlement.ts"
 import { makeModelMetrics, type Watch } from "../../models/ModelMetrics.ts"
 import { type ChatEvent, type Model, ModelProvider } from "../../models/ModelProvider.ts"
 import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
-import { onward, ready } from "../../runtime/Onward.ts"
-import { paidAnswer } from "../answers/PaidAnswer.ts"
-import { Production, type SaidChoice } from "./Production.ts"
+import { flatMapSync, exitIfSettled } from "../../runtime/SyncFastPath.ts"
+import { runMetered } from "../answers/MeteredCall.ts"
+import { AnswerAccumulator, type SaidChoice } from "./AnswerAccumulator.ts"
 import { tokenCost } from "../../models/TokenCost.ts"
 import { Tokens } from "../../models/Tokens.ts"
 
@@ -63,7 +63,7 @@ export class Inference extends Context.Service<
       request: ChatRequest,
       emit?: Emit<E> | undefined,
       isGone?: () => boolean
-    ) => Effect.Effect<Answer, QuestionError | E>
+    ) => Effect.Effect<Answer, ModelRequestError | E>
   }
 >()("@sluice/domain/inference/chat/Inference") {
   static readonly layerNoDeps = Layer.effect(
@@ -86,22 +86,26 @@ export class Inference extends Context.Service<
       }
 
       const fitted = (caller: string, found: Model, asked: ChatRequest) =>
-        onward(tokens.count(caller, promptText(asked), found.contextLength), (count) => fit(found, asked, count))
+        flatMapSync(tokens.count(caller, promptText(asked), found.contextLength), (count) => fit(found, asked, count))
 
       /** The request as this model can serve it, with its images in place and its prompt counted. */
       const admit = (caller: string, request: ChatRequest) =>
-        onward(model(request.model), (found): Effect.Effect<ChatTask, QuestionInvalid | UpstreamFailed> => {
+        flatMapSync(model(request.model), (found): Effect.Effect<ChatTask, ModelRequestInvalid | UpstreamFailed> => {
           const links = linksOf(request)
           const refusal =
             linksRefused(links, images) ?? imagesRefused(found, request) ?? provider.refuses?.(found, request)
-          if (refusal !== undefined) return Effect.fail(new QuestionInvalid({ ...refusal, code: null }))
+          if (refusal !== undefined) return Effect.fail(new ModelRequestInvalid({ ...refusal, code: null }))
           return links.length === 0 || images === undefined
             ? fitted(caller, found, request)
             : Effect.flatMap(withImages(images, caller, request, links), (seen) => fitted(caller, found, seen))
         })
 
       /** The billed usage of what was produced. */
-      const usageOf = ({ principal }: Charging, task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
+      const usageOf = (
+        { principal }: Charging,
+        task: ChatTask,
+        production: AnswerAccumulator
+      ): Effect.Effect<AnswerUsage> => {
         const { counted: soFar, reported } = production
         const { allowed, model, request } = task
         const prompt = Math.min(reported?.prompt ?? task.promptTokens, task.promptTokens)
@@ -115,23 +119,23 @@ export class Inference extends Context.Service<
         // An upstream's count is believed (zero too), within what was reserved. Of several choices some tell that of one.
         return reported !== undefined && request.choices === 1
           ? billed(told)
-          : onward(tokens.countSaid(principal.workspaceId, production.texts, allowed), (own) =>
+          : flatMapSync(tokens.countSaid(principal.workspaceId, production.texts, allowed), (own) =>
               billed(Math.max(own, told))
             )
       }
 
       /** What can't be counted costs nothing: what is set aside for it is let go. */
-      const counted = (charge: Charging, task: ChatTask, production: Production): Effect.Effect<AnswerUsage> => {
+      const counted = (charge: Charging, task: ChatTask, production: AnswerAccumulator): Effect.Effect<AnswerUsage> => {
         const usage = usageOf(charge, task, production)
-        const known = ready(usage)
+        const known = exitIfSettled(usage)
         return known !== undefined && Exit.isSuccess(known)
           ? known
           : Effect.tapCause(usage, () => release(charge, task))
       }
 
       /** Charges what was produced, and gives it as an answer. */
-      const settle = (charge: Charging, head: AnswerHead, task: ChatTask, production: Production) =>
-        onward(counted(charge, task, production), (usage) =>
+      const settle = (charge: Charging, head: AnswerHead, task: ChatTask, production: AnswerAccumulator) =>
+        flatMapSync(counted(charge, task, production), (usage) =>
           Effect.as(
             metering.settle({
               ...charge,
@@ -149,7 +153,7 @@ export class Inference extends Context.Service<
       const produce = <E>(
         head: AnswerHead,
         task: ChatTask,
-        production: Production,
+        production: AnswerAccumulator,
         watch: Watch,
         emit: Emit<E> | undefined
       ) =>
@@ -163,9 +167,9 @@ export class Inference extends Context.Service<
             production.delivered = true
             return emit(head, kept)
           })
-          const whole = onward(chat, () => (production.complete ? Effect.void : Effect.fail(BROKEN)))
+          const whole = flatMapSync(chat, () => (production.complete ? Effect.void : Effect.fail(BROKEN)))
           // What is there already needs no limit.
-          return ready(whole) === undefined ? withinLimit(whole) : whole
+          return exitIfSettled(whole) === undefined ? withinLimit(whole) : whole
         })
 
       const run = <E>(
@@ -175,8 +179,8 @@ export class Inference extends Context.Service<
         emit: Emit<E> | undefined,
         isGone: () => boolean
       ) => {
-        const production = new Production(task.request.choices, task.allowed)
-        return paidAnswer(metering, {
+        const production = new AnswerAccumulator(task.request.choices, task.allowed)
+        return runMetered(metering, {
           charge,
           amount: tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices),
           param: "messages",
@@ -204,7 +208,7 @@ export class Inference extends Context.Service<
         emit?: Emit<E> | undefined,
         isGone: () => boolean = () => true
       ) =>
-        onward(admit(principal.workspaceId, request), (task) =>
+        flatMapSync(admit(principal.workspaceId, request), (task) =>
           Effect.flatMap(newId, (id) => {
             const head = { id, created: Math.floor(clock.currentTimeMillisUnsafe() / 1000), model: task.model.id }
             return run({ id, principal, requestId }, task, head, emit, isGone)
@@ -225,7 +229,7 @@ interface Charging extends Reservation {
   readonly requestId: string
 }
 
-const answerOf = (head: AnswerHead, task: ChatTask, production: Production, usage: AnswerUsage): Answer => ({
+const answerOf = (head: AnswerHead, task: ChatTask, production: AnswerAccumulator, usage: AnswerUsage): Answer => ({
   head,
   choices: production.said(task.request.logprobs),
   usage

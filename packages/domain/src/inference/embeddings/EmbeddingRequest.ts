@@ -6,7 +6,7 @@ import type { EmbeddingInput } from "../../models/ModelProvider.ts"
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { opt } from "../chat/ChatBody.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 
 const MAX_INPUTS = 2_048
 
@@ -45,7 +45,7 @@ export const EmbeddingBody = Schema.Struct({
 const decode = bodyDecoder(Schema.Struct({ ...common, input: Schema.Unknown }), "free")
 
 /** Checks a parsed JSON body. */
-export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, QuestionInvalid> =>
+export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), ({ dimensions, encoding_format, input, model }) =>
     Result.map(inputsOf(input), (inputs) => ({
       model,
@@ -56,7 +56,7 @@ export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, 
     }))
   )
 
-const inputsOf = (input: unknown): Result.Result<ReadonlyArray<EmbeddingInput>, QuestionInvalid> => {
+const inputsOf = (input: unknown): Result.Result<ReadonlyArray<EmbeddingInput>, ModelRequestInvalid> => {
   if (typeof input === "string") return input === "" ? empty("input") : Result.succeed([input])
   if (!Array.isArray(input)) return wrong("input", "Expected a string or an array")
   const all: ReadonlyArray<unknown> = input
@@ -75,13 +75,16 @@ const inputsOf = (input: unknown): Result.Result<ReadonlyArray<EmbeddingInput>, 
 
 const NOT_ALIKE = "Expected all texts to be strings, or all to be arrays of token ids"
 
-const inputOf = (one: unknown, path: string): Result.Result<EmbeddingInput, QuestionInvalid> => {
+const inputOf = (one: unknown, path: string): Result.Result<EmbeddingInput, ModelRequestInvalid> => {
   if (one === "") return empty(path)
   if (typeof one === "string") return Result.succeed(one)
   return Array.isArray(one) ? idsOf(one, path) : wrong(path, "Expected a string, or an array of token ids")
 }
 
-const idsOf = (ids: ReadonlyArray<unknown>, path: string): Result.Result<ReadonlyArray<number>, QuestionInvalid> => {
+const idsOf = (
+  ids: ReadonlyArray<unknown>,
+  path: string
+): Result.Result<ReadonlyArray<number>, ModelRequestInvalid> => {
   if (ids.length === 0) return empty(path)
   const bad = ids.findIndex((id) => !Number.isInteger(id) || (id as number) < 0 || (id as number) > MAX_ID)
   return bad < 0

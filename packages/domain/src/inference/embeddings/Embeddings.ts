@@ -4,12 +4,12 @@ import type { Principal } from "../../access/Principal.ts"
 import type { NanoUsd } from "../../billing/Money.ts"
 import { catalogOf } from "../../models/Catalog.ts"
 import type { EmbeddingRequest } from "./EmbeddingRequest.ts"
-import { type QuestionError, QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { type ModelRequestError, ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { type Embedded, type EmbeddingModel, ModelProvider } from "../../models/ModelProvider.ts"
 import { tokenCost } from "../../models/TokenCost.ts"
 import { Tokens } from "../../models/Tokens.ts"
-import { makeWholeAnswer } from "../answers/WholeAnswer.ts"
+import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 /** Tokens of all texts of one request at most. */
 export const MAX_TOKENS = 300_000
@@ -30,14 +30,14 @@ export class Embeddings extends Context.Service<
       principal: Principal,
       requestId: string,
       request: EmbeddingRequest
-    ) => Effect.Effect<EmbeddingAnswer, QuestionError>
+    ) => Effect.Effect<EmbeddingAnswer, ModelRequestError>
   }
 >()("@sluice/domain/inference/embeddings/Embeddings") {
   static readonly layerNoDeps = Layer.effect(
     Embeddings,
     Effect.gen(function* () {
       const catalog = catalogOf((yield* ModelProvider).embeddings)
-      const whole = yield* makeWholeAnswer
+      const whole = yield* makeMeteredResult
       const tokens = yield* Tokens
 
       /** Tokens of each input, as far as one is refused. Inputs are all texts, or all tokens. */
@@ -56,7 +56,7 @@ export class Embeddings extends Context.Service<
       ) {
         if (request.dimensions !== undefined && request.dimensions > model.dimensions) {
           const message = `Invalid value for 'dimensions': ${model.id} has ${model.dimensions}, not ${request.dimensions}`
-          return yield* new QuestionInvalid({ message, param: "dimensions", code: null })
+          return yield* new ModelRequestInvalid({ message, param: "dimensions", code: null })
         }
         let total = 0
         for (const [index, counted] of (yield* countsOf(principal, model, request)).entries()) {
@@ -68,7 +68,7 @@ export class Embeddings extends Context.Service<
             most === MAX_TOKENS
               ? `${model.id} takes ${most} tokens, but all texts of a request have more; send less at once`
               : `This model's maximum context length is ${most} tokens, however ${text} has more; shorten it`
-          return yield* new QuestionInvalid({ message, param, code: "context_length_exceeded" })
+          return yield* new ModelRequestInvalid({ message, param, code: "context_length_exceeded" })
         }
         return total
       })

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { opt } from "../chat/ChatBody.ts"
 import { IMAGE_FORMATS } from "../../models/ImageFormat.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 
 const MAX_IMAGES = 10
 /** UTF-16 units. */
@@ -43,7 +43,7 @@ export const ImageBody = Schema.Struct({
 const decode = bodyDecoder(ImageBody)
 
 /** Checks a parsed JSON body. */
-export const decodeImage = (body: unknown): Result.Result<ImageRequest, QuestionInvalid> =>
+export const decodeImage = (body: unknown): Result.Result<ImageRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), (given) => {
     const missing = MISSING.find(({ asked }) => asked(given))
     if (missing !== undefined) return invalid(missing.param, `Invalid value for '${missing.param}': ${missing.message}`)

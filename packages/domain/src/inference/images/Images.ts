@@ -6,11 +6,11 @@ import { catalogOf, oneOf } from "../../models/Catalog.ts"
 import type { ImageFormat } from "../../models/ImageFormat.ts"
 import { ImageLinks } from "./ImageLinks.ts"
 import type { ImageRequest } from "./ImageRequest.ts"
-import type { QuestionError } from "../../models/InferenceErrors.ts"
+import type { ModelRequestError } from "../../models/InferenceErrors.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { type ImageModel, ModelProvider } from "../../models/ModelProvider.ts"
 import { Tokens } from "../../models/Tokens.ts"
-import { makeWholeAnswer } from "../answers/WholeAnswer.ts"
+import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 export interface ImageAnswer {
   /** Unix seconds. */
@@ -31,14 +31,14 @@ export class Images extends Context.Service<
       principal: Principal,
       requestId: string,
       request: ImageRequest
-    ) => Effect.Effect<ImageAnswer, QuestionError>
+    ) => Effect.Effect<ImageAnswer, ModelRequestError>
   }
 >()("@sluice/domain/inference/images/Images") {
   static readonly layerNoDeps = Layer.effect(
     Images,
     Effect.gen(function* () {
       const catalog = catalogOf((yield* ModelProvider).images)
-      const whole = yield* makeWholeAnswer
+      const whole = yield* makeMeteredResult
       const tokens = yield* Tokens
       const links = yield* ImageLinks
 

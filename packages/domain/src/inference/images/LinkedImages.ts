@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { type ChatImage, type ChatMessage, type ChatRequest } from "../../models/ChatRequest.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
 import { imageFault, isLink, noData } from "./ImageUrl.ts"
-import { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
 export const MAX_LINKS = 16
@@ -54,7 +54,7 @@ export const withImages = (
   owner: string,
   request: ChatRequest,
   links: ReadonlyArray<ImageLink>
-): Effect.Effect<ChatRequest, QuestionInvalid | UpstreamFailed> =>
+): Effect.Effect<ChatRequest, ModelRequestInvalid | UpstreamFailed> =>
   Effect.suspend(() => {
     const allowance = new Allowance(MAX_IMAGE_BYTES - sentBytes(request))
     const fetched = Effect.forEach(
@@ -62,13 +62,13 @@ export const withImages = (
       ({ image, param }) =>
         Effect.flatMap(
           Effect.catchTag(images.fetch(owner, image.url, allowance), "ImageUnfetched", ({ why }) =>
-            Effect.fail(new QuestionInvalid({ ...refusal(param, why), code: null }))
+            Effect.fail(new ModelRequestInvalid({ ...refusal(param, why), code: null }))
           ),
           (url) => {
             const message = imageFault(url, param)
             return message === undefined
               ? Effect.succeed([image, { ...image, url }] as const)
-              : Effect.fail(new QuestionInvalid({ param, message, code: null }))
+              : Effect.fail(new ModelRequestInvalid({ param, message, code: null }))
           }
         ),
       { concurrency: CONCURRENCY }

@@ -6,7 +6,7 @@
 import { Result } from "effect"
 import { invalid, partDecoder } from "../../models/BodyCheck.ts"
 import type { MessageBody } from "../chat/ChatBody.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { CallItem, CallOutputItem, type Content, MessageItem } from "./ResponseBody.ts"
 import { plainName } from "./ResponseTools.ts"
 
@@ -23,7 +23,7 @@ const decodeOutput = partDecoder(CallOutputItem)
 /** `input` as messages, in order. */
 export const messagesOf = (
   input: string | ReadonlyArray<Item>
-): Result.Result<ReadonlyArray<PlacedMessage>, QuestionInvalid> => {
+): Result.Result<ReadonlyArray<PlacedMessage>, ModelRequestInvalid> => {
   if (typeof input === "string") return Result.succeed([{ path: "input", message: { role: "user", content: input } }])
   const conversation: Conversation = { messages: [], called: new Set(), calls: undefined }
   for (const [index, item] of input.entries()) {
@@ -47,7 +47,7 @@ interface Conversation {
 
 type Item = Readonly<Record<string, unknown>>
 
-const take = (conversation: Conversation, item: Item, path: string): Result.Result<void, QuestionInvalid> => {
+const take = (conversation: Conversation, item: Item, path: string): Result.Result<void, ModelRequestInvalid> => {
   switch (item.type ?? "message") {
     case "message":
       return Result.map(decodeMessage(item, path), ({ content, role }) =>

@@ -7,7 +7,7 @@ import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { chatOf } from "../chat/Chat.ts"
 import { type ChatRequest } from "../../models/ChatRequest.ts"
 import type { ChatBody } from "../chat/ChatBody.ts"
-import { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { OpenResponseBody } from "./ResponseBody.ts"
 import { messagesOf, type PlacedMessage } from "./ResponseInput.ts"
 import { type ResponseTools, toolsOf } from "./ResponseTools.ts"
@@ -49,7 +49,7 @@ interface BodyPaths {
 const decode = bodyDecoder(OpenResponseBody)
 
 /** Checks a parsed JSON body. */
-export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, QuestionInvalid> =>
+export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), (given) => {
     const stateful = NOT_KEPT.find(({ asked }) => asked(given))
     if (stateful !== undefined) {
@@ -100,7 +100,7 @@ const requestOf = (
   input: ReadonlyArray<PlacedMessage>,
   tools: ResponseTools,
   choice: NonNullable<ChatBody["tool_choice"]>
-): Result.Result<ResponseRequest, QuestionInvalid> => {
+): Result.Result<ResponseRequest, ModelRequestInvalid> => {
   const instructions = given.instructions ?? ""
   const placed: ReadonlyArray<PlacedMessage> =
     instructions === ""
@@ -148,11 +148,11 @@ const echoOf = (given: OpenResponseBody, chat: ChatRequest, tools: ResponseTools
 })
 
 /** A refusal of the chat, told of the field of this body. */
-export const inBody = (paths: BodyPaths, refusal: QuestionInvalid): QuestionInvalid => {
+export const inBody = (paths: BodyPaths, refusal: ModelRequestInvalid): ModelRequestInvalid => {
   const { code, message, param } = refusal
   if (param === null) return refusal
   const own = pathInBody(paths, param)
-  return new QuestionInvalid({ code, param: own, message: message.replaceAll(`'${param}'`, `'${own}'`) })
+  return new ModelRequestInvalid({ code, param: own, message: message.replaceAll(`'${param}'`, `'${own}'`) })
 }
 
 const pathInBody = (paths: BodyPaths, param: string): string => {

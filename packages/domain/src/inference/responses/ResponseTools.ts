@@ -7,7 +7,7 @@ import { Result } from "effect"
 import { invalid, partDecoder } from "../../models/BodyCheck.ts"
 import { noTool } from "../chat/Chat.ts"
 import { type ChatBody, MAX_TOOLS } from "../chat/ChatBody.ts"
-import type { QuestionInvalid } from "../../models/InferenceErrors.ts"
+import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { FunctionTool, NamespaceTool, type ToolChoice } from "./ResponseBody.ts"
 
 /** What a caller calls a function. */
@@ -49,7 +49,7 @@ export class ResponseTools {
   }
 
   /** A `tool_choice` in the words of a chat. */
-  choice(given: ToolChoice): Result.Result<NonNullable<ChatBody["tool_choice"]>, QuestionInvalid> {
+  choice(given: ToolChoice): Result.Result<NonNullable<ChatBody["tool_choice"]>, ModelRequestInvalid> {
     if (typeof given === "string") return Result.succeed(given)
     if (given.type === "function") return Result.succeed(called(this.find(given)))
     const tools: Array<ReturnType<typeof called>> = []
@@ -80,7 +80,7 @@ export const plainName = (name: string, namespace: string | undefined): string =
 }
 
 /** Checks the tools of a body. */
-export const toolsOf = (tools: ReadonlyArray<Json>): Result.Result<ResponseTools, QuestionInvalid> => {
+export const toolsOf = (tools: ReadonlyArray<Json>): Result.Result<ResponseTools, ModelRequestInvalid> => {
   const offered: Array<OfferedTool> = []
   const shown: Array<Json> = []
   for (const [index, tool] of tools.entries()) {
@@ -103,7 +103,7 @@ const addFunction = (
   given: Json,
   path: string,
   namespace?: string
-): Result.Result<void, QuestionInvalid> =>
+): Result.Result<void, ModelRequestInvalid> =>
   Result.flatMap(decodeFunction(given, path), ({ name, type, ...rest }) => {
     const plain = plainName(name, namespace)
     const wrong =
@@ -120,7 +120,11 @@ const addFunction = (
     return Result.succeed(undefined)
   })
 
-const addNamespace = (offered: Array<OfferedTool>, given: Json, path: string): Result.Result<void, QuestionInvalid> =>
+const addNamespace = (
+  offered: Array<OfferedTool>,
+  given: Json,
+  path: string
+): Result.Result<void, ModelRequestInvalid> =>
   Result.flatMap(decodeNamespace(given, path), ({ name, tools }) => {
     for (const [index, tool] of tools.entries()) {
       if (tool.type !== "function") continue

@@ -111,7 +111,7 @@ describe("Images by link", () => {
       const refused = asked(request, broken)
       expect(yield* Effect.map(refused.result, Result.getFailure)).toMatchObject({
         value: {
-          _tag: "QuestionInvalid",
+          _tag: "ModelRequestInvalid",
           param: "messages.1.content.2.image_url.url",
           message: "Invalid value for 'messages.1.content.2.image_url.url': no"
         }

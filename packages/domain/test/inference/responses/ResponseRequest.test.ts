@@ -4,7 +4,7 @@ import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { promptText } from "@sluice/domain/inference/chat/ChatPrompt"
 import { OpenResponseBody } from "@sluice/domain/inference/responses/ResponseBody"
 import { decodeResponse, inBody } from "@sluice/domain/inference/responses/ResponseRequest"
-import { QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
+import { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { Effect, Result, Schema } from "effect"
 import fc from "fast-check"
 import { functionNames, type Turn, turns } from "@sluice/testing/fixtures/Conversations"
@@ -159,7 +159,7 @@ describe("decodeResponse", () => {
     const told = (param: string) => {
       const { message, param: own } = inBody(
         paths,
-        new QuestionInvalid({ message: `Not '${param}'`, param, code: "c" })
+        new ModelRequestInvalid({ message: `Not '${param}'`, param, code: "c" })
       )
       expect(message).toBe(`Not '${own}'`)
       return own

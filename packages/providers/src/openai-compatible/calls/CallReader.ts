@@ -4,7 +4,7 @@
  */
 import { type ExtraContent, extraContentOf } from "@sluice/domain/models/ExtraContent"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
-import { MAX_CALLS } from "@sluice/domain/inference/chat/Production"
+import { MAX_CALLS } from "@sluice/domain/inference/chat/AnswerAccumulator"
 import { isRecord, number, text } from "../upstream/Loose.ts"
 
 interface CallState {

@@ -5,7 +5,7 @@
  */
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import type { ChatEvent, Hear } from "@sluice/domain/models/ModelProvider"
-import { onward } from "@sluice/domain/runtime/Onward"
+import { flatMapSync } from "@sluice/domain/runtime/SyncFastPath"
 import { Effect } from "effect"
 import { CallFailed, callFailed } from "../upstream/CallFailed.ts"
 import { chatBody } from "./ChatBody.ts"
@@ -17,8 +17,8 @@ import { SseReader } from "../upstream/SseReader.ts"
 import type { Call, Lease } from "../upstream/Upstreams.ts"
 
 /** Bytes of an answer, a stream's comments and reasoning included. */
-const MOST_BYTES = 256 * 1024 * 1024
-const MOST_WHOLE_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
+const MAX_WHOLE_BYTES = 32 * 1024 * 1024
 
 /** `seed`: what ids of calls are made from where the upstream gives none. */
 export const chatCall =
@@ -32,7 +32,7 @@ export const chatCall =
         path: "/chat/completions",
         accept: request.stream ? "text/event-stream, application/json" : "application/json",
         body: chatBody(request, lease.upstream),
-        mostBytes: request.stream ? MOST_BYTES : MOST_WHOLE_BYTES
+        mostBytes: request.stream ? MAX_BYTES : MAX_WHOLE_BYTES
       })
       const reader = new ChatReader(request, seed)
       const answered = Effect.flatMap(checked(exchange, lease), (): Effect.Effect<void, CallFailed | E> => {
@@ -84,7 +84,7 @@ const stream = <E>(exchange: Exchange, lease: Lease, reader: ChatReader, hear: H
     const some = events
     events = []
     const more = !ended
-    return onward(heard(lease, reader, some, hear), () => Effect.succeed(more))
+    return flatMapSync(heard(lease, reader, some, hear), () => Effect.succeed(more))
   })
 }
 

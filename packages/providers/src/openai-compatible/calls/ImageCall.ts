@@ -11,7 +11,7 @@ import type { Call } from "../upstream/Upstreams.ts"
 /** Of a pixel of a file that does not compress, in base64. */
 const BYTES_PER_PIXEL = 6
 const MORE_BYTES = 1024 * 1024
-const MOST_BYTES = 512 * 1024 * 1024
+const MAX_BYTES = 512 * 1024 * 1024
 /** Some servers give what stands behind `src=`. Its type is not believed. */
 const PREFIX = /^data:[^,]{0,100};base64,/i
 
@@ -32,7 +32,7 @@ export const imageCall =
         path: "/images/generations",
         accept: "application/json",
         body: bodyText({ model, prompt, n: count, size, response_format: "b64_json" }, omit),
-        mostBytes: Math.min(MOST_BYTES, count * (width * height * BYTES_PER_PIXEL + MORE_BYTES))
+        mostBytes: Math.min(MAX_BYTES, count * (width * height * BYTES_PER_PIXEL + MORE_BYTES))
       })
       return Effect.flatMap(json(exchange, lease), (value) => {
         const files = list(field(value, "data")).map(fileOf)

@@ -9,7 +9,7 @@ import type { Call } from "../upstream/Upstreams.ts"
 /** Of a character that is spoken as slowly as can be asked for, uncompressed. */
 const BYTES_PER_CHARACTER = 64 * 1024
 const MORE_BYTES = 1024 * 1024
-const MOST_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 
 export const speechCall =
   (task: SpeechTask): Call<Uint8Array, never> =>
@@ -30,7 +30,7 @@ export const speechCall =
         path: "/audio/speech",
         accept: "*/*",
         body: bodyText(fields, omit),
-        mostBytes: Math.min(MOST_BYTES, input.length * BYTES_PER_CHARACTER + MORE_BYTES)
+        mostBytes: Math.min(MAX_BYTES, input.length * BYTES_PER_CHARACTER + MORE_BYTES)
       })
       return Effect.flatMap(checked(exchange, lease), () => {
         // A page or an error in place of a sound.

@@ -8,7 +8,7 @@ import { field, list, number, text } from "../upstream/Loose.ts"
 import { json } from "../upstream/Reply.ts"
 import type { Call } from "../upstream/Upstreams.ts"
 
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 
 export const transcriptionCall =
   (task: TranscriptionTask): Call<Transcript, never> =>
@@ -30,7 +30,7 @@ export const transcriptionCall =
         path: "/audio/transcriptions",
         accept: "application/json",
         body: form,
-        mostBytes: MOST_BYTES
+        mostBytes: MAX_BYTES
       })
       return Effect.flatMap(json(exchange, lease), (value) => {
         const transcript = transcriptOf(value, task)

@@ -12,7 +12,7 @@ import { checked } from "../upstream/Reply.ts"
 import type { Call, Plan, Upstreams } from "../upstream/Upstreams.ts"
 import { isUnknown, LOST } from "./VideoCall.ts"
 
-const MOST_BYTES = 8 * 1024 * 1024 * 1024
+const MAX_BYTES = 8 * 1024 * 1024 * 1024
 /** The range of its first byte. */
 const FIRST = "bytes=0-0"
 
@@ -43,7 +43,7 @@ const send = (lease: Parameters<Call<unknown, never>>[0], id: string, range: str
     path: `/videos/${encodeURIComponent(id)}/content`,
     accept: "*/*",
     headers: range === undefined ? [] : ["range", range],
-    mostBytes: MOST_BYTES
+    mostBytes: MAX_BYTES
   })
 
 /** Whether there is something to fetch of a film that is said to be made: some give out none of what they keep elsewhere. */

@@ -7,7 +7,7 @@ import { field, isRecord, number, text } from "../upstream/Loose.ts"
 import { checked, json } from "../upstream/Reply.ts"
 import type { Call } from "../upstream/Upstreams.ts"
 
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
 /** Gives the upstream's own name for it. */
 export const orderCall =
@@ -30,7 +30,7 @@ export const orderCall =
         accept: "application/json",
         headers: ["idempotency-key", task.id],
         body: form,
-        mostBytes: MOST_BYTES
+        mostBytes: MAX_BYTES
       })
       return Effect.flatMap(json(exchange, lease), (value) => {
         const id = text(field(value, "id"))
@@ -46,7 +46,7 @@ export const lookCall =
         method: "GET",
         path: `/videos/${encodeURIComponent(id)}`,
         accept: "application/json",
-        mostBytes: MOST_BYTES
+        mostBytes: MAX_BYTES
       })
       return json(exchange, lease).pipe(
         Effect.flatMap((value) => {
@@ -66,7 +66,7 @@ export const removeCall =
         method: "DELETE",
         path: `/videos/${encodeURIComponent(id)}`,
         accept: "application/json",
-        mostBytes: MOST_BYTES
+        mostBytes: MAX_BYTES
       })
       return Effect.catchIf(
         checked(exchange, lease),

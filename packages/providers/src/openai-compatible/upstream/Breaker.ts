@@ -21,7 +21,7 @@ export type Verdict =
   | { readonly _tag: "Nothing" }
 
 /** Failures in a row that open it. */
-export const MOST_FAILURES = 5
+export const MAX_FAILURES = 5
 const FIRST_PAUSE_MS = 5_000
 export const LONGEST_PAUSE_MS = 60_000
 const PROBE_MS = 30_000
@@ -72,7 +72,7 @@ const closedAfter = (breaker: Extract<Breaker, { _tag: "Closed" }>, verdict: Ver
     case "Busy":
       return { ...breaker, restsUntilMs: later(breaker.restsUntilMs, nowMs + rest(verdict.retryAfterMs ?? REST_MS)) }
     case "Failed":
-      return breaker.failures + 1 >= MOST_FAILURES
+      return breaker.failures + 1 >= MAX_FAILURES
         ? opened(1, verdict.retryAfterMs, nowMs)
         : {
             _tag: "Closed",

@@ -5,7 +5,7 @@
  */
 import { Effect, Exit } from "effect"
 import type { Dispatcher } from "undici"
-import { onward, ready } from "@sluice/domain/runtime/Onward"
+import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { callFailed, type CallFailed } from "./CallFailed.ts"
 
 /** Bytes that wait for their reader before the upstream does. */
@@ -63,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return Effect.suspend(() => {
       while (this.parts.length > 0) {
         const taken = take(this.take())
-        const done = ready(taken)
+        const done = exitIfSettled(taken)
         if (done === undefined || Exit.isFailure(done)) return this.after(taken, take)
         if (!done.value) return Effect.void
       }
@@ -151,7 +151,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private after<E>(taken: Effect.Effect<boolean, E>, take: Take<E>): Effect.Effect<void, CallFailed | E> {
-    return onward(taken, (more) => (more ? this.each(take) : Effect.void))
+    return flatMapSync(taken, (more) => (more ? this.each(take) : Effect.void))
   }
 
   /** Hands pieces on where they come in, until one of them is not done at once, or there are no more. */
@@ -159,7 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return Effect.callback((resume) => {
       this.tap = (bytes) => {
         const taken = attempt(take, bytes)
-        const done = ready(taken)
+        const done = exitIfSettled(taken)
         if (done !== undefined && Exit.isSuccess(done) && done.value) return
         this.tap = undefined
         resume(Effect.succeed(taken))

@@ -20,7 +20,7 @@ export const checked = (exchange: Exchange, lease: Lease): Effect.Effect<void, C
   })
 
 /** Bytes of an error's body, and how long they may take. */
-const MOST_ERROR_BYTES = 16 * 1024
+const MAX_ERROR_BYTES = 16 * 1024
 const ERROR_TIME = Duration.seconds(1)
 
 /** The value of an error's body, where it is short and comes soon. */
@@ -32,7 +32,7 @@ const said = (exchange: Exchange, lease: Lease): Effect.Effect<unknown> =>
       if (bytes === undefined) return GO_ON
       parts.push(bytes)
       length += bytes.length
-      return length > MOST_ERROR_BYTES ? ENOUGH : GO_ON
+      return length > MAX_ERROR_BYTES ? ENOUGH : GO_ON
     })
     // What is missing makes it no JSON, and then the status alone counts.
     return Effect.map(Effect.ignore(Effect.raceFirst(read, lease.sleep(ERROR_TIME))), () =>

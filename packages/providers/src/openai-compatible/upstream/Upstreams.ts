@@ -1,6 +1,6 @@
 /**
  * The servers behind one model: one of them is asked, and where it fails before anything of its answer was handed on, the
- * next one, MOST_TRIES at most. What is still open when a request ends is hung up on, however it ended. The operator's log
+ * next one, MAX_ATTEMPTS at most. What is still open when a request ends is hung up on, however it ended. The operator's log
  * gets model, number of the upstream, fault and status; the caller the reason alone.
  */
 import type { Tally } from "@sluice/domain/metrics/Family"
@@ -15,7 +15,7 @@ import { choose } from "./Choice.ts"
 import type { Exchange } from "./Exchange.ts"
 import { type Sent, Upstream } from "./Upstream.ts"
 
-const MOST_TRIES = 3
+const MAX_ATTEMPTS = 3
 /** How long the rest of an answer that is complete may take before its connection is given up. */
 const LINGER = Duration.seconds(1)
 
@@ -103,7 +103,7 @@ export class Upstreams {
       let lease: Lease | undefined
       const asked = Effect.acquireUseRelease(
         Effect.sync(
-          () => (lease = tried.length < MOST_TRIES ? this.lease(plan, tried, failed.at(-1), drawn) : undefined)
+          () => (lease = tried.length < MAX_ATTEMPTS ? this.lease(plan, tried, failed.at(-1), drawn) : undefined)
         ),
         (lease): Effect.Effect<A, CallFailed | UpstreamFailed | E> =>
           lease === undefined

@@ -7,8 +7,8 @@ import { parsedJson } from "@sluice/domain/models/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/chat/Inference"
-import type { ClientStalled, QuestionInvalid } from "@sluice/domain/models/InferenceErrors"
-import { onward, ready } from "@sluice/domain/runtime/Onward"
+import type { ClientStalled, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
+import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { Cause, Clock, Effect, Exit, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyWatch } from "../../access/KeyWatch.ts"
@@ -27,7 +27,7 @@ export interface Asked {
 
 /** One form of question and answer; `R` is a question as its endpoint knows it. */
 export interface AnswerKind<R> {
-  readonly decode: (body: unknown) => Result.Result<R, QuestionInvalid>
+  readonly decode: (body: unknown) => Result.Result<R, ModelRequestInvalid>
   /** What the engine is asked. */
   readonly chat: (request: R) => ChatRequest
   /** The body of a buffered answer. */
@@ -35,7 +35,7 @@ export interface AnswerKind<R> {
   /** A streamed answer. `asked`: when, in Unix seconds. */
   readonly wire: (request: R, asked: number) => AnswerWire
   /** The engine's refusal in the words of this form; left out: they are its own. */
-  readonly refusal?: (request: R, refusal: QuestionInvalid) => QuestionInvalid
+  readonly refusal?: (request: R, refusal: ModelRequestInvalid) => ModelRequestInvalid
 }
 
 /** Writes a streamed answer itself; gives the others back. */
@@ -53,7 +53,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
       const { refusal } = kind
       return refusal === undefined
         ? answer
-        : Effect.catchTag(answer, "QuestionInvalid", (refused) => Effect.fail(refusal(request, refused)))
+        : Effect.catchTag(answer, "ModelRequestInvalid", (refused) => Effect.fail(refusal(request, refused)))
     }
 
     const buffered = (caller: Caller, request: R, response: ServerResponse) =>
@@ -75,7 +75,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
 
     const handler: AnswerHandler = ({ headers, response, source, text }) =>
       guarded(source, { headers, scope: "inference:write" }, (caller) =>
-        onward(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
+        flatMapSync(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parsedJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
@@ -87,7 +87,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
   })
 
 const bodyOf = (text: Asked["text"]): Effect.Effect<string, InferenceFailure> => {
-  const read = ready(text)
+  const read = exitIfSettled(text)
   return read !== undefined && Exit.isSuccess(read) ? Effect.succeed(read.value) : Effect.mapError(text, unread)
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Answer } from "@sluice/domain/inference/chat/Inference"
 import { type ChatEvent, type FinishReason } from "@sluice/domain/models/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
-import { Production } from "@sluice/domain/inference/chat/Production"
+import { AnswerAccumulator } from "@sluice/domain/inference/chat/AnswerAccumulator"
 import { decodeResponse } from "@sluice/domain/inference/responses/ResponseRequest"
 import { ResponseEvents } from "@sluice/server/inference/responses/ResponseEvents"
 import { Result, Schema } from "effect"
@@ -88,7 +88,7 @@ const parts = fc.array(fc.array(event, { maxLength: 4 }), { maxLength: 8 })
 describe("a streamed response", () => {
   it("adds up to the buffered one, in any order of words, refusals and calls", () => {
     const property = fc.property(parts, reason, (parts, reason) => {
-      const production = new Production(1, 1_000)
+      const production = new AnswerAccumulator(1, 1_000)
       const wire = new ResponseEvents(request, 1)
       let text = ""
       for (const events of parts) text += wire.events(head, production.add(events))
@@ -145,7 +145,7 @@ describe("a streamed response", () => {
       [[call(0), args(0, "{}"), call(1), args(1, "{}"), args(0, "\n")], "+0 -0 +1 -1", ["{}", "{}"]],
       [[call(0), args(0, "{}"), words, args(0, '{"a":1}')], "+0 -0 +1 -1", ["{}"]]
     ] as const) {
-      const production = new Production(1, 1_000)
+      const production = new AnswerAccumulator(1, 1_000)
       const wire = new ResponseEvents(request, 1)
       const text = said.map((event) => wire.events(head, production.add([event]))).join("")
       production.add([{ _tag: "Finish", index: 0, reason: "tool_calls" }])

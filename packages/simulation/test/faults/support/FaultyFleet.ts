@@ -17,7 +17,7 @@ import { migrateWorld } from "@sluice/simulator/world/WorldMigrations"
 import { Effect, Layer } from "effect"
 import { type FaultRanges, FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
 import { faultyMachines } from "@sluice/simulator/faults/FaultyMachines"
-import type { Strikes } from "@sluice/simulator/faults/Strikes"
+import type { FaultDraw } from "@sluice/simulator/faults/FaultDraw"
 
 const KEY = Buffer.alloc(32, 7).toString("base64")
 const seal = nodeSeal.pipe(Layer.provide(Layer.succeed(MasterKeys, [masterKey(Buffer.from(KEY, "base64"), KEY)!])))
@@ -31,7 +31,7 @@ export const roomyWorld: World = {
 }
 
 export interface Faulted {
-  readonly strikes: Strikes
+  readonly strikes: FaultDraw
   readonly ranges?: Partial<FaultRanges>
   readonly world?: FaultyWorld
   readonly shell?: (inner: Shell["Service"]) => Shell["Service"]

@@ -1,0 +1,83 @@
+/** Files that the disk has no room for: what was begun and left gives way, and nothing is left on the account; nor does a disk that fails. */
+import { expect, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger } from "effect"
+import { afterEach, vi } from "vitest"
+import { FileSpaceBudget } from "../../src/http/BodyMemoryBudget.ts"
+import { rawRequest } from "@sluice/testing/servers/RawHttp"
+import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
+
+const HALF = 500_000
+const BOUNDARY = "a-line-between-parts"
+const BEGUN = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n${"x".repeat(HALF)}`
+
+const lines: Array<string> = []
+const recording = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${message}`))])
+
+/** One key has room for two. */
+const crowded = testServerOf({ fileRoomBytes: 2 * 2.5 * HALF }).pipe(Layer.provideMerge(recording))
+layer(crowded, { excludeTestServices: true, timeout: "60 seconds" })("a disk without room for more files", (it) => {
+  it.effect("lets the oldest go with a 503, and has all its room again when they have gone", () =>
+    Effect.gen(function* () {
+      const { alice, bob, port } = yield* TestServer
+      const room = yield* FileSpaceBudget
+      const begun = (key: string, body = BEGUN) =>
+        Effect.forkChild(
+          rawRequest(
+            port,
+            [
+              "POST /v1/audio/transcriptions HTTP/1.1",
+              "Host: localhost",
+              `Authorization: Bearer ${key}`,
+              `Content-Type: multipart/form-data; boundary=${BOUNDARY}`,
+              `Content-Length: ${2 * HALF}`
+            ],
+            body
+          ),
+          { startImmediately: true }
+        )
+      const his = yield* begun(bob.key)
+      const hers = yield* Effect.forEach([1, 2, 3], () => Effect.tap(begun(alice.key), Effect.sleep("150 millis")))
+      const { body, head, status } = yield* Fiber.join(hers[0]!)
+      expect([status, head.toLowerCase().includes("retry-after")]).toEqual([503, true])
+      expect(JSON.parse(body).error).toMatchObject({ type: "overloaded_error", code: "server_busy" })
+      expect([his, ...hers.slice(1)].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
+      expect(room.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
+      // Who has sent nothing yet takes nothing, whatever he says that will come.
+      const empty = yield* Effect.forEach([1, 2, 3, 4], () => begun(alice.key, ""))
+      yield* Effect.sleep("150 millis")
+      expect(room.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
+
+      yield* Effect.forEach([his, ...hers, ...empty], Fiber.interrupt)
+      while (room.size.bytes > 0) yield* Effect.sleep("20 millis")
+      expect(room.size).toEqual({ owners: 0, bytes: 0 })
+    })
+  )
+
+  afterEach(() => void vi.unstubAllEnvs())
+
+  it.effect("whatever keeps it from taking a file is no fault of the caller's, and a form in pieces is", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const send = (body: string) =>
+        Effect.map(
+          ask("/v1/audio/transcriptions", {
+            headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
+            body
+          }),
+          ({ json, status }) => [status, json.error.code]
+        )
+      const whole = `${BEGUN}\r\n--${BOUNDARY}--\r\n`
+      // No file can be made below a file, nor where there is nothing.
+      for (const place of ["/dev/null", "/there/is/none"]) {
+        vi.stubEnv("TMPDIR", place)
+        expect(yield* send(whole)).toEqual([503, "server_busy"])
+      }
+      // Once for all that come within a minute.
+      expect(lines).toEqual([expect.stringMatching(/^Error: .* kept in \/dev\/null \(ENOTDIR\)/)])
+      vi.unstubAllEnvs()
+      for (const broken of [BEGUN, BEGUN.slice(0, 60), whole.replaceAll(BOUNDARY, "another-line")]) {
+        expect(yield* send(broken)).toEqual([400, "invalid_form"])
+      }
+    })
+  )
+})
