@@ -21,8 +21,8 @@ export const fileName = ({ path }: Source) => path.slice(path.lastIndexOf("/") +
 /** Where the process meets its surroundings: it may read the environment, write to the terminal, take the real time. */
 export const isEntry = (source: Source) => fileName(source) === "main.ts"
 
-/** The only files with SQL, but for the one that opens the database. */
-export const isSql = (source: Source) => /(Store|Migrations)\.ts$|\/migrations\//.test(source.path)
+/** The only files with SQL, but for the one that opens the database. `X.sql.ts` holds the statements of a store beside it. */
+export const isSql = (source: Source) => /(Store|Migrations)\.ts$|\.sql\.ts$|\/migrations\//.test(source.path)
 
 export const perFile =
   (holds: (source: Source) => boolean, complain: (source: Source) => ReadonlyArray<string>): Rule["find"] =>
@@ -33,6 +33,8 @@ export const matches = (source: Source, pattern: RegExp) => [
   ...new Set([...source.code.matchAll(pattern)].map((match) => match[0].trim()))
 ]
 
-/** The texts of the template strings, without what is put into them. */
-export const templatesOf = (source: Source): string =>
-  [...source.code.matchAll(/`[^`]*`/g)].map(([text]) => text.replace(/\$\{[^}]*\}/g, "")).join("\n")
+/** The template strings, without what is put into them. */
+export const literalsOf = (source: Source): ReadonlyArray<string> =>
+  [...source.code.matchAll(/`[^`]*`/g)].map(([text]) => text.replace(/\$\{[^}]*\}/g, ""))
+
+export const templatesOf = (source: Source): string => literalsOf(source).join("\n")

@@ -34,13 +34,31 @@ const APPEND_CHUNKS = 16
  * $2: the bytes of all chunks, one after another. It waits for no row while it holds others: who commits a machine just now
  * is passed over, and its bytes come with the next append.
  */
-const APPEND = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, start int8, size int4, position int4)
-  ), locked as materialized (select id from machines where id = any(array(select id from input)) order by id for no key update skip locked
-  ), grown as (update machines m set output_bytes = i.start + i.size from input i
-    where m.id = i.id and m.id = any(array(select id from locked)) and m.output_bytes = i.start returning m.id)
-  insert into output_chunks (machine_id, start, bytes)
-    select i.id, i.start, substring($2::bytea from i.position + 1 for i.size) from input i join grown g on g.id = i.id
-    returning machine_id`
+const APPEND = `with chunks as materialized (
+  select *
+  from json_to_recordset($1::json) as chunk(id uuid, start int8, size int4, position int4)
+),
+locked_machines as materialized (
+  select id
+  from machines
+  where id = any(array(select id from chunks))
+  order by id
+  for no key update skip locked
+),
+grown_machines as (
+  update machines
+  set output_bytes = chunks.start + chunks.size
+  from chunks
+  where machines.id = chunks.id
+    and machines.id = any(array(select id from locked_machines))
+    and machines.output_bytes = chunks.start
+  returning machines.id
+)
+insert into output_chunks (machine_id, start, bytes)
+select chunks.id, chunks.start, substring($2::bytea from chunks.position + 1 for chunks.size)
+from chunks
+join grown_machines on grown_machines.id = chunks.id
+returning machine_id`
 
 interface Append {
   readonly machineId: string
