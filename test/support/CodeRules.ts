@@ -138,6 +138,15 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/domain/src/jobs/JobStore.ts", "sql`with h as materialized (select 1) select * from h`"]
   },
   {
+    title: "rows are checked, not believed",
+    instead: "say what a row is by a schema, and read it through rowsOf (database/RowDecoder.ts)",
+    find: perFile(
+      (source) => source.path.startsWith("packages/domain/src/") && isSql(source),
+      (source) => matches(source, /\b(\w*[sS]ql|unsafe)<[^`(]*?>[`(]/g)
+    ),
+    breaks: ["packages/domain/src/jobs/JobStore.ts", "sql.unsafe<{ readonly id: string }>(CLAIM)"]
+  },
+  {
     title: "SQL takes time, ids and chance as parameters",
     instead: "pass $now from Clock and ids from Crypto, so that a simulated run repeats",
     find: perFile(

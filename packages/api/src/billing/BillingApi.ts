@@ -1,4 +1,5 @@
 /** The contract of money: balance, transactions, usage of inference (decisions: Billing; interface: GET /billing/usage). */
+import { transactionKinds } from "@sluice/domain/billing/Account"
 import type { Balance, Transaction } from "@sluice/domain/billing/Account"
 import type { UsageBy, UsageGroup, UsageSummary } from "@sluice/domain/billing/Usage"
 import { toUsd } from "@sluice/domain/billing/Money"
@@ -28,7 +29,7 @@ export const balanceToWire = (balance: Balance): typeof BalanceWire.Type => ({
 
 const TransactionWire = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(["credit", "machine", "inference", "storage", "adjustment"]),
+  kind: Schema.Literals(transactionKinds),
   amount_usd: Usd.annotate({ description: "Signed: a charge is negative." }),
   balance_after_usd: Usd,
   description: Schema.String,

@@ -1,10 +1,11 @@
 /**
  * Budgets of environments: what is spent, what runs, and the moment at which the two reach the budget.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { monthOf } from "./Month.ts"
 import type { NanoUsd } from "./Money.ts"
 
@@ -21,17 +22,19 @@ export interface ClaimedBudget {
   readonly running: ReadonlyArray<{ readonly price: NanoUsd; readonly since: number }>
 }
 
-interface Row {
-  readonly id: string
-  readonly budget: bigint
-  readonly month: Date
-  readonly spent: bigint
-  readonly fence: bigint
-  readonly events: bigint
-  readonly running: ReadonlyArray<{ readonly price: string; readonly since: string }> | null
-}
+const Row = Schema.Struct({
+  id: Schema.String,
+  budget: Schema.BigInt,
+  month: Schema.Date,
+  spent: Schema.BigInt,
+  fence: Schema.BigInt,
+  events: Schema.BigInt,
+  running: Schema.NullOr(Schema.Array(Schema.Struct({ price: Schema.String, since: Schema.String })))
+})
+const claimedRows = rowsOf("BudgetStore", Row)
+const wakeRows = rowsOf("BudgetStore", Schema.Struct({ wake_at: Schema.Date }))
 
-const claimedOf = (row: Row): ClaimedBudget => ({
+const claimedOf = (row: typeof Row.Type): ClaimedBudget => ({
   ...row,
   month: row.month.getTime(),
   running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
@@ -125,6 +128,7 @@ export class BudgetStore extends Context.Service<
       const claims = yield* makeClaims({
         table: "environments",
         claim: CLAIM,
+        rows: claimedRows,
         of: claimedOf,
         more: (at) => [monthOf(at)]
       })
@@ -143,7 +147,7 @@ export class BudgetStore extends Context.Service<
       }, Effect.orDie)
 
       const later = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {
-        const rows = yield* relaxed.unsafe<{ readonly wake_at: Date }>(LATER, [
+        const rows = yield* relaxed.unsafe(LATER, [
           budget.id,
           replica.id,
           new Date(now()),
@@ -151,7 +155,7 @@ export class BudgetStore extends Context.Service<
           new Date(wakeAt),
           budget.fence
         ])
-        return rows[0]?.wake_at.getTime() ?? Number.POSITIVE_INFINITY
+        return wakeRows(rows)[0]?.wake_at.getTime() ?? Number.POSITIVE_INFINITY
       }, Effect.orDie)
 
       return BudgetStore.of({ ...claims, reached, later })

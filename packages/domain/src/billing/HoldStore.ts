@@ -1,6 +1,7 @@
 /** Holds of jobs that grow: what is held for a running machine, extended towards a target as far as the balance goes. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { BatchSql } from "../database/Clients.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { statement } from "../database/Statement.ts"
 import type { NanoUsd } from "./Money.ts"
 import { UPDATED_ACCOUNTS } from "./Posting.sql.ts"
@@ -42,6 +43,8 @@ account_changes as materialized (
   "select amount + more as amount from extensions"
 )
 
+const amountRows = rowsOf("HoldStore", Schema.Struct({ amount: Schema.BigInt }))
+
 export class HoldStore extends Context.Service<
   HoldStore,
   {
@@ -54,8 +57,8 @@ export class HoldStore extends Context.Service<
     Effect.map(BatchSql, (sql) =>
       HoldStore.of({
         extend: (jobId, target) =>
-          sql.unsafe<{ readonly amount: bigint }>(EXTEND, [jobId, target]).pipe(
-            Effect.map((rows) => rows[0]?.amount ?? 0n),
+          sql.unsafe(EXTEND, [jobId, target]).pipe(
+            Effect.map((rows) => amountRows(rows)[0]?.amount ?? 0n),
             Effect.orDie
           )
       })

@@ -1,24 +1,39 @@
 /** Credit, balances, funds, transactions: the ledger as its owner reads it. */
-import { Clock, Context, Crypto, Effect, Layer } from "effect"
+import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "./Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
-import type { Balance, Funds, Transaction } from "./Account.ts"
+import { rowsOf, totalOf } from "../database/RowDecoder.ts"
+import { type Balance, type Funds, type Transaction, transactionKinds } from "./Account.ts"
 import { FUNDING_ACCOUNT } from "./Ledger.ts"
 import { monthOf } from "./Month.ts"
 import { paysForMs } from "./Money.ts"
 
-interface TransactionRow {
-  readonly id: string
-  readonly kind: Transaction["kind"]
-  readonly amount: bigint
-  readonly balance_after: bigint
-  readonly description: string
-  readonly resource_type: string | null
-  readonly resource_id: string | null
-  readonly created_at: Date
-}
+const TransactionRow = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(transactionKinds),
+  amount: Schema.BigInt,
+  balance_after: Schema.BigInt,
+  description: Schema.String,
+  resource_type: Schema.NullOr(Schema.String),
+  resource_id: Schema.NullOr(Schema.String),
+  created_at: Schema.Date
+})
+const transactionRows = rowsOf("LedgerStore", TransactionRow)
+const amountRows = rowsOf("LedgerStore", Schema.Struct({ amount: Schema.BigInt }))
+const balanceRows = rowsOf(
+  "LedgerStore",
+  Schema.Struct({ balance: Schema.BigInt, held: Schema.BigInt, rate: Schema.BigInt, accrued: Schema.BigInt })
+)
+const fundsRows = rowsOf(
+  "LedgerStore",
+  Schema.Struct({
+    available: Schema.BigInt,
+    budget_reached: Schema.Boolean,
+    budget_remaining: Schema.NullOr(Schema.BigInt)
+  })
+)
 
 /** $1 transaction, $2 account, $3 amount, $4 reference, $5 now. The transaction's id is made of the reference: once is enough. */
 const CREDIT = `with locked_account as materialized (
@@ -104,21 +119,14 @@ export class LedgerStore extends Context.Service<
         const id = uuidOf(digest)
         const credited = yield* sql.unsafe(CREDIT, [id, accountId, amount, reference, new Date(now())])
         if (credited.length > 0) return undefined
-        const earlier = yield* sql<{
-          readonly amount: bigint
-        }>`select amount from entries where txn_id = ${id} and account_id = ${accountId}`
-        return earlier[0]?.amount
+        const earlier = yield* sql`select amount from entries where txn_id = ${id} and account_id = ${accountId}`
+        return amountRows(earlier)[0]?.amount
       }, Effect.orDie)
 
       const balance = Effect.fnUntraced(function* (accountId: string) {
         const at = now()
-        const rows = yield* sql.unsafe<{
-          readonly balance: bigint
-          readonly held: bigint
-          readonly rate: bigint
-          readonly accrued: bigint
-        }>(BALANCE, [accountId, new Date(at)])
-        const row = rows[0] ?? { balance: 0n, held: 0n, rate: 0n, accrued: 0n }
+        const rows = yield* sql.unsafe(BALANCE, [accountId, new Date(at)])
+        const row = balanceRows(rows)[0] ?? { balance: 0n, held: 0n, rate: 0n, accrued: 0n }
         const left = row.balance - row.accrued
         return {
           balance: row.balance,
@@ -129,12 +137,8 @@ export class LedgerStore extends Context.Service<
       }, Effect.orDie)
 
       const funds = Effect.fnUntraced(function* (principal: Principal) {
-        const rows = yield* sql.unsafe<{
-          readonly available: bigint
-          readonly budget_reached: boolean
-          readonly budget_remaining: bigint | null
-        }>(FUNDS, [principal.workspaceId, principal.environmentId, monthOf(now())])
-        const row = rows[0]
+        const rows = yield* sql.unsafe(FUNDS, [principal.workspaceId, principal.environmentId, monthOf(now())])
+        const row = fundsRows(rows)[0]
         return {
           available: row?.available ?? 0n,
           budgetReached: row?.budget_reached ?? true,
@@ -144,12 +148,10 @@ export class LedgerStore extends Context.Service<
 
       const transactions = Effect.fnUntraced(function* (accountId: string, page: PageRequest) {
         const [rows, counts] = yield* Effect.all([
-          sql.unsafe<TransactionRow>(TRANSACTIONS, [accountId, page.after ?? null, page.limit + 1]),
-          sql.unsafe<{ readonly total: bigint }>(`select count(*) as total from entries where account_id = $1`, [
-            accountId
-          ])
+          sql.unsafe(TRANSACTIONS, [accountId, page.after ?? null, page.limit + 1]),
+          sql.unsafe(`select count(*) as total from entries where account_id = $1`, [accountId])
         ])
-        const items = rows.map((row) => ({
+        const items = transactionRows(rows).map((row) => ({
           id: row.id,
           kind: row.kind,
           amount: row.amount,
@@ -159,7 +161,7 @@ export class LedgerStore extends Context.Service<
           resourceId: row.resource_id,
           createdAt: row.created_at
         }))
-        return pageOf<Transaction>(items, page, Number(counts[0]?.total ?? 0n))
+        return pageOf<Transaction>(items, page, totalOf(counts))
       }, Effect.orDie)
 
       return LedgerStore.of({ credit, balance, funds, transactions })

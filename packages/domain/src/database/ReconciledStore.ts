@@ -48,9 +48,11 @@ export interface Claims<Claimed> {
  * `claim`: a statement made by `claiming`; `more`: its parameters after the fourth. A claim that the database loses is made
  * again, so it waits for no disk.
  */
-export const makeClaims = Effect.fnUntraced(function* <Row extends object, Claimed>(options: {
+export const makeClaims = Effect.fnUntraced(function* <Row, Claimed>(options: {
   readonly table: Table
   readonly claim: string
+  /** Checks the rows that a claim answers. */
+  readonly rows: (rows: ReadonlyArray<object>) => ReadonlyArray<Row>
   readonly of: (row: Row) => Claimed
   readonly more?: (now: number) => ReadonlyArray<unknown>
 }) {
@@ -63,10 +65,10 @@ export const makeClaims = Effect.fnUntraced(function* <Row extends object, Claim
       Effect.suspend(() => {
         const now = clock.currentTimeMillisUnsafe()
         const parameters = [replica.id, new Date(now + replica.leaseMs), new Date(now), limit]
-        return sql.unsafe<Row>(options.claim, [...parameters, ...(options.more?.(now) ?? [])])
+        return sql.unsafe(options.claim, [...parameters, ...(options.more?.(now) ?? [])])
       }).pipe(
         Effect.orDie,
-        Effect.map((rows) => rows.map(options.of))
+        Effect.map((rows) => options.rows(rows).map(options.of))
       ),
     renew: (ids) =>
       Effect.suspend(() => {

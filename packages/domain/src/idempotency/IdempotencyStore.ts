@@ -1,6 +1,7 @@
 /** The SQL of idempotency keys: one row a key of a workspace, claimed for a time, then holding the sealed first answer. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { rowsOf } from "../database/RowDecoder.ts"
 import type { Attempt } from "./Attempt.ts"
 
 export interface Claim {
@@ -16,10 +17,11 @@ export interface Claim {
   readonly expiredBefore: Date
 }
 
-export interface Held {
-  readonly requestHash: string
-  readonly response: Uint8Array | null
-}
+const Held = Schema.Struct({ requestHash: Schema.String, response: Schema.NullOr(Schema.Uint8Array) })
+export type Held = typeof Held.Type
+
+const heldRows = rowsOf("IdempotencyStore", Held)
+const attemptRows = rowsOf("IdempotencyStore", Schema.Struct({ attemptId: Schema.String }))
 
 /** Nothing, where another run has the key by now; else a row, locked: nobody takes it over before the commit. */
 export const ownRun = (sql: SqlClient.SqlClient, workspaceId: string, { id, key, lockedUntil }: Attempt) =>
@@ -53,7 +55,7 @@ export class IdempotencyStore extends Context.Service<
 
       return IdempotencyStore.of({
         claim: (claim) =>
-          sql<{ attemptId: string }>`insert into idempotency_keys as k
+          sql`insert into idempotency_keys as k
               (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
             values (${claim.workspaceId}, ${claim.key}, decode(${claim.requestHash}, 'hex'), ${claim.attemptId},
               ${claim.lockedUntil}::timestamptz, ${claim.now}::timestamptz)
@@ -64,13 +66,13 @@ export class IdempotencyStore extends Context.Service<
             where k.created_at < ${claim.expiredBefore}::timestamptz or (k.response is null and
               k.locked_until <= ${claim.now}::timestamptz and k.request_hash = excluded.request_hash)
             returning k.attempt_id as "attemptId"`.pipe(
-            Effect.map((rows) => rows[0]?.attemptId),
+            Effect.map((rows) => attemptRows(rows)[0]?.attemptId),
             Effect.orDie
           ),
         held: (workspaceId, key) =>
-          sql<Held>`select encode(request_hash, 'hex') as "requestHash", response from idempotency_keys
+          sql`select encode(request_hash, 'hex') as "requestHash", response from idempotency_keys
             where workspace_id = ${workspaceId} and key = ${key}`.pipe(
-            Effect.map((rows) => rows[0]),
+            Effect.map((rows) => heldRows(rows)[0]),
             Effect.orDie
           ),
         finish: (claim, response) =>

@@ -5,7 +5,7 @@
  * over and later, smaller ones still may. A job whose id exists already is answered as admitted and changes nothing, so that
  * a flush whose connection broke is simply said again (StatementRetry.ts): what it had recorded itself, by the machine, is no repeat.
  */
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { CreditInsufficient } from "../billing/BillingErrors.ts"
 import { monthOf } from "../billing/Month.ts"
@@ -13,6 +13,7 @@ import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
@@ -57,18 +58,15 @@ type Refusal =
   | CreditInsufficient
   | IdempotencyInProgress
 
-interface AdmissionRow {
-  readonly ord: number
-  readonly refused:
-    | "admitted"
-    | "repeated"
-    | "taken_over"
-    | "budget_reached"
-    | "volume_attached"
-    | "insufficient_credits"
-    | null
-  readonly available: bigint | null
-}
+const AdmissionRow = Schema.Struct({
+  ord: Schema.Number,
+  refused: Schema.NullOr(
+    Schema.Literals(["admitted", "repeated", "taken_over", "budget_reached", "volume_attached", "insufficient_credits"])
+  ),
+  available: Schema.NullOr(Schema.BigInt)
+})
+type AdmissionRow = typeof AdmissionRow.Type
+const admissionRows = rowsOf("JobAdmissionStore", AdmissionRow)
 
 const inputOf = (admission: Admission, ord: number) => ({
   ord,
@@ -138,7 +136,7 @@ export class JobAdmissionStore extends Context.Service<
         (admissions) => {
           const at = clock.currentTimeMillisUnsafe()
           return retryUnconfirmed(
-            sql.unsafe<AdmissionRow>(ADMIT_JOBS, [
+            sql.unsafe(ADMIT_JOBS, [
               JSON.stringify(admissions.map(inputOf)),
               new Date(at),
               replica.id,
@@ -149,7 +147,7 @@ export class JobAdmissionStore extends Context.Service<
           ).pipe(
             Effect.orDie,
             Effect.map((rows) => {
-              const byOrd = new Map(rows.map((row) => [row.ord, row]))
+              const byOrd = new Map(admissionRows(rows).map((row) => [row.ord, row]))
               return admissions.map((admission, ord) => verdict(admission, byOrd.get(ord), at))
             })
           )

@@ -9,13 +9,16 @@ import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import { HoldStore } from "../billing/HoldStore.ts"
 import { costOf } from "../billing/Money.ts"
 import * as Reconciler from "../database/Reconciler.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { Signals } from "../database/Signals.ts"
 import { isTerminal, terminalStatuses } from "./Job.ts"
 import { decide } from "./JobLifecycle.ts"
 import { MachineOwner } from "../machines/MachineOwner.ts"
 import { Metrics } from "../metrics/Metrics.ts"
-import { type ClaimedJob, type JobRow, stateOf, termsOf } from "./JobRow.ts"
+import { type ClaimedJob, JobRow, stateOf, termsOf } from "./JobRow.ts"
 import { JobStore } from "./JobStore.ts"
+
+const ownerRows = rowsOf("MachineStore", JobRow)
 
 const SLOTS = 128
 /** An end of the money is put off by as much set-up time as a job is granted anyway. */
@@ -97,7 +100,11 @@ export class JobReconciler extends Context.Service<
     Effect.map(JobReconciler, (reconciler) =>
       MachineOwner.of({
         // The row comes from `jobs`: the one table whose rows own machines.
-        look: (owner, machine) => reconciler.look({ ...(owner as JobRow), machine })
+        look: (owner, machine) =>
+          Effect.suspend(() => {
+            const [row] = ownerRows([owner])
+            return row === undefined ? Effect.void : reconciler.look({ ...row, machine })
+          })
       })
     )
   )

@@ -3,7 +3,7 @@
  * the settlement of its hold and the return of what was not used are one statement; a claim that was lost commits nothing of it.
  * Locks as ARCHITECTURE.md says (Lock order).
  */
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { split } from "../billing/Ledger.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -19,11 +19,12 @@ import {
   wakeNow
 } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { instant } from "../machines/MachineRow.ts"
 import { isTerminal, type StatusReason } from "./Job.ts"
 import { COMMIT_JOBS } from "./JobCommit.sql.ts"
 import type { JobState } from "./JobLifecycle.ts"
-import { type ClaimedJob, claimedOf } from "./JobRow.ts"
+import { type ClaimedJob, claimedOf, JobWithMachineRow } from "./JobRow.ts"
 
 export interface JobCommit {
   readonly row: ClaimedJob
@@ -106,6 +107,12 @@ set ${stopAsked("$2::timestamptz", "machines.")}
 from stopped_job
 where machines.id = stopped_job.machine_id and machines.status not in ${GONE}`
 
+const claimedRows = rowsOf("JobStore", JobWithMachineRow)
+const writtenRows = rowsOf(
+  "JobStore",
+  Schema.Struct({ id: Schema.String, wake_at: Schema.Date, is_limited: Schema.Boolean })
+)
+
 /** The year 9999: later than anything that wakes. */
 const LATEST_MS = 253_402_300_799_000
 
@@ -126,14 +133,16 @@ export class JobStore extends Context.Service<
 
       const flush = (sql: BatchSql["Service"], commits: ReadonlyArray<JobCommit>) => {
         const at = clock.currentTimeMillisUnsafe()
-        const rows = sql.unsafe<{ readonly id: string; readonly wake_at: Date; readonly is_limited: boolean }>(
-          COMMIT_JOBS,
-          [JSON.stringify(commits.map(inputOf)), replica.id, new Date(at), monthOf(at)]
-        )
+        const rows = sql.unsafe(COMMIT_JOBS, [
+          JSON.stringify(commits.map(inputOf)),
+          replica.id,
+          new Date(at),
+          monthOf(at)
+        ])
         return rows.pipe(
           Effect.orDie,
           Effect.map((written) => {
-            const byId = new Map(written.map((row) => [row.id, row]))
+            const byId = new Map(writtenRows(written).map((row) => [row.id, row]))
             return commits.map(({ row, wakeAt }) => {
               const found = byId.get(row.id)
               return Exit.succeed<Committed>({
@@ -153,7 +162,7 @@ export class JobStore extends Context.Service<
       })
 
       return JobStore.of({
-        ...(yield* makeClaims({ table: "jobs", claim: CLAIM, of: claimedOf })),
+        ...(yield* makeClaims({ table: "jobs", claim: CLAIM, rows: claimedRows, of: claimedOf })),
         // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
         commit: (step) => commit(step, isTerminal(step.state.status) || step.stopMachine),
         stop: (jobId, reason) =>

@@ -12,10 +12,12 @@ import type { MachineStatus } from "./Machine.ts"
 /** How long a machine that ran may be unknown to its provider before it counts as lost. */
 export const LOST_AFTER_MS = 60_000
 
+export const exitCauses = ["exit", "timeout", "stopped"] as const
+
 export interface CommandExit {
   readonly at: number
   readonly code: number | null
-  readonly why: "exit" | "timeout" | "stopped"
+  readonly why: (typeof exitCauses)[number]
 }
 
 /** All times are Unix milliseconds. */

@@ -4,14 +4,15 @@
  * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It claims the machine's
  * job for the same replica and gives its volume back in the same statement. Locks as ARCHITECTURE.md says (Lock order).
  */
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { type BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { type Claims, claiming, GONE, makeClaims, makeCommits } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
 import { COMMIT_MACHINES, COMMIT_MACHINES_ALONE } from "./MachineCommit.sql.ts"
 import { isGone, type MachineFacts } from "./MachineLifecycle.ts"
-import { type ClaimedMachine, claimedOf, factTexts, instant } from "./MachineRow.ts"
+import { type ClaimedMachine, claimedOf, factTexts, instant, MachineRow } from "./MachineRow.ts"
 
 export interface MachineCommit {
   readonly machine: ClaimedMachine
@@ -49,6 +50,13 @@ where id = any(array(
   for update skip locked
 ))
 returning id`
+
+const claimedRows = rowsOf("MachineStore", MachineRow)
+/** With the columns of the machine's job, where that was claimed: its owner checks them. */
+const writtenRows = rowsOf(
+  "MachineStore",
+  Schema.Struct({ written: Schema.String, written_wake_at: Schema.Date, id: Schema.NullOr(Schema.String) })
+)
 
 const inputOf = (commit: MachineCommit) => {
   const { machine, facts } = commit
@@ -89,20 +97,20 @@ export class MachineStore extends Context.Service<
         const alone = [JSON.stringify(commits.map(inputOf)), replica.id, new Date(at)]
         const told = commits.some(concernsOthers)
         return sql
-          .unsafe<OwnerRow & { readonly written: string; readonly written_wake_at: Date }>(
+          .unsafe(
             told ? COMMIT_MACHINES : COMMIT_MACHINES_ALONE,
             told ? [...alone, new Date(at + replica.leaseMs)] : alone
           )
           .pipe(
             Effect.orDie,
             Effect.map((rows) => {
-              const written = new Map(rows.map((row) => [row.written, row]))
+              const written = new Map(writtenRows(rows).map((row) => [row.written, row]))
               return commits.map((commit) => {
                 const row = written.get(commit.machine.id)
                 return Exit.succeed<Committed>({
                   committed: row !== undefined,
                   wakeAt: row?.written_wake_at.getTime() ?? commit.wakeAt,
-                  owner: row === undefined || row.id === null ? undefined : row
+                  owner: row === undefined || row.id === null ? undefined : { ...row, id: row.id }
                 })
               })
             })
@@ -118,6 +126,7 @@ export class MachineStore extends Context.Service<
       const claims = yield* makeClaims({
         table: "machines",
         claim: claiming("machines", `status not in ${GONE}`),
+        rows: claimedRows,
         of: claimedOf
       })
 

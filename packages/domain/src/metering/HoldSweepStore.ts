@@ -19,8 +19,8 @@ export class HoldSweepStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* BatchSql
       const sweep = Effect.fn("HoldSweepStore.sweep")(function* (now: number, forgetBefore: number, limit: number) {
-        const released = yield* sql.unsafe<{ readonly id: string }>(RELEASE_EXPIRED, [new Date(now), limit])
-        const forgotten = yield* sql.unsafe<{ readonly id: string }>(FORGET, [new Date(forgetBefore), limit])
+        const released = yield* sql.unsafe(RELEASE_EXPIRED, [new Date(now), limit])
+        const forgotten = yield* sql.unsafe(FORGET, [new Date(forgetBefore), limit])
         return released.length + forgotten.length
       }, Effect.orDie)
       return HoldSweepStore.of({ sweep })

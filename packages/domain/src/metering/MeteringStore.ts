@@ -6,11 +6,12 @@
  * `admit` walks each environment's rows along its budget, and then each account's along its balance: what does not fit
  * leaves the sum where it is. A row that was done before is `done` and changes nothing.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { METER_REQUESTS } from "./Metering.sql.ts"
 
 export interface MeterRow {
@@ -63,7 +64,7 @@ export class MeteringStore extends Context.Service<
 
       const flush = (rows: ReadonlyArray<MeterRow>, now: number, expiresAt: number) =>
         Effect.map(
-          sql.unsafe<OutcomeRow>(METER_REQUESTS, [
+          sql.unsafe(METER_REQUESTS, [
             JSON.stringify(rows.map(wireRow)),
             new Date(now),
             monthOf(now),
@@ -77,16 +78,17 @@ export class MeteringStore extends Context.Service<
   )
 }
 
-interface OutcomeRow {
-  readonly refused: string | null
-  readonly available: bigint | null
-  readonly is_reached: boolean
-  readonly room: bigint | null
-}
+const OutcomeRow = Schema.Struct({
+  refused: Schema.NullOr(Schema.Literals(["budget_reached", "insufficient_credits", "done"])),
+  available: Schema.NullOr(Schema.BigInt),
+  is_reached: Schema.Boolean,
+  room: Schema.NullOr(Schema.BigInt)
+})
+const outcomeRows = rowsOf("MeteringStore", OutcomeRow)
 
-const outcomesOf = (rows: ReadonlyArray<OutcomeRow>): ReadonlyArray<MeterOutcome> =>
-  rows.map(({ available, is_reached, refused, room }) => ({
-    refused: refused === "budget_reached" || refused === "insufficient_credits" ? refused : null,
+const outcomesOf = (rows: ReadonlyArray<object>): ReadonlyArray<MeterOutcome> =>
+  outcomeRows(rows).map(({ available, is_reached, refused, room }) => ({
+    refused: refused === "done" ? null : refused,
     available: available ?? 0n,
     budgetReached: is_reached,
     room

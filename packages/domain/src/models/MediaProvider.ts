@@ -106,7 +106,8 @@ export interface VideoTask {
 }
 
 /** Why there is no video: what was asked for is not allowed, the model could not, it never ended. */
-export type VideoFailure = "moderation_blocked" | "video_generation_failed" | "video_timeout"
+export const videoFailures = ["moderation_blocked", "video_generation_failed", "video_timeout"] as const
+export type VideoFailure = (typeof videoFailures)[number]
 
 export type VideoProgress =
   | { readonly _tag: "Waiting" }

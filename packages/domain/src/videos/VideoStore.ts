@@ -3,21 +3,25 @@
  * statement that says how the video ended. A claim that was lost commits nothing.
  * Locks as ARCHITECTURE.md says (Lock order).
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { monthOf } from "../billing/Month.ts"
-import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import { type Claims, claiming, makeClaims } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { isEnded, type VideoState } from "./VideoLifecycle.ts"
-import type { NewVideo, VideoRow } from "./VideoRow.ts"
+import { type NewVideo, VideoRow } from "./VideoRow.ts"
 import { ADMIT_VIDEO, COMMIT_VIDEO } from "./Videos.sql.ts"
 
-interface AdmissionRow {
-  readonly refused: "budget_reached" | "insufficient_credits" | null
-  readonly available: NanoUsd
-}
+const AdmissionRow = Schema.Struct({
+  refused: Schema.NullOr(Schema.Literals(["budget_reached", "insufficient_credits"])),
+  available: Schema.BigInt
+})
+type AdmissionRow = typeof AdmissionRow.Type
+
+const admissionRows = rowsOf("VideoStore", AdmissionRow)
+const claimedRows = rowsOf("VideoStore", VideoRow)
 
 const CLAIM = claiming("videos", "(ended_at is null or deleted_at is not null)")
 
@@ -53,7 +57,7 @@ export class VideoStore extends Context.Service<
       const admit = Effect.fnUntraced(
         function* (video: NewVideo) {
           const at = now()
-          const rows = yield* sql.unsafe<AdmissionRow>(ADMIT_VIDEO, [
+          const rows = yield* sql.unsafe(ADMIT_VIDEO, [
             video.id,
             video.workspaceId,
             video.environmentId,
@@ -70,7 +74,7 @@ export class VideoStore extends Context.Service<
             video.idempotencyKey ?? null
           ])
           // No row: the environment was deleted between the key and here.
-          return rows[0] ?? GONE
+          return admissionRows(rows)[0] ?? GONE
         },
         retryUnconfirmed,
         Effect.orDie
@@ -102,7 +106,7 @@ export class VideoStore extends Context.Service<
 
       return VideoStore.of({
         admit,
-        ...(yield* makeClaims({ table: "videos", claim: CLAIM, of: (row: VideoRow) => row })),
+        ...(yield* makeClaims({ table: "videos", claim: CLAIM, rows: claimedRows, of: (row) => row })),
         commit,
         forget: (row) => Effect.asVoid(Effect.orDie(sql.unsafe(FORGET, [row.id, replica.id, row.fence.toString()]))),
         later: (row, wakeAt) =>
