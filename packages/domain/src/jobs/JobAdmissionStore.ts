@@ -7,7 +7,7 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
-import { CreditInsufficient } from "../billing/BillingErrors.ts"
+import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
@@ -18,6 +18,7 @@ import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
 import type { StoredSpec } from "../machines/MachineRow.ts"
+import { VolumeAttached } from "../storage/Volume.ts"
 import type { JobSpec } from "./Job.ts"
 import { ADMIT_JOBS } from "./JobAdmission.sql.ts"
 
@@ -28,6 +29,8 @@ export interface Admission {
   readonly machineId: string
   readonly workspaceId: string
   readonly environmentId: string
+  /** As a refusal names it. */
+  readonly environmentName: string
   readonly volumeId: string | undefined
   readonly name: string
   readonly spec: JobSpec
@@ -52,11 +55,7 @@ export interface Admitted {
   readonly repeated: boolean
   readonly at: number
 }
-type Refusal =
-  | { readonly _tag: "BudgetReached" }
-  | { readonly _tag: "VolumeAttached" }
-  | CreditInsufficient
-  | IdempotencyInProgress
+type Refusal = BudgetReached | VolumeAttached | CreditInsufficient | IdempotencyInProgress
 
 const AdmissionRow = Schema.Struct({
   ord: Schema.Number,
@@ -117,9 +116,9 @@ export class JobAdmissionStore extends Context.Service<
           case "taken_over":
             return Exit.fail(new IdempotencyInProgress())
           case "budget_reached":
-            return Exit.fail({ _tag: "BudgetReached" })
+            return Exit.fail(new BudgetReached({ environmentName: admission.environmentName }))
           case "volume_attached":
-            return Exit.fail({ _tag: "VolumeAttached" })
+            return Exit.fail(new VolumeAttached({ id: admission.volumeId ?? "" }))
           default:
             return Exit.fail(new CreditInsufficient({ required: admission.hold, available: row?.available ?? 0n }))
         }
