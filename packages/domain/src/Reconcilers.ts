@@ -1,6 +1,7 @@
 /** What keeps rows and the world together in the background, in one place: the reconcilers and the sweeps. */
 import { Effect, Layer } from "effect"
 import { BudgetReconciler } from "./billing/BudgetReconciler.ts"
+import { OutboxSweep } from "./database/OutboxSweep.ts"
 import { HoldSweep } from "./metering/HoldSweep.ts"
 import { VideoReconciler } from "./videos/VideoReconciler.ts"
 import { JobReconciler } from "./jobs/JobReconciler.ts"
@@ -13,7 +14,7 @@ const loops = Layer.effectDiscard(
     const machines = yield* MachineReconciler
     const jobs = yield* JobReconciler
     const budgets = yield* BudgetReconciler
-    const sweeps = [yield* MachineSweep, yield* VolumeSweep, yield* HoldSweep]
+    const sweeps = [yield* MachineSweep, yield* VolumeSweep, yield* HoldSweep, yield* OutboxSweep]
     for (const { run } of [machines, jobs, budgets, ...sweeps]) yield* Effect.forkScoped(run)
   })
 )

@@ -14,6 +14,7 @@ import { Images } from "@sluice/domain/inference/images/Images"
 import { Inference } from "@sluice/domain/inference/chat/Inference"
 import { Metering } from "@sluice/domain/metering/Metering"
 import { HoldSweep } from "@sluice/domain/metering/HoldSweep"
+import { OutboxSweep } from "@sluice/domain/database/OutboxSweep"
 import { Speech } from "@sluice/domain/inference/audio/Speech"
 import { Transcriptions } from "@sluice/domain/inference/audio/Transcriptions"
 import { VideoListStore } from "@sluice/domain/videos/VideoListStore"
@@ -40,6 +41,7 @@ export const application = Layer.mergeAll(
     Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer))
   ),
   HoldSweep.layer,
+  OutboxSweep.layer,
   StoreProbe.layer,
   Volumes.layer,
   Workspaces.layer,

@@ -4,8 +4,10 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
+import { budgetEvent, MACHINE_COLUMNS, MACHINE_EVENT, recordedEvents } from "../database/Outbox.sql.ts"
 import { Replica } from "../database/Replica.ts"
 import { rowsOf } from "../database/RowDecoder.ts"
+import { statement } from "../database/Statement.ts"
 import { monthOf } from "./Month.ts"
 import type { NanoUsd } from "./Money.ts"
 
@@ -62,7 +64,9 @@ from claimed_budgets c`
  * At the budget: marks the month and asks every job of the environment to stop; its machine in the same statement. Jobs and
  * machines are locked first, as everywhere: commits of jobs lock the environment while they hold theirs.
  */
-const REACHED = `with locked_jobs as materialized (
+const REACHED = statement(
+  [
+    `locked_jobs as materialized (
   select id, machine_id
   from jobs
   where environment_id = $1
@@ -72,22 +76,30 @@ const REACHED = `with locked_jobs as materialized (
   for no key update
 ),
 locked_machines as materialized (
-  select id
+  select id, status
   from machines
   where id = any(array(select machine_id from locked_jobs))
     and status not in ${GONE}
   order by id
   for no key update
 ),
+locked_environment as materialized (
+  select id, budget_reached_on
+  from environments
+  where id = $1
+    and (select count(*) from locked_machines) >= 0
+  for no key update
+),
 marked_environment as (
   update environments
   set budget_reached_on = $4::date, lease_by = null, lease_until = null,
     wake_at = case when events <> $5::int8 then $3::timestamptz else $6::timestamptz end
-  where id = $1
+  from locked_environment
+  where environments.id = locked_environment.id
     and lease_by = $2
     and fence = $7::int8
-    and (select count(*) from locked_machines) >= 0
-  returning id
+  returning environments.*,
+    locked_environment.budget_reached_on is distinct from environments.budget_reached_on as is_news
 ),
 stopped_jobs as (
   update jobs
@@ -95,11 +107,28 @@ stopped_jobs as (
     wake_at = ${wakeNow("$3::timestamptz")}
   where id = any(array(select id from locked_jobs))
     and (select count(*) from marked_environment) > 0
+)`,
+    `stopped_machines as (
+  update machines
+  set ${stopAsked("$3::timestamptz", "machines.")}
+  from locked_machines
+  where machines.id = locked_machines.id
+    and (select count(*) from marked_environment) > 0
+  returning ${MACHINE_COLUMNS}, machines.status <> locked_machines.status as has_new_status
+),
+events as (
+  select ${budgetEvent("reached")}
+  from marked_environment
+  where is_news
+  union all
+  select ${MACHINE_EVENT}
+  from stopped_machines
+  where has_new_status
+)`,
+    recordedEvents("$3::timestamptz")
+  ],
+  "select id from stopped_machines"
 )
-update machines
-set ${stopAsked("$3::timestamptz")}
-where id = any(array(select id from locked_machines))
-  and (select count(*) from marked_environment) > 0`
 
 const LATER = `update environments
 set budget_reached_on = null, lease_by = null, lease_until = null,

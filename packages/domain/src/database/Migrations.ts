@@ -15,6 +15,7 @@ import m0007 from "./migrations/0007_budget_reserved.ts"
 import m0008 from "./migrations/0008_month_forward.ts"
 import m0009 from "./migrations/0009_volume_once.ts"
 import m0010 from "./migrations/0010_volume_deletions.ts"
+import m0011 from "./migrations/0011_outbox_events.ts"
 
 export const loader = Migrator.fromRecord({
   "0001_init": m0001,
@@ -26,7 +27,8 @@ export const loader = Migrator.fromRecord({
   "0007_budget_reserved": m0007,
   "0008_month_forward": m0008,
   "0009_volume_once": m0009,
-  "0010_volume_deletions": m0010
+  "0010_volume_deletions": m0010,
+  "0011_outbox_events": m0011
 })
 
 /** The database has migrations that this version does not know: it would write what the newer one does not expect. */

@@ -1,9 +1,11 @@
 /** The SQL of environments. Every statement names the workspace: another's environment is as good as none. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import type { NanoUsd } from "../billing/Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { budgetEvent, recordedEvents } from "../database/Outbox.sql.ts"
 import { rowsOf, totalOf } from "../database/RowDecoder.ts"
+import { statement } from "../database/Statement.ts"
 import type { Environment } from "./Environment.ts"
 
 const environmentRows = rowsOf(
@@ -17,6 +19,37 @@ const environmentRows = rowsOf(
     budgetResetsAt: Schema.Date,
     createdAt: Schema.Date
   })
+)
+
+/** $1 workspace, $2 environment, $3 budget, $4 now, $5 first day of the month. The watcher of the budget wakes. */
+const SET_BUDGET = statement(
+  [
+    `locked_environments as materialized (
+  select id, monthly_budget
+  from environments
+  where workspace_id = $1 and id = $2
+  for no key update
+),
+changed_environments as (
+  update environments
+  set monthly_budget = $3::int8, budget_reached_on = null, events = events + 1,
+    wake_at = least(environments.wake_at, $4::timestamptz)
+  from locked_environments
+  where environments.id = locked_environments.id
+  returning environments.*, spent_in(environments, $5::date) as spent,
+    (greatest(environments.month, $5::date) + interval '1 month') at time zone 'UTC' as resets_at,
+    environments.monthly_budget is distinct from locked_environments.monthly_budget as is_news
+),
+events as (
+  select ${budgetEvent("changed")}
+  from changed_environments
+  where is_news
+)`,
+    recordedEvents("$4::timestamptz")
+  ],
+  `select id, name, is_default as "isDefault", monthly_budget as "monthlyBudget", spent as "monthSpent",
+  created_at as "createdAt", resets_at as "budgetResetsAt"
+from changed_environments`
 )
 
 export class EnvironmentStore extends Context.Service<
@@ -38,7 +71,7 @@ export class EnvironmentStore extends Context.Service<
   static readonly layer = Layer.effect(
     EnvironmentStore,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
       const columns = (month: string) => sql`id, name, is_default as "isDefault", monthly_budget as "monthlyBudget",
         spent_in(environments, ${month}::date) as "monthSpent", created_at as "createdAt",
         (greatest(month, ${month}::date) + interval '1 month') at time zone 'UTC' as "budgetResetsAt"`
@@ -58,9 +91,7 @@ export class EnvironmentStore extends Context.Service<
           return pageOf<Environment>(environmentRows(rows), page, totalOf(counts))
         }, Effect.orDie),
         setBudget: (workspaceId, id, budget, now, month) =>
-          sql`update environments
-            set monthly_budget = ${budget}::int8, budget_reached_on = null, wake_at = least(wake_at, ${now}::timestamptz), events = events + 1
-            where workspace_id = ${workspaceId} and id = ${id} returning ${columns(month)}`.pipe(first, Effect.orDie)
+          sql.unsafe(SET_BUDGET, [workspaceId, id, budget, now, month]).pipe(first, Effect.orDie)
       })
     })
   )

@@ -3,6 +3,7 @@
  * came after the other. A submission that is refused writes nothing.
  */
 import { UPDATED_ACCOUNTS } from "../billing/Posting.sql.ts"
+import { JOB_COLUMNS, JOB_EVENT, recordedEvents } from "../database/Outbox.sql.ts"
 import { statement } from "../database/Statement.ts"
 
 const SUBMISSIONS = `submissions as materialized (
@@ -109,6 +110,7 @@ new_jobs as (
   select job_id, workspace_id, environment_id, machine_id, name, 'queued', spec, price, volume_id, labels,
     $2::timestamptz, $2::timestamptz + wait_minutes * interval '1 minute'
   from admitted_submissions
+  returning ${JOB_COLUMNS}
 ),
 new_machines as (
   insert into machines (id, workspace_id, environment_id, job_id, name, status, spec, price, volume_id, sealed,
@@ -120,6 +122,10 @@ new_machines as (
     case when launch then $5::timestamptz end,
     case when launch then 1 else 0 end
   from admitted_submissions
+),
+events as (
+  select ${JOB_EVENT}
+  from new_jobs
 )`
 
 /**
@@ -127,7 +133,7 @@ new_machines as (
  * waits is looked at first. Answers one row for each submission; `available` is the money that was left at its turn.
  */
 export const ADMIT_JOBS = statement(
-  [SUBMISSIONS, LOCKS, DECISIONS, MONEY, ROWS],
+  [SUBMISSIONS, LOCKS, DECISIONS, MONEY, ROWS, recordedEvents("$2::timestamptz")],
   `select ord,
   case when is_admitted then null else coalesce(refused, 'insufficient_credits') end as refused,
   available - lag(sum_after, 1, 0::int8) over (partition by workspace_id order by ord) as available

@@ -1,16 +1,17 @@
 /**
  * The statement that commits steps of jobs: the job, the wish to stop its machine, the settlement of its hold, the
- * environment's month. A step whose claim was lost writes nothing of it.
+ * environment's month, the events. A step whose claim was lost writes nothing of it. Beside it, the wish of a caller to stop a job.
  */
 import { posting } from "../billing/Posting.sql.ts"
-import { GONE, stopAsked } from "../database/ReconciledStore.ts"
+import { ENDED, GONE, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
+import { JOB_COLUMNS, JOB_EVENT, MACHINE_COLUMNS, MACHINE_EVENT, recordedEvents } from "../database/Outbox.sql.ts"
 import { statement } from "../database/Statement.ts"
 
 const STEPS = `steps as materialized (
   select *
   from json_to_recordset($1::json) as step(
     id uuid, fence int8, events int8, machine_id uuid, environment_id uuid,
-    stop_machine boolean, terminal boolean, began boolean, wake_at timestamptz,
+    stop_machine boolean, terminal boolean, began boolean, has_new_status boolean, wake_at timestamptz,
     status text, started_at timestamptz, ended_at timestamptz, stop_reason text, stop_at timestamptz,
     exit_code int4, error text, status_reason text, cost int8,
     charged int8, written_off int8, price int8, running_at timestamptz, description text
@@ -38,7 +39,7 @@ written_jobs as (
     and jobs.id = any(array(select id from locked_jobs))
     and jobs.lease_by = $2
     and jobs.fence = steps.fence
-  returning jobs.id, jobs.wake_at
+  returning ${JOB_COLUMNS}, jobs.wake_at, steps.has_new_status
 ),
 committed_steps as materialized (
   select steps.*
@@ -47,7 +48,7 @@ committed_steps as materialized (
 )`
 
 const MACHINES = `locked_machines as materialized (
-  select id
+  select id, status
   from machines
   where id = any(array(select machine_id from committed_steps where stop_machine))
   order by id
@@ -57,12 +58,13 @@ stopped_machines as (
   update machines
   set ${stopAsked("$3::timestamptz", "machines.")}
   from committed_steps
+  join locked_machines on locked_machines.id = committed_steps.machine_id
   where machines.id = committed_steps.machine_id
     and committed_steps.stop_machine
     and machines.stop_requested_at is null
     and machines.id = any(array(select id from locked_machines))
     and machines.status not in ${GONE}
-  returning machines.id
+  returning ${MACHINE_COLUMNS}, machines.status <> locked_machines.status as has_new_status
 )`
 
 const MONEY = `settled_holds as (
@@ -118,12 +120,31 @@ month_changes as materialized (
   group by locked_environments.id
 )`
 
+const EVENTS = `events as (
+  select ${JOB_EVENT}
+  from written_jobs
+  where has_new_status
+  union all
+  select ${MACHINE_EVENT}
+  from stopped_machines
+  where has_new_status
+)`
+
 /**
  * $1 the steps as JSON, $2 replica, $3 now, $4 first day of the month. Nobody reads `stops`: the query asks for it before
  * `is_limited`, so that the machines are locked before holds and accounts.
  */
 export const COMMIT_JOBS = statement(
-  [STEPS, JOBS, MACHINES, MONEY, MONTHS, ...posting({ now: "$3::timestamptz", month: "$4::date" })],
+  [
+    STEPS,
+    JOBS,
+    MACHINES,
+    MONEY,
+    MONTHS,
+    ...posting({ now: "$3::timestamptz", month: "$4::date" }),
+    EVENTS,
+    recordedEvents("$3::timestamptz")
+  ],
   `select written_jobs.id, written_jobs.wake_at,
   (select count(*) from stopped_machines) as stops,
   exists (
@@ -133,4 +154,41 @@ export const COMMIT_JOBS = statement(
     where committed_steps.id = written_jobs.id and month_spending.is_limited
   ) as is_limited
 from written_jobs`
+)
+
+/** $1 job, $2 now, $3 reason. A job that has ended stays as it is; the first reason stands. */
+export const STOP_JOB = statement(
+  [
+    `stopped_jobs as (
+  update jobs
+  set events = events + 1,
+    cancel_requested_at = coalesce(cancel_requested_at, $2::timestamptz),
+    stop_reason = coalesce(stop_reason, $3),
+    stop_at = coalesce(stop_at, $2::timestamptz),
+    wake_at = ${wakeNow("$2::timestamptz")}
+  where id = $1 and status not in ${ENDED}
+  returning machine_id
+),
+locked_machines as materialized (
+  select id, status
+  from machines
+  where id = any(array(select machine_id from stopped_jobs))
+    and status not in ${GONE}
+  for no key update
+),
+stopped_machines as (
+  update machines
+  set ${stopAsked("$2::timestamptz", "machines.")}
+  from locked_machines
+  where machines.id = locked_machines.id
+  returning ${MACHINE_COLUMNS}, machines.status <> locked_machines.status as has_new_status
+),
+events as (
+  select ${MACHINE_EVENT}
+  from stopped_machines
+  where has_new_status
+)`,
+    recordedEvents("$2::timestamptz")
+  ],
+  "select id from stopped_machines"
 )

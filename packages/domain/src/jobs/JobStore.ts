@@ -8,21 +8,12 @@ import { split } from "../billing/Ledger.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
-import {
-  type Claims,
-  claiming,
-  ENDED,
-  GONE,
-  makeClaims,
-  makeCommits,
-  stopAsked,
-  wakeNow
-} from "../database/ReconciledStore.ts"
+import { type Claims, claiming, ENDED, makeClaims, makeCommits } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
 import { rowsOf } from "../database/RowDecoder.ts"
 import { instant } from "../machines/MachineRow.ts"
 import { isTerminal, type StatusReason } from "./Job.ts"
-import { COMMIT_JOBS } from "./JobCommit.sql.ts"
+import { COMMIT_JOBS, STOP_JOB } from "./JobCommit.sql.ts"
 import type { JobState } from "./JobLifecycle.ts"
 import { type ClaimedJob, claimedOf, JobWithMachineRow } from "./JobRow.ts"
 
@@ -70,6 +61,7 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
     environment_id: row.environment_id,
     stop_machine: stopMachine,
     terminal: isTerminal(state.status),
+    has_new_status: row.status !== state.status,
     began: row.status !== state.status && row.machine.runningAt !== null,
     wake_at: instant(Math.min(wakeAt, LATEST_MS)),
     status: state.status,
@@ -90,22 +82,6 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
     description: `${row.spec.gpuCount} x ${row.spec.gpuType}, job ${row.name}`
   }
 }
-
-/** $1 job, $2 now, $3 reason. A job that has ended stays as it is; the first reason stands. */
-const STOP = `with stopped_job as (
-  update jobs
-  set events = events + 1,
-    cancel_requested_at = coalesce(cancel_requested_at, $2::timestamptz),
-    stop_reason = coalesce(stop_reason, $3),
-    stop_at = coalesce(stop_at, $2::timestamptz),
-    wake_at = ${wakeNow("$2::timestamptz")}
-  where id = $1 and status not in ${ENDED}
-  returning machine_id
-)
-update machines
-set ${stopAsked("$2::timestamptz", "machines.")}
-from stopped_job
-where machines.id = stopped_job.machine_id and machines.status not in ${GONE}`
 
 const claimedRows = rowsOf("JobStore", JobWithMachineRow)
 const writtenRows = rowsOf(
@@ -166,7 +142,9 @@ export class JobStore extends Context.Service<
         // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
         commit: (step) => commit(step, isTerminal(step.state.status) || step.stopMachine),
         stop: (jobId, reason) =>
-          Effect.asVoid(Effect.orDie(batch.unsafe(STOP, [jobId, new Date(clock.currentTimeMillisUnsafe()), reason])))
+          Effect.asVoid(
+            Effect.orDie(batch.unsafe(STOP_JOB, [jobId, new Date(clock.currentTimeMillisUnsafe()), reason]))
+          )
       })
     })
   )

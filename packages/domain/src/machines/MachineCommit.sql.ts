@@ -3,6 +3,7 @@
  * its volume. A step whose claim was lost writes nothing of it.
  */
 import { ENDED, GONE } from "../database/ReconciledStore.ts"
+import { MACHINE_COLUMNS, MACHINE_EVENT, recordedEvents } from "../database/Outbox.sql.ts"
 import { statement } from "../database/Statement.ts"
 
 const STEPS = `steps as materialized (
@@ -17,7 +18,7 @@ const STEPS = `steps as materialized (
 
 /** Locked in their order before any is written: an update takes its rows as they come. */
 const lockedMachines = (after: string) => `locked_machines as materialized (
-  select id
+  select id, status
   from machines
   where id = any(array(select id from steps))
     and ${after}
@@ -25,10 +26,17 @@ const lockedMachines = (after: string) => `locked_machines as materialized (
   for no key update
 )`
 
-/** An event that came during the step has raised its count: the machine is due again at once. A kept claim stays as it is. */
+/**
+ * An event that came during the step has raised its count: the machine is due again at once. A kept claim stays as it is. A
+ * step that has not seen a wish to stop does not take the machine back to running.
+ */
 const WRITTEN_MACHINES = `written_machines as (
   update machines
-  set status = steps.status, requested_at = steps.requested_at, running_at = steps.running_at,
+  set status = case
+      when steps.status = 'running' and machines.stop_requested_at is not null then 'stopping'
+      else steps.status
+    end,
+    requested_at = steps.requested_at, running_at = steps.running_at,
     command_started_at = steps.command_started_at, command_exited_at = steps.command_exited_at,
     exit_code = steps.exit_code, exit_why = steps.exit_why,
     stop_requested_at = coalesce(machines.stop_requested_at, steps.stop_requested_at),
@@ -41,12 +49,20 @@ const WRITTEN_MACHINES = `written_machines as (
       else steps.wake_at
     end
   from steps
+  join locked_machines on locked_machines.id = steps.id
   where machines.id = steps.id
     and machines.id = any(array(select id from locked_machines))
     and machines.lease_by = $2
     and machines.fence = steps.fence
-  returning machines.id, machines.wake_at
+  returning ${MACHINE_COLUMNS}, machines.wake_at, machines.status <> locked_machines.status as has_new_status
 )`
+
+const EVENTS = `events as (
+  select ${MACHINE_EVENT}
+  from written_machines
+  where has_new_status
+),
+${recordedEvents("$3::timestamptz")}`
 
 const LOCKED_JOBS = `locked_jobs as materialized (
   select id, lease_until is null or lease_until <= $3::timestamptz as is_free
@@ -83,13 +99,13 @@ detached_volumes as (
 
 /** $1 the steps as JSON, $2 replica, $3 now. For machines of which neither a job nor a volume has to learn. */
 export const COMMIT_MACHINES_ALONE = statement(
-  [STEPS, lockedMachines("true"), WRITTEN_MACHINES],
+  [STEPS, lockedMachines("true"), WRITTEN_MACHINES, EVENTS],
   "select id as written, wake_at as written_wake_at, null as id from written_machines"
 )
 
 /** $4 the end of a job's claim. Answers each machine that was written, with its job where that was claimed. */
 export const COMMIT_MACHINES = statement(
-  [STEPS, LOCKED_JOBS, lockedMachines("(select count(*) from locked_jobs) >= 0"), WRITTEN_MACHINES, TOLD_JOBS],
+  [STEPS, LOCKED_JOBS, lockedMachines("(select count(*) from locked_jobs) >= 0"), WRITTEN_MACHINES, TOLD_JOBS, EVENTS],
   `select written_machines.id as written, written_machines.wake_at as written_wake_at, woken_jobs.*,
   (select holds.amount from holds where holds.id = woken_jobs.id and holds.state = 'open') as hold
 from written_machines

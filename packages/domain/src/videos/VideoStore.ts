@@ -97,7 +97,8 @@ export class VideoStore extends Context.Service<
             state.failure,
             state.reference,
             isEnded(state.status),
-            charge.toString()
+            charge.toString(),
+            row.status
           ])
         }).pipe(
           Effect.map((written) => written.length > 0),

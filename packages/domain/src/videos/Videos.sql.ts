@@ -3,6 +3,7 @@
  * when the video has ended. Both lock in the order of ARCHITECTURE.md.
  */
 import { posting, UPDATED_ACCOUNTS } from "../billing/Posting.sql.ts"
+import { recordedEvents, VIDEO_EVENT } from "../database/Outbox.sql.ts"
 import { statement } from "../database/Statement.ts"
 
 /** A hold may not pass the room of the budget, unless nothing else is set aside in it. */
@@ -58,6 +59,11 @@ new_videos as (
   select $1, $2, $3, $4::int8, $6, $7, $8, $9, $10, $11, $12, $14, 'queued', $13::timestamptz, $13::timestamptz
   from decisions
   where refused is null
+  returning videos.*
+),
+events as (
+  select ${VIDEO_EVENT}
+  from new_videos
 )`
 
 /**
@@ -65,7 +71,7 @@ new_videos as (
  * $11 picture, $12 its type, $13 now, $14 idempotency key. A repeat changes nothing and is not refused.
  */
 export const ADMIT_VIDEO = statement(
-  [DECISION, NEW_ROWS],
+  [DECISION, NEW_ROWS, recordedEvents("$13::timestamptz")],
   "select nullif(refused, 'done') as refused, available from decisions"
 )
 
@@ -132,13 +138,18 @@ account_changes as materialized (
 month_changes as materialized (
   select environment_id, charge as charged, -set_aside as reserved, charge > 0 as wakes
   from settlements
+),
+events as (
+  select ${VIDEO_EVENT}
+  from written_videos
+  where status <> $14
 )`
 
 /**
  * $1 id, $2 replica, $3 fence, $4 events, $5 now, $6 first day of the month, $7 when it wakes, $8 status, $9 percent, $10 failure,
- * $11 reference, $12 whether it has ended, $13 charge. No row: the claim was lost and nothing was written.
+ * $11 reference, $12 whether it has ended, $13 charge, $14 status before. No row: the claim was lost and nothing was written.
  */
 export const COMMIT_VIDEO = statement(
-  [VIDEO, MONEY, ...posting({ now: "$5::timestamptz", month: "$6::date" })],
+  [VIDEO, MONEY, ...posting({ now: "$5::timestamptz", month: "$6::date" }), recordedEvents("$5::timestamptz")],
   "select id from written_videos"
 )

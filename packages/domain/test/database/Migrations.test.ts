@@ -22,7 +22,8 @@ const SHIPPED: Readonly<Record<string, string>> = {
   "0007_budget_reserved.ts": "bb7378884e72de71",
   "0008_month_forward.ts": "3ddb1955cae88a9b",
   "0009_volume_once.ts": "9c41f4c5fcd34321",
-  "0010_volume_deletions.ts": "d7c38f270ccf89e0"
+  "0010_volume_deletions.ts": "d7c38f270ccf89e0",
+  "0011_outbox_events.ts": "462fdf8f6f6d37c8"
 }
 
 plain("are those that shipped, and new ones", () => {

@@ -6,6 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { EndContext } from "./EndChecksStore.ts"
+import { installNotes } from "./EventChecksStore.ts"
 import { installGuards } from "./GuardStore.ts"
 import { type Finding, type Look, makeInvariantStore } from "./InvariantStore.ts"
 import { INVARIANTS, titleOf } from "./Invariants.ts"
@@ -28,7 +29,7 @@ export interface Invariants {
 export const makeInvariants = (sql: PgClient.PgClient): Invariants => {
   const store = makeInvariantStore(sql, INVARIANTS)
   return {
-    install: installGuards(sql, INVARIANTS),
+    install: Effect.andThen(installGuards(sql, INVARIANTS), installNotes(sql)),
     check: (context) => Effect.map(store.look(context), brokenOf),
     checkEnd: (context) =>
       Effect.forEach(INVARIANTS, (invariant) =>

@@ -8,6 +8,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { Effect } from "effect"
 import { type EndContext, ends } from "./EndChecksStore.ts"
+import { eventEnds } from "./EventChecksStore.ts"
 import { type Guard, guards } from "./GuardStore.ts"
 import type { StepCheck } from "./InvariantStore.ts"
 import { requestEnds, requestSteps } from "./RequestChecksStore.ts"
@@ -235,6 +236,11 @@ const LIST: ReadonlyArray<Listed> = [
     "A follower misses nothing",
     "Who follows a log is told what is stored of it, each byte once and in its place, up to the end of its job, whatever connections are lost meanwhile.",
     { end: ends.followersMissNothing }
+  ],
+  [
+    "A change has one event",
+    "Each status that a job, a machine or a video takes has one event in the outbox, in their order, and there is no other event of them.",
+    { end: eventEnds.changesHaveOneEvent }
   ]
 ]
 

@@ -13,7 +13,11 @@ import { VIDEO_BREAKS, videoRows } from "./support/VideoBreaks.ts"
 const LOOK = { now: NOW, sweepMs: 61_000, stopMs: 5_000, filmMs: 3_600_000 }
 const TOLD = { videos: [], answered: [], failed: [], twins: [], misled: [], unanswered: [] }
 const END = { now: NOW, accepted: [JOB.done], expected: () => "out\n", secrets: ["canary-1"], texts: [], ...TOLD }
-const ROWS = [...rows, ...videoRows]
+/** One event for each status that a healthy row took. */
+const EVENTS = `insert into outbox_events (workspace_id, environment_id, type, resource_type, resource_id, data, created_at)
+  select resource_id, resource_id, resource_type || '.' || status, resource_type, resource_id, '{}', '2026-01-01Z'
+  from simulation_changes order by seq`
+const ROWS = [...rows, ...videoRows, EVENTS]
 const ALL = [...BREAKS, ...VIDEO_BREAKS]
 
 class RolledBack extends Schema.TaggedError<RolledBack>()("RolledBack", { numbers: Schema.Array(Schema.Int) }) {}

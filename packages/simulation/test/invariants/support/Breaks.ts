@@ -235,5 +235,7 @@ export const BREAKS: ReadonlyArray<Break> = [
   ended(45, { unanswered: ["job-1: connection lost"] }),
   breaks(46, `insert into sim_volumes (volume_id, version) values ('${id(300)}', 'x')`),
   breaks(46, `update sim_files set volume_id = '${id(300)}'`),
-  breaks(46, `insert into volume_deletions (id, deleted_at, wake_at) values (${q(300)}, ${at(-4)}, ${at(1)})`)
+  breaks(46, `insert into volume_deletions (id, deleted_at, wake_at) values (${q(300)}, ${at(-4)}, ${at(1)})`),
+  ended(48, {}, `delete from outbox_events where id = (select max(id) from outbox_events)`),
+  ended(48, {}, `update outbox_events set type = 'job.queued' where type = 'job.succeeded'`)
 ]
