@@ -1,13 +1,13 @@
 /**
- * The test double beside aimock: the same question, the same answer in as many chunks, buffered and streamed. The double
- * checks the key, counts tokens, reserves and charges in its database; aimock looks the answer up.
+ * Measures the test double beside aimock: the same request, the same answer in the same number of chunks, buffered and streamed.
+ * The double checks the key, counts tokens, and reserves and charges in its database. aimock looks the answer up.
  */
 import { freePort } from "@sluice/testing/servers/ServerProcess"
 import { call } from "./Load.ts"
 import { type Target } from "./Wire.ts"
 import { closed, type Peer, report, started } from "./Peers.ts"
 
-/** Of the test double. */
+/** A chat model of the test double. */
 const KEY = "svc_live_thekeyofeverytestdouble0000000000"
 const QUESTION = "Explain in two sentences why a ledger keeps two entries for each transaction."
 
@@ -36,7 +36,7 @@ export const double = async (): Promise<void> => {
   report(`The test double, chat, streamed in ${chunks} chunks`, await closed(asking(true)), "aimock")
 }
 
-/** A key that no rate limit stops. */
+/** A key without a rate limit. */
 const keyOf = async (port: number): Promise<string> => {
   const body = JSON.stringify({ name: "bench", rate_limit_rpm: 1_000_000 })
   const { text } = await call({ port, path: "/api/v1/api-keys", key: KEY, body }, "POST")

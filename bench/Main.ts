@@ -1,6 +1,6 @@
 /**
- * Sluice beside its peers in one run: jobs beside pg-boss behind bare HTTP and chat beside a raw node:http server, on one
- * PostgreSQL; the test double beside aimock.
+ * Measures Sluice beside its peers in one run: jobs beside pg-boss behind bare HTTP, chat beside a raw node:http server, both on
+ * one PostgreSQL; and the test double beside aimock.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -27,7 +27,7 @@ import {
   whole
 } from "./Peers.ts"
 
-// A commit is a commit: the disk is waited for, on both sides.
+// Commits wait for the disk, on both sides.
 process.env["SLUICE_TEST_FSYNC"] = "on"
 
 const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: ReadonlyArray<Peer>) => {
@@ -81,13 +81,13 @@ const chat = async (postgres: () => ReadonlyArray<number>, peer: Peer) => {
   child.kill("SIGKILL")
 }
 
-/** A server of ours on a database of its own, warmed up; `fleet` full: no GPU is free, jobs are accepted and wait. */
+/** A warmed-up Sluice server on its own database. With `fleet` full no GPU is free: jobs are accepted and wait. */
 const sluice = async (name: string, url: string, fleet: "free" | "full"): Promise<Peer> => {
   const directory = temporaryDirectory()
   const port = await freePort()
   const child = await started("server.ts", port, url, TEST_KEY, directory.path, fleet)
   process.on("exit", directory.remove)
-  // No request is refused by the limit on the key.
+  // The rate limit of the key refuses no request.
   const made = await fetch(`http://127.0.0.1:${port}/api/v1/api-keys`, {
     method: "POST",
     headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
@@ -105,7 +105,7 @@ const run = Effect.gen(function* () {
   yield* Effect.promise(async () => {
     const free = await sluice("sluice", url, "free")
     const peers = wants("jobs") ? [await sluice("sluice, fleet full", other, "full"), free] : [free]
-    // A warm-up opens the backends whose time is counted.
+    // The warm-up opens the backends before their time is counted.
     for (const peer of peers) await order<Measured>("closed", peer.target, 1)
     const postgres = () => postgresPids(rows[0]!.pid)
     if (wants("chat")) await chat(postgres, free)

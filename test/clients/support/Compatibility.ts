@@ -1,4 +1,4 @@
-/** The text of `docs/compatibility.md`: the list of features as a table, with the versions that were tried. */
+/** Renders `docs/compatibility.md`: the features as a table, with the tested versions. */
 import { readFileSync } from "node:fs"
 import { root } from "../../support/Sources.ts"
 import { CLIENTS, type ClientName, type Feature, FEATURES, type Support } from "./Features.ts"

@@ -1,7 +1,7 @@
 /**
- * Which client can do what with this server: the one list that the suites are made from and `docs/compatibility.md` is
- * rendered from. A feature that a client has no way to ask for is not in its list; one that does not work, or works only
- * in some way, is a limitation in words. Each entry has a test of its own: the types of the suites want it.
+ * The list of features per client. The suites and `docs/compatibility.md` are both built from it. A feature that a client cannot
+ * request is absent; a feature that does not work, or works in part, has its limitation in words. The types of the suites demand
+ * one test for each entry.
  */
 
 export const FEATURES = {
@@ -39,7 +39,7 @@ export const FEATURES = {
 } as const
 export type Feature = keyof typeof FEATURES
 
-/** It works; or what is to be known, in a sentence. */
+/** True if it works; otherwise the limitation in one sentence. */
 export type Support = true | string
 
 const errors = { wrong: true, unknownKey: true, noMoney: true, unknownModel: true, tooMany: true } as const
@@ -170,7 +170,7 @@ export const CLIENTS = {
     string,
     {
       readonly title: string
-      /** Where its chats go. */
+      /** The endpoint of its chats. */
       readonly asks: string
       readonly packages: ReadonlyArray<string>
       readonly features: { readonly [F in Feature]?: Support }
@@ -179,5 +179,5 @@ export const CLIENTS = {
 >
 export type ClientName = keyof typeof CLIENTS
 
-/** The features of a client that a suite must show. */
+/** The features of a client that its suite must test. */
 export type FeatureOf<C extends ClientName> = keyof (typeof CLIENTS)[C]["features"] & Feature
