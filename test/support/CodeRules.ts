@@ -1,9 +1,9 @@
-/** How code is cut, named and kept in its place: sizes, names, SQL, time, chance, state, tests. */
+/** Rules of code: file sizes, names, the place of SQL, time, chance and state, and tests that are switched off. */
 import { fileName, isEntry, isSource, isSql, matches, perFile, type Rule, templatesOf } from "./Rule.ts"
 
 const SIZE_LIMIT = 250
 const SIZE_END = 400
-/** Files above SIZE_LIMIT, each with the reason why it is better whole. */
+/** Files above SIZE_LIMIT, each with the reason not to split it. */
 const LARGE: Readonly<Record<string, string>> = {
   "packages/domain/test/jobs/JobLifecycle.test.ts": "one state machine, one suite",
   "packages/server/test/inference/chat/Chat.test.ts": "one endpoint, one suite"
@@ -18,18 +18,18 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/\bprocess\.env\b/g, "a field of ServerConfig"],
   [/\bset(Timeout|Interval)\(/g, "Effect.sleep or Schedule"]
 ]
-/** Files that must do what is banned elsewhere, each with its reason. */
+/** Files that need a banned call, each with its reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "packages/simulation/src/driver/Globals.ts": "it is what replaces them during a simulated run"
 }
 
-/** Stores whose commits may be lost with the database's last moment, each with what of its rows is seen again. */
+/** Stores whose last commits may be lost in a crash of the database, each with the observation that repeats them. */
 const RELAXED: Readonly<Record<string, string>> = {
-  "packages/domain/src/billing/BudgetStore.ts": "claims that are given back",
+  "packages/domain/src/billing/BudgetStore.ts": "claims, which expire",
   "packages/domain/src/database/ReconciledStore.ts": "claims",
-  "packages/domain/src/jobs/JobStore.ts": "what a job's machine showed",
-  "packages/domain/src/machines/MachineStore.ts": "what a machine showed",
-  "packages/domain/src/machines/OutputStore.ts": "output, which its machine still has",
+  "packages/domain/src/jobs/JobStore.ts": "the state of a job's machine, which is observed again",
+  "packages/domain/src/machines/MachineStore.ts": "the state of a machine, which is observed again",
+  "packages/domain/src/machines/OutputStore.ts": "output, which the machine still has",
   "packages/simulator/src/world/VolumeFilesStore.ts": "the simulated world's own",
   "packages/simulator/src/world/WorldStore.ts": "the simulated world's own"
 }
@@ -47,8 +47,9 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/api/src/A.ts", "\n".repeat(SIZE_LIMIT + 1) + "x"]
   },
   {
-    title: "every module says what it answers",
-    instead: "open the file with a comment of 1 to 12 lines: its question, what it refuses, the invariant it keeps",
+    title: "every module has a header",
+    instead:
+      "open the file with a comment of 1 to 12 lines: what the module does, what it guarantees, what it does not do",
     find: perFile(
       (source) => !fileName(source).endsWith(".test.ts"),
       ({ text }) => {
@@ -63,7 +64,7 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/api/src/A.ts", "export const a = 1"]
   },
   {
-    title: "names say the thing",
+    title: "files and folders are named after their subject",
     instead:
       "name the file after its main export and role (Job, JobStore, Jobs, JobReconciler); folders are lowercase nouns",
     find: perFile(isSource, (source) => [
@@ -113,8 +114,8 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/domain/src/jobs/JobStore.ts", "sql`update jobs set ended_at = now()`"]
   },
   {
-    title: "what was promised waits for the disk",
-    instead: "ask for PgClient or BatchSql; a store of what is seen again is listed in RELAXED with what that is",
+    title: "commits of promises wait for the disk",
+    instead: "use PgClient or BatchSql; list a store of repeatable observations in RELAXED with its reason",
     find: perFile(
       (source) => isSource(source) && RELAXED[source.path] === undefined,
       (source) => matches(source, /\byield\* RelaxedSql\b/g)

@@ -1,4 +1,4 @@
-/** Which files begin first: those that take minutes, so that none of them runs alone at the end. Then as Vitest has them. */
+/** Orders test files: files that take minutes first, so that none of them runs alone at the end; then Vitest's order. */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const LONG = ["/test/crash/", "/Seeds.test", "/Planted.test", "/TenThousandJobs.test"]
