@@ -90,7 +90,7 @@ const suite = () =>
 
       for (const { output } of [a, b]) {
         assert.strictEqual(output.split("Rate limits are shared through Redis at 127.0.0.1").length - 1, 3, output)
-        assert.strictEqual(output.split("each replica counts rate limits for itself").length - 1, 2, output)
+        assert.strictEqual(output.split("each replica counts rate limits by itself").length - 1, 2, output)
         assert.notInclude(output, PASSWORD)
       }
     }

@@ -18,7 +18,7 @@ import { worldSpeed } from "./clock/WorldClockStore.ts"
 import type { DatabaseClients } from "./database/Database.ts"
 import { embedded, postgres } from "./database/Database.ts"
 import type { DatabaseFailure } from "./database/DatabaseErrors.ts"
-import { refusalTold } from "./database/DatabaseRefusal.ts"
+import { failWithRefusal } from "./database/DatabaseRefusal.ts"
 
 /** Which database. */
 export interface Place {
@@ -102,7 +102,7 @@ const on = <A, E>(place: Place, act: Effect.Effect<A, E, Workspaces | LedgerStor
       Layer.provideMerge(clock),
       Layer.provide(database)
     )
-    return yield* refusalTold(Effect.provide(act, services))
+    return yield* failWithRefusal(Effect.provide(act, services))
   })
 
 const find = Effect.fnUntraced(function* (workspace: string) {

@@ -9,7 +9,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import type { ServerConfig } from "./Config.ts"
 import { addressOf } from "./database/DatabaseAddress.ts"
 import { DatabaseLoss } from "./database/DatabaseLoss.ts"
-import { refusalTold } from "./database/DatabaseRefusal.ts"
+import { failWithRefusal } from "./database/DatabaseRefusal.ts"
 import { FirstStart } from "./FirstStart.ts"
 import { server, worldsOf } from "./Server.ts"
 import type { Welcome } from "./Welcome.ts"
@@ -48,7 +48,7 @@ const started = (config: ServerConfig) =>
       const reason = cause instanceof Error ? cause.message : "the address is not available"
       return Effect.fail(new CannotListen({ host: config.host, port: config.port, reason }))
     }),
-    refusalTold
+    failWithRefusal
   )
 
 const welcomeOf = Effect.fnUntraced(function* (config: ServerConfig) {
