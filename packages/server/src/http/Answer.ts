@@ -1,6 +1,6 @@
 /**
- * From what the domain says to an answer of the infrastructure surface: a value becomes the success body, a failure its
- * line in the table of wire errors. Handlers say what to call, and nothing else.
+ * Turns results of the domain into responses of the infrastructure surface: a value becomes the success body, a failure
+ * the wire error of its row in the table. Handlers only name the call and the body.
  */
 import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
 import { isId, listOf, pageRequest } from "@sluice/api/infra/Envelope"
@@ -13,7 +13,7 @@ import { infraError, unsupportedMediaType } from "./EdgeErrors.ts"
 import type { NotJson } from "./JsonBody.ts"
 import { RequestId } from "./RequestId.ts"
 
-/** The body that `toBody` makes of the value, or the error as it goes over the wire. */
+/** Returns the body that `toBody` makes of the value, or the response of the failure. */
 export const answer = <A, B, E extends InfraFailure | NotJson, R>(
   effect: Effect.Effect<A, E, R>,
   toBody: (value: A, requestId: string) => B
@@ -26,19 +26,19 @@ export const answer = <A, B, E extends InfraFailure | NotJson, R>(
     })
   })
 
-/** A failure as it goes over the wire. */
+/** Returns the response of a failure. */
 export const refusal = (failure: InfraFailure | NotJson, requestId: string): HttpServerResponse.HttpServerResponse =>
   infraError(failure._tag === "NotJson" ? unsupportedMediaType : wireErrorOf(failure), requestId)
 
-/** `{ data }` of one resource. */
+/** Returns the body `{ data }` of one resource. */
 export const dataOf =
   <A, B>(toWire: (value: A) => B) =>
   (value: A) => ({ data: toWire(value) })
 
-/** The body of what is gone. */
+/** The body after a deletion. */
 export const nothing = () => undefined
 
-/** Runs with an id that can be one; any other text is the id of nothing, as for a row that is not there. */
+/** Runs with an id in valid form. Any other text fails as `missing`, as an unknown id does. */
 export const withId = <A, E, R, M>(
   id: string,
   missing: (id: string) => M,
@@ -48,7 +48,7 @@ export const withId = <A, E, R, M>(
   return isId(lower) ? run(lower) : Effect.fail(missing(id))
 }
 
-/** The handler that does something with the one resource of its path. */
+/** Returns a handler that acts on the resource whose id is in the path. */
 export const one =
   <Q extends { readonly params: { readonly id: string } }, A, B, E extends InfraFailure, M extends InfraFailure, R>(
     missing: (id: string) => M,
@@ -63,7 +63,7 @@ export const one =
       )
     )
 
-/** The handler that lists a page of the caller's resources. */
+/** Returns a handler that lists one page of the caller's resources. */
 export const page =
   <Q extends { readonly limit?: number; readonly cursor?: string }, A, B, E extends InfraFailure, R>(
     call: (principal: Principal, page: PageRequest, query: Q) => Effect.Effect<Page<A>, E, R>,

@@ -1,9 +1,9 @@
-/** Why a form with files is not read. */
+/** The failures of reading a form with files. */
 import { Data } from "effect"
 
 export class FormTooLarge extends Data.TaggedError("FormTooLarge")<{ readonly limitBytes: number }> {}
 
-/** It gave way to others, or the disk takes no more. */
+/** The form was evicted because the space for bodies or files was full, or its files could not be written to disk. */
 export class FormCrowdedOut extends Data.TaggedError("FormCrowdedOut")<{}> {}
 
 export class FormInvalid extends Data.TaggedError("FormInvalid")<{

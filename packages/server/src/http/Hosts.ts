@@ -1,35 +1,38 @@
 /**
- * Which `Host` headers are answered. A page on another site that points its own name at this address (DNS rebinding) does
- * not get through, whatever its browser can reach (decisions: Running it).
+ * Decides which `Host` headers the server answers. It blocks DNS rebinding: a page of another site that points its own
+ * name at this address gets no answer (decisions: Running it).
  */
 export type HostRule = (host: string | undefined) => boolean
 
 const loopback = ["localhost", "127.0.0.1", "[::1]"]
 
-/** `allowed`: further names or addresses, without port; a port is never looked at. */
+/** `allowed`: further names or addresses, without port. Ports are ignored. */
 export const hostRule = (allowed: ReadonlyArray<string>): HostRule => {
   const names = new Set([
     ...loopback,
-    ...allowed.map((name) => bare(name.includes("::") && !name.startsWith("[") ? `[${name}]` : name))
+    ...allowed.map((name) => hostName(name.includes("::") && !name.startsWith("[") ? `[${name}]` : name))
   ])
-  /** Callers that keep their connection say the same each time. */
+  /** The last accepted header: a caller that keeps its connection sends the same one each time. */
   let known: string | undefined
   return (host) => {
     if (host === undefined) return false
     if (host === known) return true
-    const ours = names.has(bare(host))
+    const ours = names.has(hostName(host))
     if (ours) known = host
     return ours
   }
 }
 
-/** Lower case, without port and final dot. */
-const bare = (host: string): string => host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "")
+/** Returns the name in lower case, without port and final dot. */
+const hostName = (host: string): string => host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "")
 
-/** Whether listening on a host reaches this machine alone. */
+/** True where listening on `host` accepts connections only from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** How the caller reached us, as it wrote it: a proxy that speaks TLS for us says so. `Host` was checked before. */
+/**
+ * Returns the origin under which the caller reached the server. A TLS proxy states its scheme in `X-Forwarded-Proto`.
+ * The `Host` was checked before.
+ */
 export const originOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): string =>
   `${headers["x-forwarded-proto"] === "https" ? "https" : "http"}://${String(headers["host"])}`

@@ -1,9 +1,9 @@
-/** A JSON body for the handlers that leave its validation to the domain: parsed, and nothing more. */
+/** Parses a JSON body for handlers whose validation is in the domain. */
 import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import { Data, Effect } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 
-/** The body claims to be something else than JSON. */
+/** The `Content-Type` is not JSON. */
 export class NotJson extends Data.TaggedError("NotJson")<{}> {}
 
 export const jsonBody = (
@@ -13,13 +13,13 @@ export const jsonBody = (
     ? Effect.flatMap(Effect.orDie(request.text), parse)
     : Effect.fail(new NotJson())
 
-/** No body, or an object without fields, which many clients send where there is nothing to say. */
+/** Accepts an empty body, and an object without fields, which many clients send in place of no body. */
 export const noBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, RequestInvalid | NotJson> =>
   Effect.flatMap(Effect.orDie(request.text), (text) =>
-    text === "" ? Effect.void : Effect.flatMap(jsonBody(request), fieldless)
+    text === "" ? Effect.void : Effect.flatMap(jsonBody(request), requireNoFields)
   )
 
-const fieldless = (body: unknown): Effect.Effect<void, RequestInvalid> => {
+const requireNoFields = (body: unknown): Effect.Effect<void, RequestInvalid> => {
   const issues =
     typeof body !== "object" || body === null || Array.isArray(body)
       ? [{ path: "", message: "must be a JSON object" }]

@@ -1,6 +1,7 @@
 /**
- * The listening socket: limits on headers, connections and silence, an answer even to what is no HTTP, and a stop that
- * lets running requests finish for a while and then closes what is left (decisions: SIGTERM).
+ * The listening socket. It limits headers, connections and idle time, answers also input that is no valid HTTP, and
+ * stops with a drain: running requests get some time to finish, and then their connections are closed (decisions:
+ * SIGTERM).
  */
 import { Server, STATUS_CODES } from "node:http"
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
@@ -25,69 +26,69 @@ const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
 const HEADERS_WITHIN_MS = 20_000
 const REQUEST_WITHIN_MS = 120_000
-/** Longer than the usual 60 s of proxies, so that they close first. */
+/** Longer than the usual 60 s of proxies, so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_MS = 65_000
 const DRAIN = Duration.seconds(4)
-/** As long as a caller may take to read why its connection is refused. */
+/** Time for a caller to read why its connection is refused. */
 const REFUSAL_MS = 2_000
 
 export interface Listening {
   readonly host: string
   readonly port: number
-  /** Which `Host` headers a hot route answers to. */
+  /** The `Host` headers that a hot route answers. */
   readonly isOurHost: HostRule
-  /** All routes there are: requests are counted by them. */
+  /** All routes, by which requests are counted. */
   readonly routes?: ReadonlyArray<Route>
-  /** Hears of each request before anybody answers it. */
-  readonly heard?: (source: IncomingMessage, response: ServerResponse) => void
-  /** How long what is being answered may still take after a stop. */
+  /** Called for each request before it is handled. */
+  readonly onRequest?: (source: IncomingMessage, response: ServerResponse) => void
+  /** How long running requests may take after a stop. */
   readonly drain?: Duration.Input
-  /** How long a connection that is refused may stay open. */
+  /** Milliseconds that a refused connection may stay open. */
   readonly refusalMs?: number
-  /** Bytes of all bodies together that are still coming. */
-  readonly roomBytes?: number
-  /** Bytes of all files together that come in forms. */
-  readonly fileRoomBytes?: number
+  /** Budget in bytes for all request bodies together. */
+  readonly bodyMemoryBytes?: number
+  /** Budget in bytes for all files of forms together. */
+  readonly fileSpaceBytes?: number
 }
 
-/** Listens from when it is built until its scope closes. */
+/** Listens from its construction until its scope closes. */
 export const nodeServer = ({
   drain = DRAIN,
-  heard = () => {},
+  onRequest = () => {},
   host,
   isOurHost,
   port,
-  fileRoomBytes,
+  fileSpaceBytes,
   refusalMs = REFUSAL_MS,
-  roomBytes,
+  bodyMemoryBytes,
   routes = []
 }: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const room = new ByteBudget(roomBytes)
-      const hot = makeHotRoutes(isOurHost, room)
+      const budget = new ByteBudget(bodyMemoryBytes)
+      const hot = makeHotRoutes(isOurHost, budget)
       const metrics = new HttpMetrics(yield* ServerMetrics, routes)
-      const newId = yield* idsAtOnce
+      const newId = yield* makeSyncIds
       const take: typeof hot.take = (source, response) => {
-        heard(source, response)
+        onRequest(source, response)
         return hot.take(source, response)
       }
       const server = makeServer(newId, take, metrics, refusalMs)
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
-      // Released before the socket is: what still streams after the drain is cut, or closing would wait for it.
+      // Released before the socket: streams that outlast the drain are cut, or closing the socket would wait for them.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
       return Layer.mergeAll(
         Layer.provideMerge(cut, listening).pipe(Layer.provideMerge(Spool.layer)),
         Layer.succeed(HotRoutes, hot),
-        Layer.succeed(BodyMemoryBudget, room),
-        fileRoomBytes === undefined
+        Layer.succeed(BodyMemoryBudget, budget),
+        fileSpaceBytes === undefined
           ? FileSpaceBudget.layer
-          : Layer.succeed(FileSpaceBudget, new ByteBudget(fileRoomBytes))
+          : Layer.succeed(FileSpaceBudget, new ByteBudget(fileSpaceBytes))
       )
     })
   )
 
-/** Whom a request is for is known before the router is asked. */
+/** Names, counts and normalizes each request before the router sees it, and takes hot routes. */
 class FrontServer extends Server {
   readonly pipelines: PipelinedRequests
 
@@ -99,7 +100,8 @@ class FrontServer extends Server {
       if (url !== given) source.url = url
       nameRequest(source, newId)
       metrics.begun(source, response, over)
-      // The socket listens before the router does, and after it: who comes then would wait for ever.
+      // The socket listens before the router is built and after it is gone; a request that arrives then would never be
+      // answered.
       if (!take(source, response) && !super.emit("request", source, response)) endWith(response, source, serverAway)
     })
   }
@@ -111,7 +113,7 @@ class FrontServer extends Server {
   }
 
   enter(source: IncomingMessage, response: ServerResponse): void {
-    // Nobody reads the body of these, and behind one that lies unread it would not be seen that the caller goes.
+    // No handler reads the body of these. An unread body would hide that the caller disconnects.
     if (source.method === "GET" || source.method === "HEAD") source.resume()
     this.pipelines.enter(source, response)
   }
@@ -128,26 +130,26 @@ const makeServer = (
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Nothing here speaks another protocol: who offers one is answered in this one, as a request like any other.
+    // The server speaks no other protocol: a request that offers an upgrade is answered as an ordinary request.
     shouldUpgradeCallback: () => false,
-    // Our rule for hosts refuses it, with a body.
+    // The rule for hosts refuses a missing header, with an error body.
     requireHostHeader: false,
     noDelay: true
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on("connection", (socket) => metrics.connected(socket))
-  // Refused where every other request is.
+  // Refused in the same place as every other request.
   server.on("checkExpectation", (source, response) => server.enter(source, response))
-  server.on("clientError", (error: Broken, socket) => {
-    const canTell = socket.writable && error.code !== "ECONNRESET" && !server.pipelines.isWithinAnswer(socket)
-    if (canTell) refuse(error, socket, newId(), refusalMs)
+  server.on("clientError", (error: ParserError, socket) => {
+    const canAnswer = socket.writable && error.code !== "ECONNRESET" && !server.pipelines.isWithinAnswer(socket)
+    if (canAnswer) refuse(error, socket, newId(), refusalMs)
     else socket.destroy()
   })
   return server
 }
 
-/** Every request may need one: a fiber that ends at once costs less than `runSync`, which makes a scheduler too. */
-const idsAtOnce = Effect.gen(function* () {
+/** Creates an id synchronously. A fiber that ends at once costs less than `runSync`, which also creates a scheduler. */
+const makeSyncIds = Effect.gen(function* () {
   const made = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const context = yield* Effect.context<never>()
   const fork = Effect.runForkWith(context)
@@ -158,18 +160,21 @@ const idsAtOnce = Effect.gen(function* () {
   }
 })
 
-type Broken = Error & { readonly code?: string }
+type ParserError = Error & { readonly code?: string }
 
-/** What the parser refuses never reaches the router; it gets the same kind of body. */
-const refuse = (error: Broken, socket: Duplex, requestId: string, refusalMs: number): void => {
+/**
+ * Answers a request that the HTTP parser refused. It never reaches the router, and gets an error body of the same form.
+ */
+const refuse = (error: ParserError, socket: Duplex, requestId: string, refusalMs: number): void => {
   const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
-  const message = "The request is not valid HTTP, too slow, or its headers are too large."
+  const message = "The request is not valid HTTP, arrived too slowly, or has headers that are too large."
   const body = errorText({ code: "validation_error", message }, requestId)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n\r\n${body}`
   )
-  // Only our half is closed by that: a caller that keeps its own, or whose going is not seen, would stay for ever.
-  const seen = after(refusalMs, () => socket.destroy())
-  socket.on("close", seen)
+  // `end` closes only the server's half of the connection. A caller that keeps its half open, or that vanished, would
+  // keep the socket for ever.
+  const cancelDestroy = after(refusalMs, () => socket.destroy())
+  socket.on("close", cancelDestroy)
 }

@@ -14,7 +14,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { KeyWatch } from "../access/KeyWatch.ts"
 import { answer, withId } from "../http/Answer.ts"
 import { bearerOf } from "../http/Bearer.ts"
-import { dropSlowReader, inPieces } from "../http/SlowReader.ts"
+import { dropSlowReader, splitIntoPieces } from "../http/SlowReader.ts"
 import { asEvents, asText } from "./JobLogStream.ts"
 
 interface LogRequest {
@@ -83,7 +83,7 @@ const streamed = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(dropSlowReader(response))
   yield* Effect.forkScoped(Effect.catchTag(gone, "KeyInvalid", () => Effect.sync(() => response.destroy())))
   return HttpServerResponse.stream(
-    inPieces(bytes).pipe(
+    splitIntoPieces(bytes).pipe(
       // A job may be silent for long: the reader sees at once that its request was taken.
       Stream.onStart(Effect.sync(() => response.flushHeaders())),
       Stream.onError(() => Effect.sync(() => response.destroy()))

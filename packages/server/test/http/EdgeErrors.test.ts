@@ -21,7 +21,7 @@ it.each([
     "service_unavailable",
     "service_unavailable"
   ],
-  ["evicted", EdgeErrors.evicted, 503, "overloaded_error", "server_busy", "service_unavailable"],
+  ["bodyEvicted", EdgeErrors.bodyEvicted, 503, "overloaded_error", "server_busy", "service_unavailable"],
   ["internalError", EdgeErrors.internalError, 500, "api_error", "internal_error", "internal_error"],
   [
     "payloadTooLarge",

@@ -14,7 +14,7 @@ const lines: Array<string> = []
 const recording = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${message}`))])
 
 /** One key has room for two. */
-const crowded = testServerOf({ fileRoomBytes: 2 * 2.5 * HALF }).pipe(Layer.provideMerge(recording))
+const crowded = testServerOf({ fileSpaceBytes: 2 * 2.5 * HALF }).pipe(Layer.provideMerge(recording))
 layer(crowded, { excludeTestServices: true, timeout: "60 seconds" })("a disk without room for more files", (it) => {
   it.effect("lets the oldest go with a 503, and has all its room again when they have gone", () =>
     Effect.gen(function* () {

@@ -63,7 +63,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
   const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer).pipe(
     Layer.provideMerge(
-      nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, heard: driver.heard })
+      nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, onRequest: driver.heard })
     ),
     Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
     Layer.provideMerge(application),
