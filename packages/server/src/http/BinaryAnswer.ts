@@ -34,7 +34,9 @@ export const sendBytes = (
       Effect.catchCause((cause) =>
         Effect.andThen(
           Effect.sync(() => response.destroy()),
-          Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.logWarning("Bytes broke off", cause)
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.interrupt
+            : Effect.logWarning("Sending the bytes of a response failed", cause)
         )
       )
     )

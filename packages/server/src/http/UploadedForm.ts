@@ -50,7 +50,7 @@ export interface FormBounds {
 /** The services that reading a form needs. */
 export type FormServices = BodyMemoryBudget | FileSpaceBudget | Spool | Path.Path
 
-export const uploadedForm = (
+export const readUploadedForm = (
   source: IncomingMessage,
   { longField, maxFileBytes }: FormBounds
 ): Effect.Effect<UploadedForm, FormFailure, Scope.Scope | FormServices> => {

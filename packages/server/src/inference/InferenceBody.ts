@@ -1,12 +1,15 @@
-/** Bodies of the inference surface, JSON or forms with a file, or the refusal that OpenAI's clients understand. */
+/**
+ * Maps failures of reading a body, JSON or a form, to failures of the inference surface, in the form of OpenAI's
+ * clients.
+ */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { FileTooLarge, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { notJson } from "@sluice/domain/models/JsonText"
 import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
 
-/** The body was bounded and decoded before. */
-export const unread = (error: unknown): InferenceFailure =>
+/** The failure of a body that could not be read as text. */
+export const toBodyFailure = (error: unknown): InferenceFailure =>
   error instanceof BodyTooLarge
     ? { _tag: "BodyTooLarge", limitBytes: error.limit }
     : error instanceof BodyCrowdedOut
@@ -15,10 +18,10 @@ export const unread = (error: unknown): InferenceFailure =>
         ? new ModelRequestInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
         : notJson()
 
-const ENCODED = "The body must come as it is: send it without Content-Encoding."
+const ENCODED = "Send the body uncompressed, without Content-Encoding."
 
-/** `param`: the field that holds the file. */
-export const unreadForm =
+/** The failure of a form. `param`: the field that holds the file. */
+export const toFormFailure =
   (param: string) =>
   (error: FormFailure): InferenceFailure =>
     error._tag === "FormTooLarge"
@@ -29,6 +32,6 @@ export const unreadForm =
 
 const FORM_MESSAGES = {
   no_form: "The body must be a form with a file: send it as multipart/form-data.",
-  malformed: "The body is no well-formed multipart/form-data.",
-  too_much: "The form has too many parts or a field that is too long."
+  malformed: "The body is not well-formed multipart/form-data.",
+  too_much: "The form has too many parts, or a field is too long."
 } as const

@@ -1,6 +1,7 @@
 /**
- * The endpoints of the inference surface over the domain's `Inference`. Raw requests in, ready text out: the contract shows
- * the shapes. Chats and responses have a hot route beside the router's endpoint, of the same function.
+ * The endpoints of the inference surface over the domain's services. Handlers take raw requests and return finished
+ * text; the contract describes the shapes. Chats and responses also have a hot route, which runs the same function as
+ * the router's endpoint.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { parsedJson } from "@sluice/domain/models/JsonText"
@@ -32,14 +33,20 @@ import type { ServerResponse } from "node:http"
 import { MAX_INFERENCE_BODY_BYTES } from "../http/Edge.ts"
 import { HotRoutes } from "../http/HotRoutes.ts"
 import { originOf } from "../http/Hosts.ts"
-import { type FormBounds, type FormServices, isForm, type UploadedForm, uploadedForm } from "../http/UploadedForm.ts"
+import {
+  type FormBounds,
+  type FormServices,
+  isForm,
+  type UploadedForm,
+  readUploadedForm
+} from "../http/UploadedForm.ts"
 import { commonHeaders, requestIdOf } from "../http/RequestId.ts"
 import { type Caller, json, makeGate, type Reply } from "./CallerGate.ts"
 import type { AnswerHandler } from "./answers/AnswerEndpoint.ts"
 import { makeChat } from "./chat/ChatEndpoint.ts"
 import { makeEmbeddings } from "./embeddings/EmbeddingEndpoint.ts"
 import { makeImages } from "./images/ImageEndpoint.ts"
-import { unread, unreadForm } from "./InferenceBody.ts"
+import { toBodyFailure, toFormFailure } from "./InferenceBody.ts"
 import { makeResponses } from "./responses/ResponseEndpoint.ts"
 import { makeSpeech } from "./audio/SpeechEndpoint.ts"
 import { makeTranscriptions } from "./audio/TranscriptionEndpoint.ts"
@@ -48,12 +55,12 @@ import { makeVideos, VIDEO_FORM } from "../videos/VideoEndpoint.ts"
 const CHAT_PATH = "/v1/chat/completions"
 const RESPONSES_PATH = "/v1/responses"
 
-/** Handlers of the group `inference`. */
+/** The handlers of the group `inference`. */
 export const InferenceHandlers = HttpApiBuilder.group(
   InferenceApi,
   "inference",
   Effect.fnUntraced(function* (handlers) {
-    const guarded = yield* makeGate
+    const gate = yield* makeGate
     const chat = yield* makeChat
     const responses = yield* makeResponses
     const embeddings = yield* makeEmbeddings
@@ -62,7 +69,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     const transcriptions = yield* makeTranscriptions
     const videos = yield* makeVideos
     const models = yield* modelsOnWire
-    const disk = yield* Effect.context<FormServices>()
+    const formServices = yield* Effect.context<FormServices>()
     const list = JSON.stringify({ object: "list", data: [...models.values()] })
 
     const hotRoutes = yield* HotRoutes
@@ -77,7 +84,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
       })
     yield* addHot(CHAT_PATH, chat)
     yield* addHot(RESPONSES_PATH, responses)
-    const routed = (ask: AnswerHandler, request: HttpServerRequest) =>
+    const viaRouter = (ask: AnswerHandler, request: HttpServerRequest) =>
       Effect.map(
         ask({
           source: NodeHttpServerRequest.toIncomingMessage(request),
@@ -87,15 +94,15 @@ export const InferenceHandlers = HttpApiBuilder.group(
         toResponse
       )
 
-    const gated = (
+    const viaGate = (
       request: HttpServerRequest,
       scope: Scope,
-      answerOf: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
+      respond: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-      Effect.map(guarded(NodeHttpServerRequest.toIncomingMessage(request), { scope }, answerOf), toResponse)
+      Effect.map(gate(NodeHttpServerRequest.toIncomingMessage(request), { scope }, respond), toResponse)
     const readOnly = (request: HttpServerRequest, found: Effect.Effect<string, InferenceFailure>) =>
-      gated(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))
-    const shown = (request: HttpServerRequest, id: string) =>
+      viaGate(request, "inference:read", ({ headers }) => Effect.map(found, (body) => json(200, body, headers)))
+    const showModel = (request: HttpServerRequest, id: string) =>
       readOnly(
         request,
         Effect.suspend(() => {
@@ -107,40 +114,40 @@ export const InferenceHandlers = HttpApiBuilder.group(
       )
     const withJson = (
       request: HttpServerRequest,
-      answerOf: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>,
+      respond: (caller: Caller, body: unknown) => Effect.Effect<Reply, InferenceFailure>,
       numbers = 0
     ) =>
-      gated(request, "inference:write", (caller) =>
-        Effect.mapError(request.text, unread).pipe(
+      viaGate(request, "inference:write", (caller) =>
+        Effect.mapError(request.text, toBodyFailure).pipe(
           Effect.flatMap((text) => Effect.fromResult(parsedJson(text, numbers))),
-          Effect.flatMap((body) => answerOf(caller, body))
+          Effect.flatMap((body) => respond(caller, body))
         )
       )
 
     const withForm = (
       request: HttpServerRequest,
       { file, ...bounds }: FormBounds & { readonly file: string },
-      answerOf: (caller: Caller, form: UploadedForm) => Effect.Effect<Reply, InferenceFailure>
+      respond: (caller: Caller, form: UploadedForm) => Effect.Effect<Reply, InferenceFailure>
     ) =>
-      gated(request, "inference:write", (caller) =>
-        Effect.suspend(() => uploadedForm(NodeHttpServerRequest.toIncomingMessage(request), bounds)).pipe(
-          Effect.mapError(unreadForm(file)),
-          Effect.flatMap((form) => answerOf(caller, form)),
+      viaGate(request, "inference:write", (caller) =>
+        Effect.suspend(() => readUploadedForm(NodeHttpServerRequest.toIncomingMessage(request), bounds)).pipe(
+          Effect.mapError(toFormFailure(file)),
+          Effect.flatMap((form) => respond(caller, form)),
           Effect.scoped,
-          Effect.provideContext(disk)
+          Effect.provideContext(formServices)
         )
       )
 
     const download = (request: HttpServerRequest, id: string) =>
-      gated(request, "inference:read", (caller) => {
+      viaGate(request, "inference:read", (caller) => {
         const source = NodeHttpServerRequest.toIncomingMessage(request)
         const response = NodeHttpServerRequest.toServerResponse(request)
         return videos.content(caller, id, queryOf(request.url), source, response)
       })
 
     return handlers
-      .handleRaw("chatCompletions", ({ request }) => routed(chat, request))
-      .handleRaw("createResponse", ({ request }) => routed(responses, request))
+      .handleRaw("chatCompletions", ({ request }) => viaRouter(chat, request))
+      .handleRaw("createResponse", ({ request }) => viaRouter(responses, request))
       .handleRaw("createEmbeddings", ({ request }) => withJson(request, embeddings, MAX_IDS))
       .handleRaw("createImages", ({ request }) =>
         withJson(request, (caller, body) =>
@@ -159,22 +166,22 @@ export const InferenceHandlers = HttpApiBuilder.group(
           : withJson(request, (caller, body) => videos.fromJson(caller, body, request.headers["idempotency-key"]))
       )
       .handleRaw("listVideos", ({ request }) =>
-        gated(request, "inference:read", (caller) => videos.list(caller, queryOf(request.url)))
+        viaGate(request, "inference:read", (caller) => videos.list(caller, queryOf(request.url)))
       )
       .handleRaw("getVideo", ({ params, request }) =>
-        gated(request, "inference:read", (caller) => videos.show(caller, params.id))
+        viaGate(request, "inference:read", (caller) => videos.show(caller, params.id))
       )
       .handleRaw("deleteVideo", ({ params, request }) =>
-        gated(request, "inference:write", (caller) => videos.remove(caller, params.id))
+        viaGate(request, "inference:write", (caller) => videos.remove(caller, params.id))
       )
       .handleRaw("downloadVideo", ({ params, request }) => download(request, params.id))
       .handleRaw("videoContent", ({ params, request }) => download(request, params.id))
       .handleRaw("listModels", ({ request }) => readOnly(request, Effect.succeed(list)))
-      .handleRaw("getModel", ({ request, params }) => shown(request, params.id))
+      .handleRaw("getModel", ({ request, params }) => showModel(request, params.id))
   })
 )
 
-/** By id, those that are listed. */
+/** The listed models by id. */
 const modelsOnWire = Effect.gen(function* () {
   const all = [
     ...(yield* Inference).models.map(modelToWire),

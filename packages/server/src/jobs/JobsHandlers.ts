@@ -1,4 +1,7 @@
-/** The routes of jobs. `create` is hot: it is one function, its body goes to the domain unread, its answer is ready text. */
+/**
+ * The routes of jobs. `create` is a hot path: one function, which passes the parsed body to the domain and returns
+ * finished text.
+ */
 import { InfraApi } from "@sluice/api/InfraApi"
 import { jobToWire, quoteToWire } from "@sluice/api/jobs/JobWire"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"

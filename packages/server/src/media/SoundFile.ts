@@ -1,16 +1,16 @@
-/** What a file of sound says of itself: how long it is, and the comment that somebody left in it. */
+/** Reads the duration and the comment tag of a sound file. */
 import { ALL_FORMATS, CustomSource, Input } from "mediabunny"
 import { open } from "node:fs/promises"
 
 export interface SoundFacts {
-  /** Undefined: it is no sound in a known format. */
+  /** Undefined where the file is no sound in a known format. */
   readonly durationMs: number | undefined
   readonly comment: string | undefined
 }
 
 /**
- * The file is closed before the answer: its place on disk is free as soon as it is deleted. The source has no path, so
- * that a playlist can't name other files of this host.
+ * Reads the facts of a file. It closes the file before it returns, so that deleting the file frees its space at once.
+ * The source has no path, so a playlist can't name other files of this host.
  */
 export const readSound = async (path: string): Promise<SoundFacts> => {
   const file = await open(path)

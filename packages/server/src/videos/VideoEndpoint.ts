@@ -1,4 +1,7 @@
-/** `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos as bytes. */
+/**
+ * The endpoints of `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos
+ * as bytes.
+ */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/videos/VideoWire"
 import { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
@@ -65,14 +68,14 @@ export const makeVideos = Effect.map(Videos, (videos) => {
       ),
 
     show: (caller: Caller, id: string): Answer =>
-      Effect.flatMap(known(id), (uuid) =>
+      Effect.flatMap(decodeId(id), (uuid) =>
         Effect.map(videos.show(caller.principal, uuid), (video) =>
           json(200, JSON.stringify(videoToWire(video)), caller.headers)
         )
       ),
 
     remove: (caller: Caller, id: string): Answer =>
-      Effect.flatMap(known(id), (uuid) =>
+      Effect.flatMap(decodeId(id), (uuid) =>
         Effect.as(
           videos.remove(caller.principal, uuid),
           json(200, JSON.stringify({ id: videoWireId(uuid), object: "video.deleted", deleted: true }), caller.headers)
@@ -87,11 +90,13 @@ export const makeVideos = Effect.map(Videos, (videos) => {
       response: ServerResponse
     ): Answer =>
       Effect.gen(function* () {
-        const variant = yield* once(query, "variant")
-        if (variant !== undefined && variant !== "video") return yield* bad("variant", "there is the video alone")
-        // Nothing names this version of the bytes, so none is the one that `If-Range` means.
+        const variant = yield* singleValue(query, "variant")
+        if (variant !== undefined && variant !== "video")
+          return yield* invalidParam("variant", "only 'video' is available")
+        // The endpoint sends no validator for this version of the bytes, so no `If-Range` can match and the range is
+        // ignored.
         const range = source.headers["if-range"] === undefined ? rangeOf(source.headers.range) : undefined
-        const read = yield* videos.read(caller.principal, yield* known(id), range)
+        const read = yield* videos.read(caller.principal, yield* decodeId(id), range)
         const answer = { ...read, partial: range !== undefined, contentType: CONTENT_TYPE }
         yield* sendBytes(response, answer, caller.headers)
         return undefined
@@ -99,7 +104,9 @@ export const makeVideos = Effect.map(Videos, (videos) => {
   }
 })
 
-/** OpenAI's clients send an object of a form as fields `input_reference[image_url]`, `input_reference[file_id]`. */
+/**
+ * OpenAI's clients send an object in a form as the fields `input_reference[image_url]` and `input_reference[file_id]`.
+ */
 const withReference = (fields: UploadedForm["fields"]): Readonly<Record<string, unknown>> => {
   const inner = Object.entries(fields).flatMap(([name, value]) => {
     const key = REFERENCE_FIELD.exec(name)?.[1]
@@ -108,37 +115,38 @@ const withReference = (fields: UploadedForm["fields"]): Readonly<Record<string, 
   return inner.length === 0 ? fields : { [IMAGE]: Object.fromEntries(inner), ...fields }
 }
 
-/** Some put the file itself under such a name. */
+/** Some clients send the file itself under such a name. */
 const imageIn = (files: UploadedForm["files"]): Blob | undefined =>
   [...files].find(([name]) => name === IMAGE || REFERENCE_FIELD.test(name))?.[1].content
 
 const REFERENCE_FIELD = /^input_reference\[(\w*)\]$/
 
-const known = (id: string): Effect.Effect<string, VideoNotFound> => {
+const decodeId = (id: string): Effect.Effect<string, VideoNotFound> => {
   const uuid = videoIdOf(id)
   return uuid === undefined ? Effect.fail(new VideoNotFound({ id })) : Effect.succeed(uuid)
 }
 
-const bad = (param: string, why: string) =>
+const invalidParam = (param: string, why: string) =>
   new ModelRequestInvalid({ message: `Invalid value for '${param}': ${why}`, param, code: null })
 
-/** Which one of two is meant, nobody can say. */
-const once = (query: URLSearchParams, name: string): Effect.Effect<string | undefined, ModelRequestInvalid> => {
+/** Returns the parameter's value. Fails when it is repeated, because either value could be meant. */
+const singleValue = (query: URLSearchParams, name: string): Effect.Effect<string | undefined, ModelRequestInvalid> => {
   const [value, ...others] = query.getAll(name)
-  return others.length > 0 ? Effect.fail(bad(name, "it comes more than once")) : Effect.succeed(value)
+  return others.length > 0 ? Effect.fail(invalidParam(name, "must be sent only once")) : Effect.succeed(value)
 }
 
 const pageOf = (query: URLSearchParams): Effect.Effect<VideoPage, ModelRequestInvalid> =>
   Effect.gen(function* () {
     const [limit, order, after] = [
-      yield* once(query, "limit"),
-      yield* once(query, "order"),
-      yield* once(query, "after")
+      yield* singleValue(query, "limit"),
+      yield* singleValue(query, "order"),
+      yield* singleValue(query, "after")
     ]
     const count = limit === undefined ? DEFAULT_PAGE : /^\d{1,3}$/.test(limit) ? Number(limit) : 0
-    if (count < 1 || count > MAX_VIDEO_PAGE) return yield* bad("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
-    if (order !== undefined && order !== "asc" && order !== "desc") return yield* bad("order", "must be asc or desc")
+    if (count < 1 || count > MAX_VIDEO_PAGE) return yield* invalidParam("limit", `must be from 1 to ${MAX_VIDEO_PAGE}`)
+    if (order !== undefined && order !== "asc" && order !== "desc")
+      return yield* invalidParam("order", "must be asc or desc")
     const from = after === undefined ? undefined : videoIdOf(after)
-    if (after !== undefined && from === undefined) return yield* bad("after", "must be the id of a video")
+    if (after !== undefined && from === undefined) return yield* invalidParam("after", "must be the id of a video")
     return { limit: count, after: from, order: order ?? "desc" }
   })

@@ -2,7 +2,7 @@
 import { registerMp3Encoder } from "@mediabunny/mp3-encoder"
 import type { StudioTask } from "@sluice/simulator/models/Studio"
 import { readSound } from "../media/SoundFile.ts"
-import { answerTasks } from "../threads/Answering.ts"
+import { answerTasks } from "../threads/TaskServer.ts"
 import { renderFilm } from "./Films.ts"
 import { renderSound, wordsFrom } from "./Sounds.ts"
 

@@ -58,7 +58,7 @@ it.live(
         yield* Effect.sleep("6 seconds")
         const files = filesOf(join(path, "pg"))
         expect(isUnavailable(yield* Effect.flip(sql`delete from master_keys`))).toBe(true)
-        expect((yield* Fiber.join(lost)).reason).toContain("another one took over")
+        expect((yield* Fiber.join(lost)).reason).toContain("another process took over")
         return files
       }).pipe(Effect.provide(Layer.fresh(embedded(path))))
       expect(filesOf(join(path, "pg"))).toEqual(before)

@@ -174,7 +174,7 @@ describe("The room for files", () => {
     const gone: Array<string> = []
     room.grow({ owner: "a", bytes: 0, onEvicted: () => gone.push("a") }, 25_000_000)
     expect(gone).toEqual([])
-    expect(lines).toEqual([expect.stringMatching(/^Warn: .* kept in \/there\/is\/none \(ENOENT\)/)])
+    expect(lines).toEqual([expect.stringMatching(/^Warn: .* stored in \/there\/is\/none \(ENOENT\)/)])
   })
 
   it("is there without a word, and nothing is left in it, where all is well", () => {

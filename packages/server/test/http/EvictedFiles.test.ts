@@ -73,7 +73,7 @@ layer(crowded, { excludeTestServices: true, timeout: "60 seconds" })("a disk wit
         expect(yield* send(whole)).toEqual([503, "server_busy"])
       }
       // Once for all that come within a minute.
-      expect(lines).toEqual([expect.stringMatching(/^Error: .* kept in \/dev\/null \(ENOTDIR\)/)])
+      expect(lines).toEqual([expect.stringMatching(/^Error: .* stored in \/dev\/null \(ENOTDIR\)/)])
       vi.unstubAllEnvs()
       for (const broken of [BEGUN, BEGUN.slice(0, 60), whole.replaceAll(BOUNDARY, "another-line")]) {
         expect(yield* send(broken)).toEqual([400, "invalid_form"])

@@ -1,7 +1,7 @@
 /** A count in steps is the count at once; it stops where its limit is passed, and no step sees more than a slice. */
 import { expect, it } from "@effect/vitest"
 import { SLICE_LENGTH } from "@sluice/domain/models/Tokens"
-import { counting, fitting } from "@sluice/server/tokens/Counting"
+import { countInSteps, fitInSteps } from "@sluice/server/tokens/CountSteps"
 import { makeTokenizer } from "@sluice/server/tokens/Tokenizer"
 import fc from "fast-check"
 
@@ -37,7 +37,7 @@ const whole = <A>(run: (look: (slice: string) => void) => Generator<undefined, A
 
 const counted = (all: ReadonlyArray<string>, limit: number, limitOfAll: number, countSlice = slices.count) =>
   whole((look) =>
-    counting(all, limit, limitOfAll, (slice) => {
+    countInSteps(all, limit, limitOfAll, (slice) => {
       look(slice)
       return countSlice(slice)
     })
@@ -91,7 +91,7 @@ it("fits what fits at once, a slice a step", () => {
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 3_000 }), (one, limit) => {
       const { answer, seen } = whole((look) =>
-        fitting(one, limit, { ...slices, count: (slice) => (look(slice), slices.count(slice)) })
+        fitInSteps(one, limit, { ...slices, count: (slice) => (look(slice), slices.count(slice)) })
       )
       expect(answer).toBe(fit(one, limit))
       expect(Math.max(...seen)).toBeLessThanOrEqual(SLICE_LENGTH + 1)

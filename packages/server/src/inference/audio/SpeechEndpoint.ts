@@ -1,4 +1,4 @@
-/** POST /audio/speech over the domain's `Speech`: a file, or events that hold it. */
+/** POST /audio/speech over the domain's `Speech`: responds with a sound file, or with events that contain it. */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { speechEventsText } from "@sluice/api/inference/audio/SpeechWire"
 import type { SpeechFormat } from "@sluice/domain/models/MediaProvider"

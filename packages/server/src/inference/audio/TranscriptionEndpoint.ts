@@ -1,4 +1,7 @@
-/** POST /audio/transcriptions over the domain's `Transcriptions`: a form with a file in, a text in the asked format out. */
+/**
+ * POST /audio/transcriptions over the domain's `Transcriptions`: takes a form with a file and responds in the requested
+ * format.
+ */
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { renderTranscript } from "@sluice/api/inference/audio/TranscriptWire"
 import { decodeTranscription } from "@sluice/domain/inference/audio/TranscriptionRequest"

@@ -1,4 +1,7 @@
-/** POST /embeddings over the domain's `Embeddings`. Vectors are written one at a time, so that a long list holds nobody up. */
+/**
+ * POST /embeddings over the domain's `Embeddings`. Vectors are encoded one at a time, so that a long list does not
+ * block the event loop.
+ */
 import { embeddingListText, embeddingText } from "@sluice/api/inference/embeddings/EmbeddingWire"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { decodeEmbedding } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
@@ -22,6 +25,6 @@ export const makeEmbeddings = Effect.map(
 
 const floats = (vector: Float32Array): string => JSON.stringify(Array.from(vector))
 
-/** Every machine that runs this keeps numbers little-endian. */
+/** All supported platforms are little-endian. */
 const base64 = ({ buffer, byteLength, byteOffset }: Float32Array): string =>
   `"${Buffer.from(buffer, byteOffset, byteLength).toString("base64")}"`

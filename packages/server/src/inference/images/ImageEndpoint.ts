@@ -10,7 +10,7 @@ import { type Caller, json, type Reply } from "../CallerGate.ts"
 export const makeImages = Effect.map(
   Images,
   (images) =>
-    /** `origin`: how the caller reaches us, for links. */
+    /** `origin`: the server's origin as the caller reached it, for links. */
     (caller: Caller, body: unknown, origin: string): Effect.Effect<Reply, InferenceFailure> =>
       Effect.gen(function* () {
         const request = yield* Effect.fromResult(decodeImage(body))

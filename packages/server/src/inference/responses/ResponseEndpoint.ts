@@ -1,4 +1,4 @@
-/** POST /responses: the same engine as chat's, asked and answered in the form of OpenAI's Responses API. */
+/** POST /responses: runs the same models as chats, with requests and answers in the form of OpenAI's Responses API. */
 import { wholeResponse } from "@sluice/api/inference/responses/ResponseWire"
 import { decodeResponse, inBody, type ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
 import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"

@@ -1,18 +1,22 @@
 /**
- * Counts in steps: each sees as much text as a tokenizer sees at once (30 ms of the most hostile, less than one of ordinary
- * text), in one slice or in many short ones. What comes out is what a count at once gives.
+ * Counts tokens in steps, so that the caller can switch to other work between them. A step covers as much text as one
+ * tokenizer slice, in one slice or in several short ones: 30 ms of the most hostile text, less than 1 ms of ordinary
+ * text. The result equals that of one count.
  */
 import { SLICE_LENGTH, slicesOf, type SliceTokens } from "@sluice/domain/models/Tokens"
 
-/** Of each text, up to where it passes `limit`; no further than all together pass `limitOfAll`. */
-export function* counting(
+/**
+ * Returns the tokens of each text. A text's count stops beyond `limit`, and all counting stops once the sum is beyond
+ * `limitOfAll`.
+ */
+export function* countInSteps(
   texts: ReadonlyArray<string>,
   limit: number,
   limitOfAll: number,
   countSlice: SliceTokens["count"]
 ): Generator<undefined, ReadonlyArray<number>> {
   const counts: Array<number> = []
-  let all = 0
+  let total = 0
   let seen = 0
   for (const text of texts) {
     let tokens = 0
@@ -23,17 +27,17 @@ export function* counting(
       }
       seen += slice.length
       tokens += countSlice(slice)
-      if (tokens > limit || all + tokens > limitOfAll) break
+      if (tokens > limit || total + tokens > limitOfAll) break
     }
     counts.push(tokens)
-    all += tokens
-    if (all > limitOfAll) break
+    total += tokens
+    if (total > limitOfAll) break
   }
   return counts
 }
 
-/** The longest beginning with at most `limit` tokens. */
-export function* fitting(text: string, limit: number, slices: SliceTokens): Generator<undefined, string> {
+/** Returns the longest prefix with at most `limit` tokens. */
+export function* fitInSteps(text: string, limit: number, slices: SliceTokens): Generator<undefined, string> {
   let start = 0
   let left = limit
   for (const slice of slicesOf(text)) {
