@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, isoOrNull, nullable, required } from "../infra/WireFields.ts"
-import { Authorized, NeedsScope, Idempotent, TellsSecret, WellFormed } from "./InfraAccess.ts"
+import { Authorized, NeedsScope, Idempotent, ReturnsSecret, WellFormed } from "./InfraAccess.ts"
 
 const scopeRule = { message: `must be a list of scopes out of ${allScopes.join(", ")}` }
 const Scopes = Schema.Array(Schema.Literals(allScopes).annotate({ message: `must be one of ${allScopes.join(", ")}` }))
@@ -86,7 +86,7 @@ const create = HttpApiEndpoint.post("create", "/", {
   error: [Forbidden, NotFound]
 })
   .annotate(NeedsScope, "keys:write")
-  .annotate(TellsSecret, true)
+  .annotate(ReturnsSecret, true)
   .annotateMerge(about("createApiKey", "Create an API key; it is shown this once"))
 
 const update = HttpApiEndpoint.patch("update", "/:id", {

@@ -11,7 +11,7 @@ import { Conflict, Forbidden, NotFound, PaymentRequired, Unauthorized, Unprocess
 export class NeedsScope extends Context.Service<NeedsScope, Scope>()("@sluice/api/access/NeedsScope") {}
 
 /** Whether an endpoint's answer holds a secret: only the caller that asked for it may have it again. */
-export const TellsSecret = Context.Reference<boolean>("@sluice/api/access/TellsSecret", { defaultValue: () => false })
+export const ReturnsSecret = Context.Reference<boolean>("@sluice/api/access/TellsSecret", { defaultValue: () => false })
 
 /** 401 without a valid key, 403 without the scope, 404 or 422 for the environment. */
 export class Authorized extends HttpApiMiddleware.Service<Authorized, { provides: CurrentPrincipal }>()(

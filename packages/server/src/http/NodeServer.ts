@@ -94,12 +94,12 @@ class FrontServer extends Server {
 
   constructor(newId: () => string, take: HotRoutes["Service"]["take"], metrics: HttpMetrics, options: ServerOptions) {
     super(options)
-    this.pipelines = new PipelinedRequests((source, response, over) => {
+    this.pipelines = new PipelinedRequests((source, response, onEnd) => {
       const given = source.url ?? "/"
       const url = requestPath(given)
       if (url !== given) source.url = url
       nameRequest(source, newId)
-      metrics.begun(source, response, over)
+      metrics.trackRequest(source, response, onEnd)
       // The socket listens before the router is built and after it is gone; a request that arrives then would never be
       // answered.
       if (!take(source, response) && !super.emit("request", source, response)) endWith(response, source, serverAway)
@@ -137,7 +137,7 @@ const makeServer = (
     noDelay: true
   })
   server.maxConnections = MAX_CONNECTIONS
-  server.on("connection", (socket) => metrics.connected(socket))
+  server.on("connection", (socket) => metrics.trackConnection(socket))
   // Refused in the same place as every other request.
   server.on("checkExpectation", (source, response) => server.enter(source, response))
   server.on("clientError", (error: ParserError, socket) => {

@@ -1,4 +1,4 @@
-/** The routes of machines and of the kinds there are. */
+/** The routes of machines and of GPU types. */
 import { InfraApi } from "@sluice/api/InfraApi"
 import { shortListOf } from "@sluice/api/infra/Envelope"
 import { gpuTypeToWire, instanceToWire } from "@sluice/api/instances/InstanceWire"

@@ -1,4 +1,4 @@
-/** A thread that renders simulated sound and film, and reads the words back from a sound. */
+/** A thread that renders simulated sound and video, and reads the words back from a sound. */
 import { registerMp3Encoder } from "@mediabunny/mp3-encoder"
 import type { StudioTask } from "@sluice/simulator/models/Studio"
 import { readSound } from "../media/SoundFile.ts"
