@@ -132,8 +132,8 @@ describe("failures", () => {
   it("name the command instead of the request that helps", () => {
     const refused = (text: string) =>
       failureText(new Refused({ status: 404, code: "not_found", text, details: {}, requestId: null }))
-    expect(refused("There is no such job here. GET /api/v1/jobs lists those there are.")).toBe(
-      "sluice: There is no such job here. sluice jobs list lists those there are."
+    expect(refused("There is no such job here. GET /api/v1/jobs lists the existing ones.")).toBe(
+      "sluice: There is no such job here. sluice jobs list lists the existing ones."
     )
     expect(issueText("max_runtime_minutes", "must be an integer from 1 to 1440")).toBe(
       "--timeout must be minutes from 1 to 1440"

@@ -23,9 +23,9 @@ export interface ServerConfig {
   readonly models: string | undefined
   /** File of the scenario of the simulated world; undefined selects the default world. */
   readonly scenario: string | undefined
-  /** Whether callers may send images as http(s) links. */
+  /** True where callers may send images as http(s) links. */
   readonly imageUrls: boolean
-  /** Whether links of callers may lead to private addresses. */
+  /** True where links of callers may lead to private addresses. */
   readonly privateTargets: boolean
   readonly seed: number
   /** Factor by which the service's clock runs faster than real time. */
@@ -87,15 +87,15 @@ export const fromVariables = (variables: Readonly<Record<string, string | undefi
 /** Returns the configuration, or every problem of the settings. */
 export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvalid> => {
   const issues: Array<string> = []
-  const check = <A>(ok: boolean, value: A, issue: string): A => {
-    if (!ok) issues.push(issue)
+  const check = <A>(isValid: boolean, value: A, issue: string): A => {
+    if (!isValid) issues.push(issue)
     return value
   }
-  const number = (name: Setting, fallback: number, from: number, to: number, integer: boolean) => {
+  const number = (name: Setting, fallback: number, from: number, to: number, isInteger: boolean) => {
     const text = given[name]
     const value = text === undefined ? fallback : text.trim() === "" ? NaN : Number(text)
-    const ok = value >= from && value <= to && (!integer || Number.isSafeInteger(value))
-    return check(ok, value, `--${name} must be ${integer ? "an integer" : "a number"} from ${from} to ${to}.`)
+    const isValid = value >= from && value <= to && (!isInteger || Number.isSafeInteger(value))
+    return check(isValid, value, `--${name} must be ${isInteger ? "an integer" : "a number"} from ${from} to ${to}.`)
   }
   const allowed = (name: Setting) => {
     const text = given[name] ?? "false"

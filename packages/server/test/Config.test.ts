@@ -41,7 +41,7 @@ describe("Config", () => {
     expect(issuesOf({ "allow-private-targets": "true" })[0]).toContain("--allow-image-urls")
     for (const name of ["allow-image-urls", "allow-remote"] as const) {
       for (const text of ["yes", "on", "TRUE", "2"])
-        expect(issuesOf({ [name]: text })[0]).toContain(`--${name} is true or`)
+        expect(issuesOf({ [name]: text })[0]).toContain(`--${name} must be true or`)
     }
   })
 

@@ -1,4 +1,4 @@
-/** The contract of API keys: list, create, change, delete; the full key is in the answer that creates it and nowhere else. */
+/** The contract of API keys: list, create, change, delete. The full key is only in the response that creates it. */
 import type { ApiKey } from "@sluice/domain/access/ApiKey"
 import { DEFAULT_RATE_LIMIT_RPM, MAX_RATE_LIMIT_RPM } from "@sluice/domain/access/ApiKey"
 import { allScopes } from "@sluice/domain/access/Principal"
@@ -29,7 +29,7 @@ const keyFields = {
 const ApiKeyWire = Schema.Struct(keyFields).annotate({ identifier: "ApiKey" })
 const CreatedApiKeyWire = Schema.Struct({
   ...keyFields,
-  key: Schema.String.annotate({ description: "The full key, given this once." })
+  key: Schema.String.annotate({ description: "The full key; it is returned only here." })
 }).annotate({ identifier: "CreatedApiKey" })
 
 export const apiKeyToWire = (key: ApiKey): typeof ApiKeyWire.Type => ({
@@ -54,13 +54,13 @@ const environmentRule = { message: "must be an environment's id" }
 const NewApiKey = Schema.Struct({
   name: Name.annotateKey(required),
   scopes: optional(
-    Scopes.annotate({ ...scopeRule, description: "Default: all that the creating key has." }).check(
+    Scopes.annotate({ ...scopeRule, description: "Default: all scopes of the creating key." }).check(
       Schema.isMinLength(1, scopeRule),
       Schema.isMaxLength(allScopes.length, scopeRule)
     )
   ),
   environment_id: optional(
-    Schema.String.annotate({ ...environmentRule, description: "Where requests go that name no environment." }).check(
+    Schema.String.annotate({ ...environmentRule, description: "The environment of requests that name none." }).check(
       Schema.isUUID(undefined, environmentRule)
     )
   ),
@@ -87,7 +87,7 @@ const create = HttpApiEndpoint.post("create", "/", {
 })
   .annotate(NeedsScope, "keys:write")
   .annotate(ReturnsSecret, true)
-  .annotateMerge(about("createApiKey", "Create an API key; it is shown this once"))
+  .annotateMerge(about("createApiKey", "Create an API key; the key is shown only once"))
 
 const update = HttpApiEndpoint.patch("update", "/:id", {
   params: idParams,

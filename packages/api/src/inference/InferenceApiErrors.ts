@@ -1,4 +1,4 @@
-/** The errors that the contract of the inference surface shows, by status; what they say is in `InferenceErrors.ts`. */
+/** The errors of the inference contract by status. Their messages are in `InferenceErrors.ts`. */
 import * as Schema from "effect/Schema"
 
 const InferenceErrorBody = Schema.Struct({
@@ -27,6 +27,14 @@ export class UpstreamBroken extends Schema.Error<UpstreamBroken>("UpstreamBroken
 export class Overloaded extends Schema.Error<Overloaded>("Overloaded")(fields, { httpApiStatus: 503 }) {}
 export class TimedOut extends Schema.Error<TimedOut>("TimedOut")(fields, { httpApiStatus: 504 }) {}
 
-export const always = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
-/** Of what asks a model and waits for its answer. */
-export const asked = [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut] as const
+export const commonErrors = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
+/** The errors of endpoints that call a model and wait for its answer. */
+export const modelCallErrors = [
+  ...commonErrors,
+  InvalidRequest,
+  QuotaSpent,
+  TooLarge,
+  UpstreamBroken,
+  Overloaded,
+  TimedOut
+] as const

@@ -1,7 +1,7 @@
 /**
- * Failures of the inference surface on the wire, in the form that OpenAI's clients read: one table from the fact to status,
- * type, code and words (interface: Errors, Inference surface; decisions: Error types). An upstream's own text and address
- * are never in it.
+ * Maps failures of the inference surface to errors in the form of OpenAI's clients: status, type, code and message, in
+ * one table (interface: Errors, Inference surface; decisions: Error types). Messages never contain an upstream's text
+ * or address.
  */
 import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import { usdText } from "@sluice/domain/billing/Money"
@@ -10,9 +10,9 @@ import { type ClientStalled, type FileTooLarge, TOO_LONG } from "@sluice/domain/
 import type { VideoError } from "@sluice/domain/videos/Videos"
 import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { videoWireId } from "../videos/VideoWire.ts"
-import { badGateway, forGood, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
+import { badGateway, withoutRetry, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
 
-/** More requests than the key may make in this window. */
+/** The key has made more requests than its limit allows in this window. */
 export interface RateExceeded {
   readonly _tag: "RateExceeded"
   readonly limit: number
@@ -24,22 +24,22 @@ export interface BodyTooLarge {
   readonly limitBytes: number
 }
 
-/** More bodies are coming than there is room for. */
+/** The request's body was evicted, because the space for bodies is full. */
 export interface BodyCrowdedOut {
   readonly _tag: "BodyCrowdedOut"
 }
 
-/** A failure of our own; its cause is logged, not told. */
+/** A defect of the server. Its cause is logged and not returned. */
 export interface Unexpected {
   readonly _tag: "Unexpected"
 }
 
-/** The server stops while an answer is still being given. */
+/** The server stops before the answer is complete. */
 export interface ServerStopping {
   readonly _tag: "ServerStopping"
 }
 
-/** The database can't be reached, or the request lost against another one in it. */
+/** The database is unavailable, or the request lost a conflict with another transaction. */
 export interface StoreUnavailable {
   readonly _tag: "StoreUnavailable"
 }
@@ -68,7 +68,7 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
   refused: invalidRequest(
     400,
     "upstream_refused",
-    "The model's server refused this request: see whether the model knows what it asks for, such as tools, " +
+    "The model's server refused this request. Check that the model supports all that it uses, such as tools, " +
       "response_format or images."
   ),
   too_large: invalidRequest(
@@ -77,28 +77,25 @@ const upstream: Readonly<Record<UpstreamFailed["reason"], InferenceWireError>> =
     "The model's server refused this request because it is too large. Send less at once."
   ),
   too_long: invalidRequest(400, "context_length_exceeded", TOO_LONG),
-  unserved: forGood(
+  unserved: withoutRetry(
     badGateway(
       "upstream_refused",
-      "The model's server did not give what was asked for: see whether the model knows it, such as n, size or a format."
+      "The model's server did not return what the request asks for. Check that the model supports it, such as n, size or a format."
     )
   ),
-  denied: forGood(
+  denied: withoutRetry(
     badGateway(
       "upstream_denied",
-      "The model's server refused this service, or does not have what this service asks it for. The operator of this " +
-        "service has to see to it; the same request fails until then."
+      "The model's server refused this service, or lacks something that this service needs. The operator of this " +
+        "service must correct that; the same request fails until then."
     )
   ),
-  forbidden: forGood(
-    badGateway(
-      "upstream_forbidden",
-      "The model's server forbids this request: it may not allow what is asked for. The same request fails again."
-    )
+  forbidden: withoutRetry(
+    badGateway("upstream_forbidden", "The model's server does not allow this request. The same request fails again.")
   ),
   broken: badGateway(
     "upstream_broken",
-    "The model could not be reached, or its answer broke off or made no sense. Try again."
+    "The model could not be reached, or its answer was incomplete or invalid. Try again."
   ),
   overloaded: overloaded("shortly"),
   timeout: {
@@ -138,7 +135,7 @@ const table: {
     invalidRequest(
       404,
       "model_not_found",
-      `There is no model '${model.slice(0, 100)}' that answers here. GET /v1/models lists all, and what each does.`,
+      `There is no model '${model.slice(0, 100)}' for this endpoint. GET /v1/models lists all models and their capabilities.`,
       "model"
     ),
   BodyTooLarge: ({ limitBytes }) =>
@@ -146,13 +143,13 @@ const table: {
   BodyCrowdedOut: () =>
     unavailable(
       "server_busy",
-      "The server has no room for more at present, and this request had to give way. Send it again shortly."
+      "The server's space for request bodies is full, and this request was dropped. Send it again shortly."
     ),
   FileTooLarge: ({ limitBytes, param }) =>
     invalidRequest(
       413,
       "file_too_large",
-      // What is heard may come in parts, a picture may not.
+      // Sound can be sent in parts, an image can't.
       `The file is larger than ${limitBytes} bytes. ${param === "file" ? "Send it in parts." : "Send a smaller one."}`,
       param
     ),
@@ -161,7 +158,7 @@ const table: {
     type: "insufficient_quota",
     code: "BUDGET_REACHED",
     message:
-      `The monthly budget of environment ${environmentName} is spent, or what is left is set aside for requests under way. ` +
+      `The monthly budget of environment ${environmentName} is spent, or the rest of it is held for running requests. ` +
       "Raise it with PATCH /api/v1/environments/{id}, or wait for the next UTC month."
   }),
   CreditInsufficient: ({ required, available }) => ({
@@ -178,7 +175,7 @@ const table: {
   }),
   VideoNotFound: () => invalidRequest(404, "video_not_found", "There is no such video. GET /v1/videos lists yours."),
   VideoOrderDiffers: () =>
-    forGood(
+    withoutRetry(
       invalidRequest(
         409,
         "idempotency_mismatch",
@@ -188,21 +185,20 @@ const table: {
   VideoOutcomeUnknown: ({ id, hasIdempotencyKey }) => ({
     ...unavailable(
       "service_unavailable",
-      "The database was lost while the video was being ordered, so it may exist. " +
+      "The connection to the database was lost while the video was being ordered, so it may exist. " +
         (hasIdempotencyKey
-          ? "Send the order again shortly, with the same Idempotency-Key: it makes one video."
-          : `GET /v1/videos/${videoWireId(id)} says so in a moment. Order it again only where that finds none.`)
+          ? "Send the order again shortly, with the same Idempotency-Key: that makes only one video."
+          : `GET /v1/videos/${videoWireId(id)} shows in a moment whether it does. Order it again only if that answers 404.`)
     ),
     headers: { "x-should-retry": String(hasIdempotencyKey), "retry-after": "5" }
   }),
   VideoNotEnded: () =>
-    forGood(
+    withoutRetry(
       invalidRequest(409, "video_not_ended", "The video is still being made. Delete it when it is completed or failed.")
     ),
   VideoWithheld: () => ({
     ...upstream.unserved,
-    message:
-      "The model's server made this video, and does not give it out, or not any more. Order it again, or from another model."
+    message: "The model's server made this video, but does not return it. Order it again, or from another model."
   }),
   VideoWithoutBytes: ({ status }) =>
     status === "failed"
@@ -226,20 +222,21 @@ const table: {
   ServerStopping: () =>
     unavailable(
       "server_stopping",
-      "The server is being restarted and ended this request early. Send it again, with its Idempotency-Key if it has one."
+      "The server is restarting and ended this request early. Send it again, with the same Idempotency-Key if it has one."
     ),
   StoreUnavailable: () =>
-    unavailable("service_unavailable", "The database can't serve this at present. Send the request again shortly."),
+    unavailable("service_unavailable", "The database is temporarily unavailable. Send the request again shortly."),
   ClientStalled: () => ({
     status: 504,
     type: "timeout_error",
     code: "client_stalled",
-    message: "The stream was not read for too long."
+    message: "The client did not read the stream for too long."
   }),
   Unexpected: () => ({
     status: 500,
     type: "api_error",
     code: "internal_error",
-    message: "Something failed on our side, not in the request. Try again, and name the request id if it persists."
+    message:
+      "The server failed to handle this request. Try again; if the error persists, report the request id to the operator."
   })
 }

@@ -1,4 +1,4 @@
-/** Fields that several resources share on the wire: times, money, ids. */
+/** Wire fields that several resources share: times, money, ids. */
 import * as Schema from "effect/Schema"
 
 export const DateTime = Schema.String.annotate({ format: "date-time", description: "RFC 3339, UTC, milliseconds." })
@@ -6,10 +6,10 @@ export const Usd = Schema.Finite.annotate({ description: "USD, at most 9 decimal
 export const nullable = Schema.NullOr
 export const required = { messageMissingKey: "is required" }
 
-/** Path parameter of one resource. */
+/** The path parameter of one resource. */
 export const idParams = { id: Schema.String }
 
-/** Whether `YYYY-MM-DD` is a day of the calendar: the language takes 30 February for the 2nd of March. */
+/** True where `YYYY-MM-DD` is a day of the calendar. `Date.parse` accepts 30 February as the 2nd of March. */
 export const isDay = (text: string): boolean => {
   const day = Date.parse(`${text}T00:00:00.000Z`)
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text)

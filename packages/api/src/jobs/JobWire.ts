@@ -1,4 +1,4 @@
-/** A job and a quote on the wire (interface: Job; decisions: Jobs). */
+/** Jobs and quotes on the wire (interface: Job; decisions: Jobs). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Job, Quote } from "@sluice/domain/jobs/Job"
 import { jobStatuses, statusReasons } from "@sluice/domain/jobs/Job"
@@ -6,7 +6,7 @@ import { LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
 import * as Schema from "effect/Schema"
 import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
 
-/** What stands for a gap where a log is text. */
+/** The line that replaces a gap in a log's text. */
 export { gapLine } from "@sluice/domain/machines/OutputLimit"
 
 export const JobStatusWire = Schema.Literals(jobStatuses)

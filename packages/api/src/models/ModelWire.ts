@@ -1,4 +1,4 @@
-/** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
+/** Models on the wire: OpenAI's form with additional fields (decisions: Inference surface). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
@@ -12,11 +12,13 @@ export const ModelWire = Schema.Struct({
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
   context_length: Schema.optionalKey(Schema.Int),
   max_output_tokens: Schema.optionalKey(Schema.Int),
-  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image or a video, in pixels" })),
-  dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
+  sizes: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({ description: "Sizes of an image or a video, in pixels" })
+  ),
+  dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum dimensions of an embedding" })),
   seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a video" })),
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
-  max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Of a text that is spoken" })),
+  max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a text to speak" })),
   capabilities: Schema.Array(Schema.String),
   pricing: Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),

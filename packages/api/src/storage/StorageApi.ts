@@ -22,7 +22,7 @@ const listVolumes = HttpApiEndpoint.get("list", "/", { query: listQuery, success
 
 const regions = HttpApiEndpoint.get("regions", "/regions", { query: shortListQuery, success: list(RegionWire) })
   .annotate(NeedsScope, "storage:read")
-  .annotateMerge(about("listStorageRegions", "List the regions where volumes can live"))
+  .annotateMerge(about("listStorageRegions", "List the regions for volumes"))
 
 const get = HttpApiEndpoint.get("get", "/:id", {
   params: idParams,
@@ -31,7 +31,7 @@ const get = HttpApiEndpoint.get("get", "/:id", {
   error: NotFound
 })
   .annotate(NeedsScope, "storage:read")
-  .annotateMerge(about("getVolume", "Look at a volume"))
+  .annotateMerge(about("getVolume", "Get a volume"))
 
 const grow = HttpApiEndpoint.patch("grow", "/:id", {
   params: idParams,
@@ -41,7 +41,7 @@ const grow = HttpApiEndpoint.patch("grow", "/:id", {
   error: [NotFound, Conflict, Unprocessable]
 })
   .annotate(NeedsScope, "storage:write")
-  .annotateMerge(about("growVolume", "Make a volume larger that no machine has attached"))
+  .annotateMerge(about("growVolume", "Enlarge a volume that no machine has attached"))
 
 const remove = HttpApiEndpoint.delete("remove", "/:id", {
   params: idParams,

@@ -1,4 +1,7 @@
-/** Videos on the wire: OpenAI's Video object, with `error` a text as the interface says (decisions: POST /videos). */
+/**
+ * Videos on the wire: OpenAI's Video object, with `error` as a text, as the interface requires (decisions: POST
+ * /videos).
+ */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { VideoFailure } from "@sluice/domain/models/MediaProvider"
 import { type Video, VIDEO_STATUSES } from "@sluice/domain/videos/Video"
@@ -19,9 +22,11 @@ export const VideoWire = Schema.Struct({
   seconds: Schema.String,
   size: Schema.String,
   remixed_from_video_id: Schema.Null,
-  error: Schema.optionalKey(Schema.String.annotate({ description: "Why it failed" })),
+  error: Schema.optionalKey(Schema.String.annotate({ description: "The reason for the failure" })),
   error_details: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  usage: Schema.optionalKey(Schema.Struct({ cost: Schema.Finite.annotate({ description: "USD; once it has ended" }) }))
+  usage: Schema.optionalKey(
+    Schema.Struct({ cost: Schema.Finite.annotate({ description: "USD; present once the video has ended" }) })
+  )
 }).annotate({ identifier: "Video" })
 
 export const VideoListWire = Schema.Struct({
@@ -43,11 +48,11 @@ export const videoWireId = (id: string): string => PREFIX + id
 
 const UUID = /^video_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** The id behind the one of the wire; undefined: there is no such video. */
+/** Returns the id inside the wire id; undefined where the text is no id of a video. */
 export const videoIdOf = (wire: string): string | undefined => UUID.exec(wire)?.[1]
 
 const MESSAGES: Readonly<Record<VideoFailure, string>> = {
-  moderation_blocked: "The model does not make this video. Change the prompt or the image.",
+  moderation_blocked: "The model refuses to make this video. Change the prompt or the image.",
   video_generation_failed: "The model could not make this video. It cost nothing; try again.",
   video_timeout: "The video was not finished in time. It cost nothing; try again."
 }

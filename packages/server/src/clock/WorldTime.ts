@@ -23,9 +23,8 @@ export const worldMillisAt = (anchor: Anchor, realNanos: bigint): number =>
 
 /**
  * Returns the anchor for a process that starts at `realMs`; undefined when the world has always run at the wall clock's
- * speed. With an anchor the world's clock never goes back: neither a new speed nor a wall clock set back before the
- * anchor moves it back. A wall clock that is set back while no process runs, but not before the anchor, moves it back
- * too.
+ * speed. With an anchor, a new speed does not move the world's clock back, and a wall clock set back before the anchor
+ * does not either. A wall clock that is set back while no process runs, but not before the anchor, does move it back.
  */
 export const anchorFrom = (known: Anchor | undefined, speed: number, realMs: number): Anchor | undefined => {
   if (known === undefined) return speed === 1 ? undefined : { realMs, worldMs: realMs, speed }

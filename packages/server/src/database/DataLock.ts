@@ -32,18 +32,18 @@ export const lockDataDirectory = (
     const me = processIdentity(process.pid)
     const mine = JSON.stringify({ pid: process.pid, ...me })
     yield* Effect.acquireRelease(acquire(directory, file, mine, me.place), () => Effect.sync(() => release(file, mine)))
-    let held = true
+    let hasLock = true
     let beatAt = clock.currentTimeMillisUnsafe()
     const beat = () => {
       beatAt = clock.currentTimeMillisUnsafe()
-      held &&= isOurs(file, mine)
-      if (held) touch(file, beatAt)
+      hasLock &&= isOurs(file, mine)
+      if (hasLock) touch(file, beatAt)
     }
     yield* Effect.sync(beat).pipe(Effect.andThen(Effect.sleep(HEARTBEAT)), Effect.forever, Effect.forkScoped)
     return {
       isHeld: () => {
         if (clock.currentTimeMillisUnsafe() - beatAt > PAUSED_MS) beat()
-        return held
+        return hasLock
       }
     }
   })
@@ -91,7 +91,7 @@ const acquire = Effect.fnUntraced(function* (directory: string, file: string, mi
   return yield* new DataDirectoryInUse({ directory, pid: 0, lockFile: file })
 })
 
-/** Whether a holder touches the file now: a holder whose clock is far behind writes times that look stale. */
+/** True where a holder touches the file now. A holder whose clock is far behind writes times that look stale. */
 const isTouched = Effect.fnUntraced(function* (file: string) {
   const before = touchedAt(file)
   yield* Effect.sleep(WATCH_TIME)
@@ -131,8 +131,8 @@ const contentOf = (file: string): string | undefined => {
 }
 
 /**
- * Moves the file aside first: when two processes both saw the dead holder, only one removes that file, and a new lock
- * is put back.
+ * Moves the file aside first: when two processes both saw the dead holder, only one removes that file. A new lock that
+ * was moved by mistake is put back.
  */
 const removeDead = (file: string, seen: string): void => {
   const aside = `${file}.${process.pid}`

@@ -140,8 +140,8 @@ const PLANNING = {
 const CONNECT_TIMEOUT = Duration.seconds(10)
 const IDLE_TIMEOUT = Duration.minutes(5)
 /**
- * Lifetime of a connection. A longer one keeps using a server whose role has changed, such as a standby or a read-only
- * server.
+ * Lifetime of a connection. A longer one would keep a connection to a server whose role has changed, such as a primary
+ * that became a standby.
  */
 const CONNECTION_TTL = Duration.minutes(1)
 /** A wire costs little, and all wires share one backend. */

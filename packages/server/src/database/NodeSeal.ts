@@ -5,7 +5,7 @@
  *
  * Layout, in bytes: version 1 | master key id 8 | nonce 12, tag 16, wrapped data key 32 | nonce 12, tag 16, value
  *
- * Opening fails for any other input, always with the same error, which reveals neither the reason nor a byte of a key.
+ * Opening fails for any other input, always with the same error, which reveals no reason and no byte of a key.
  */
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
 import { Effect, Layer, Redacted } from "effect"

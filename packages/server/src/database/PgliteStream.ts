@@ -140,11 +140,11 @@ class Bridge implements Backend {
 
   private deliver(wire: Wire, out: Buffer): void {
     const kept: Array<Buffer> = []
-    let idle = false
+    let isIdle = false
     let last: string | undefined
     for (let at = 0, end = 0; at < out.length; at = end) {
       end = at + 1 + out.readInt32BE(at + 1)
-      if (out[at] === BackendType.readyForQuery) idle = readyStatus(out, at) === TransactionStatus.idle
+      if (out[at] === BackendType.readyForQuery) isIdle = readyStatus(out, at) === TransactionStatus.idle
       else if (out[at] === BackendType.error) last ??= lastWords(out, at)
       if (out[at] !== BackendType.notification) {
         kept.push(out.subarray(at, end))
@@ -153,7 +153,7 @@ class Bridge implements Backend {
       const channel = out.toString("utf8", at + 9, out.indexOf(0, at + 9))
       for (const listener of this.listeners.get(channel) ?? []) listener.push(Buffer.from(out.subarray(at, end)))
     }
-    this.owner = idle ? undefined : wire
+    this.owner = isIdle ? undefined : wire
     if (last !== undefined) {
       this.watch.died(last)
       // The client would wait for a backend that does not reply any more.

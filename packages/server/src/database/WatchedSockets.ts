@@ -11,7 +11,7 @@ import { inWallTime, wallClock } from "../clock/WallTime.ts"
 /** Longer than any statement of the server takes, its wait for locks included. */
 const SILENT_MS = 30_000
 /** A connection that only listens sends no statements: TCP keepalive detects that its server is gone. */
-const KEPT = { keepAlive: true, keepAliveInitialDelay: 30_000 }
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000 }
 const NANOS_PER_MILLI = 1_000_000n
 const CHECK_EVERY = Duration.seconds(2)
 
@@ -72,7 +72,7 @@ const targetOf = (text: string) => {
   const tls = !["disable", null].includes(url.searchParams.get("sslmode"))
   return host.startsWith("/")
     ? { path: `${host}/.s.PGSQL.${port}`, tls }
-    : { host: host === "" ? "localhost" : host, port, noDelay: true, ...KEPT, tls }
+    : { host: host === "" ? "localhost" : host, port, noDelay: true, ...KEEP_ALIVE, tls }
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A semaphore with a limit in total and a limit per owner, so that no owner can use all permits. A caller that waits
- * too long for a permit fails with `Busy`; an interrupted caller gives its permit or its place in the queue up.
+ * too long for a permit fails with `Busy`; an interrupted caller releases its permit or its place in the queue.
  */
 import { Data, Effect, Semaphore } from "effect"
 

@@ -52,7 +52,7 @@ export const pinnedGet = (
   onResponse: () => void
 ): Effect.Effect<Fetched | Redirected, FetchFailed> =>
   Effect.callback((resume) => {
-    const request = (target.secure ? https : http).request({
+    const request = (target.isSecure ? https : http).request({
       agent: false,
       host: target.host,
       port: target.port,

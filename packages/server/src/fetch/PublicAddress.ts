@@ -1,7 +1,7 @@
 /**
  * Decides whether an IP address belongs to the public internet. Pure. An IPv4 address is public unless IANA reserves it
  * for a special purpose. An IPv6 address is public only inside the global unicast space, minus special purposes.
- * Unknown and unreadable addresses are refused, so a new kind of private address opens no hole.
+ * Unknown and unreadable addresses are refused, so a new kind of private IPv6 address is refused too.
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net"
 

@@ -11,7 +11,7 @@ import { isIP } from "node:net"
 export type UrlFault = "length" | "characters" | "scheme" | "userinfo" | "host" | "port"
 
 export interface Target {
-  readonly secure: boolean
+  readonly isSecure: boolean
   /** A name in lower case, or an IP address without brackets. */
   readonly host: string
   readonly port: number
@@ -45,12 +45,12 @@ export const targetOf = (text: string): Result.Result<Target, UrlFault> => {
   if (url === null || url.hostname !== host.toLowerCase()) return Result.fail("host")
   const name = url.hostname.replace(/^\[(.*)\]$/, "$1")
   if (isIP(name) === 0 && !NAME.test(name)) return Result.fail("host")
-  const secure = url.protocol === "https:"
+  const isSecure = url.protocol === "https:"
   url.hash = ""
   return Result.succeed({
-    secure,
+    isSecure,
     host: name,
-    port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
+    port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
     path: url.pathname + url.search,
     href: url.href
   })
@@ -60,14 +60,14 @@ export const targetOf = (text: string): Result.Result<Target, UrlFault> => {
 export const redirectOf = (from: Target, location: string): Result.Result<Target, UrlFault> => {
   if (!PRINTABLE.test(location)) return Result.fail("characters")
   return Result.flatMap(targetOf(absolute(from, location)), (to) =>
-    from.secure && !to.secure ? Result.fail("scheme") : Result.succeed(to)
+    from.isSecure && !to.isSecure ? Result.fail("scheme") : Result.succeed(to)
   )
 }
 
 /** Only a path is resolved by the parser. Where a host is named, its spelling must not change before the check. */
 const absolute = (from: Target, location: string): string => {
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
-  if (location.startsWith("//")) return `${from.secure ? "https" : "http"}:${location}`
+  if (location.startsWith("//")) return `${from.isSecure ? "https" : "http"}:${location}`
   return URL.parse(location, from.href)?.href ?? ""
 }
 

@@ -1,7 +1,7 @@
 /**
  * Bounds the bytes of request bodies held at one time by all requests together, both arriving and complete. When the
- * budget is full, the body that has been arriving longest is evicted: a slow sender keeps nobody else out, and a body
- * sent at the speed of a network is never the oldest. One key gets at most half of the budget.
+ * budget is full, the body that has been arriving longest is evicted: a slow sender does not keep others out, and a
+ * body sent at the speed of a network is never the oldest. One key gets at most half of the budget.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { getHeapStatistics } from "node:v8"

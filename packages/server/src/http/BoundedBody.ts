@@ -30,7 +30,7 @@ export interface BoundedBody {
   readonly read: (onOutcome: (outcome: BodyOutcome) => void, onGone?: () => void) => void
   readonly text: Effect.Effect<string, BodyFailure>
   /** True once more bytes than the limit have arrived. */
-  readonly overflowed: () => boolean
+  readonly hasOverflowed: () => boolean
 }
 
 /** A body of up to this many bytes counts against no budget. */
@@ -45,7 +45,7 @@ export const boundedBody = (
 ): BoundedBody => {
   /** The outcome for later calls of `read`. */
   let outcome: BodyOutcome | undefined
-  let overflowed = false
+  let hasOverflowed = false
   const read: BoundedBody["read"] = (onOutcome, onGone) => {
     if (outcome !== undefined) return onOutcome(outcome)
     const end = (result: BodyOutcome) => {
@@ -54,7 +54,7 @@ export const boundedBody = (
     }
     // The declared length is over the limit, so nothing is read.
     if (Number(source.headers["content-length"]) > limit) {
-      overflowed = true
+      hasOverflowed = true
       return end(Exit.fail(new BodyTooLarge({ limit })))
     }
     const contentCoding = source.headers["content-encoding"]
@@ -80,7 +80,7 @@ export const boundedBody = (
       if (outcome !== undefined) return
       size += chunk.length
       if (size > limit) {
-        overflowed = true
+        hasOverflowed = true
         if (reservation !== undefined) budget.release(reservation)
         return drop(new BodyTooLarge({ limit }))
       }
@@ -100,7 +100,7 @@ export const boundedBody = (
   const text = Effect.callback<string, BodyFailure>((resume) => {
     read(resume, () => resume(Effect.interrupt))
   })
-  return { read, text, overflowed: () => overflowed }
+  return { read, text, hasOverflowed: () => hasOverflowed }
 }
 
 /** Some texts start with a byte order mark, which is no part of the text (RFC 8259, 8.1). */

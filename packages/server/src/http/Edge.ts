@@ -30,7 +30,7 @@ import {
   unsupportedMediaType
 } from "./EdgeErrors.ts"
 import { invalid } from "@sluice/api/infra/WireError"
-import { isUnmet } from "./Expect.ts"
+import { hasUnmetExpectation } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
 import { BodyTooFull, bodyTooFull, boundValues } from "./InfraBody.ts"
 import { commonHeaders, RequestId, requestIdOf } from "./RequestId.ts"
@@ -73,7 +73,7 @@ const handle = (
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
   if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
-  if (isUnmet(source)) return Effect.map(refuse(unmetExpectation), HttpServerResponse.setStatus(417))
+  if (hasUnmetExpectation(source)) return Effect.map(refuse(unmetExpectation), HttpServerResponse.setStatus(417))
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // Forms do not read the text: each bounds its file itself, by the endpoint's limit.
@@ -82,7 +82,7 @@ const handle = (
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
     onSuccess: (response) =>
-      body.overflowed() && response.status !== 413
+      body.hasOverflowed() && response.status !== 413
         ? refuse(payloadTooLarge(limit))
         : response.status === 415
           ? refuse(unsupportedMediaType)

@@ -83,7 +83,7 @@ export const payloadTooLarge = (limitBytes: number): EdgeError => ({
 
 export const bodyEvicted: EdgeError = {
   code: "service_unavailable",
-  message: "The server's memory for request bodies is full, and this request was dropped. Send it again shortly.",
+  message: "The server's space for request bodies is full, and this request was dropped. Send it again shortly.",
   headers: RETRY_HEADERS,
   fact: { _tag: "BodyCrowdedOut" }
 }
@@ -122,7 +122,7 @@ export const storeUnavailable: EdgeError = {
 }
 
 /** The router is not built yet or is gone already, so nothing was started. */
-export const serverAway: EdgeError = {
+export const serverUnavailable: EdgeError = {
   code: "service_unavailable",
   message: "The server is starting or stopping. Send the request again shortly.",
   headers: RETRY_HEADERS

@@ -2,5 +2,5 @@
 import type { IncomingMessage } from "node:http"
 
 /** True where the header expects anything else. */
-export const isUnmet = ({ headers: { expect } }: IncomingMessage): boolean =>
+export const hasUnmetExpectation = ({ headers: { expect } }: IncomingMessage): boolean =>
   expect !== undefined && !/100-continue/i.test(expect)

@@ -9,7 +9,7 @@ import { Context, Effect, Exit, type Scope } from "effect"
 import type { ByteBudget } from "./BodyMemoryBudget.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
 import { endWith, serverStopping } from "./EdgeErrors.ts"
-import { isUnmet } from "./Expect.ts"
+import { hasUnmetExpectation } from "./Expect.ts"
 import type { HostRule } from "./Hosts.ts"
 
 /** Writes the whole response; interrupted when the caller disconnects. It must not fail. `text`: the body. */
@@ -46,7 +46,7 @@ export const makeHotRoutes = (isOurHost: HostRule, budget: ByteBudget): HotRoute
     take: (source, response) => {
       const { headers, method, url } = source
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
-      if (route === undefined || !isOurHost(headers.host) || isUnmet(source)) return false
+      if (route === undefined || !isOurHost(headers.host) || hasUnmetExpectation(source)) return false
       const length = Number(headers["content-length"] ?? Number.NaN)
       const body = boundedBody(source, response, route.maxBodyBytes, budget)
       const begin = (text: BoundedBody["text"]) => {

@@ -11,7 +11,7 @@ import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Exit, Layer } from "effect"
 import { after } from "../clock/WallTime.ts"
 import { ServerMetrics } from "../metrics/ServerMetrics.ts"
-import { endWith, serverAway } from "./EdgeErrors.ts"
+import { endWith, serverUnavailable } from "./EdgeErrors.ts"
 import { BodyMemoryBudget, FileSpaceBudget, ByteBudget } from "./BodyMemoryBudget.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
@@ -41,7 +41,7 @@ export interface Listening {
   readonly routes?: ReadonlyArray<Route>
   /** Called for each request before it is handled. */
   readonly onRequest?: (source: IncomingMessage, response: ServerResponse) => void
-  /** How long running requests may take after a stop. */
+  /** Time that running requests may take after a stop. */
   readonly drain?: Duration.Input
   /** Milliseconds that a refused connection may stay open. */
   readonly refusalMs?: number
@@ -102,7 +102,8 @@ class FrontServer extends Server {
       metrics.trackRequest(source, response, onEnd)
       // The socket listens before the router is built and after it is gone; a request that arrives then would never be
       // answered.
-      if (!take(source, response) && !super.emit("request", source, response)) endWith(response, source, serverAway)
+      if (!take(source, response) && !super.emit("request", source, response))
+        endWith(response, source, serverUnavailable)
     })
   }
 

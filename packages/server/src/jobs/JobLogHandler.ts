@@ -30,8 +30,8 @@ export const jobLog = Effect.gen(function* () {
 
   const open = Effect.fnUntraced(function* ({ request, params, query }: LogRequest) {
     const principal = yield* CurrentPrincipal
-    const events = prefersEvents(request)
-    const from = yield* startOf(request, query, events)
+    const isEvents = prefersEvents(request)
+    const from = yield* startOf(request, query, isEvents)
     const options = { ...from, follow: query.follow !== "false" }
     const log = yield* withId(
       params.id,
@@ -39,7 +39,12 @@ export const jobLog = Effect.gen(function* () {
       (id) => logs.events(principal, id, options)
     )
     const bearer = bearerOf(NodeHttpServerRequest.toIncomingMessage(request))
-    return yield* respondWithStream(request, events ? asEvents(log) : asText(log), events, keys.untilInvalid(bearer))
+    return yield* respondWithStream(
+      request,
+      isEvents ? asEvents(log) : asText(log),
+      isEvents,
+      keys.untilInvalid(bearer)
+    )
   })
 
   return (input: LogRequest) => answer(open(input), (response) => response)
@@ -48,9 +53,9 @@ export const jobLog = Effect.gen(function* () {
 /** True where `Accept` names events and does not prefer text. */
 const prefersEvents = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const ranges = new Map((request.headers.accept ?? "").split(",").map(qualityOf))
-  const events = ranges.get("text/event-stream") ?? 0
-  const text = ranges.get("text/plain") ?? ranges.get("text/*") ?? ranges.get("*/*") ?? 0
-  return events > 0 && events >= text
+  const eventQuality = ranges.get("text/event-stream") ?? 0
+  const textQuality = ranges.get("text/plain") ?? ranges.get("text/*") ?? ranges.get("*/*") ?? 0
+  return eventQuality > 0 && eventQuality >= textQuality
 }
 
 const qualityOf = (range: string): readonly [type: string, quality: number] => {
@@ -59,8 +64,8 @@ const qualityOf = (range: string): readonly [type: string, quality: number] => {
   return [type, quality === undefined ? 1 : Number(quality.slice(2))]
 }
 
-const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], events: boolean) => {
-  const last = events ? request.headers["last-event-id"] : undefined
+const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], isEvents: boolean) => {
+  const last = isEvents ? request.headers["last-event-id"] : undefined
   if (last !== undefined && last !== "") {
     return /^\d{1,15}$/.test(last)
       ? Effect.succeed({ offset: Number(last), tail: undefined })
@@ -76,7 +81,7 @@ const invalid = (path: string, message: string) => Effect.fail(new RequestInvali
 const respondWithStream = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   bytes: Stream.Stream<Uint8Array>,
-  events: boolean,
+  isEvents: boolean,
   keyInvalid: Effect.Effect<never, KeyInvalid>
 ) {
   const response = NodeHttpServerRequest.toServerResponse(request)
@@ -88,6 +93,6 @@ const respondWithStream = Effect.fnUntraced(function* (
       Stream.onStart(Effect.sync(() => response.flushHeaders())),
       Stream.onError(() => Effect.sync(() => response.destroy()))
     ),
-    { contentType: events ? "text/event-stream" : "text/plain; charset=utf-8" }
+    { contentType: isEvents ? "text/event-stream" : "text/plain; charset=utf-8" }
   )
 })

@@ -1,7 +1,7 @@
 /**
  * Writes a job's log as plain bytes, or as server-sent events that can be resumed (decisions: GET /jobs/{id}/logs). An
  * event's id is the offset of the next byte that was not sent completely: a character cut at the end of a chunk waits
- * for its rest and is not counted, so resuming neither loses nor repeats a byte.
+ * for its rest and is not counted, so resuming loses no byte and repeats none.
  */
 import { jobToWire } from "@sluice/api/jobs/JobWire"
 import type { LogEvent } from "@sluice/domain/jobs/JobLogs"

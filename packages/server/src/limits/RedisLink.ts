@@ -55,10 +55,10 @@ export const connect = (
     const firstAttempt = yield* Deferred.make<void>()
     const where = `Redis at ${redisAddressOf(url)}`
     let lastLogged: boolean | undefined
-    const logChange = (connected: boolean, line: Effect.Effect<void>) =>
+    const logChange = (isConnected: boolean, line: Effect.Effect<void>) =>
       Effect.suspend(() => {
-        if (lastLogged === connected) return Effect.void
-        lastLogged = connected
+        if (lastLogged === isConnected) return Effect.void
+        lastLogged = isConnected
         return line
       })
 

@@ -6,8 +6,8 @@ import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { families } from "@sluice/domain/metrics/Family"
 import { Context, Layer } from "effect"
 
-const makeMetrics = (listed: boolean) => {
-  const { counter, gauge, seconds } = families(listed)
+const makeMetrics = (isKept: boolean) => {
+  const { counter, gauge, seconds } = families(isKept)
   return {
     build: gauge("sluice_build_info", ["version", "node"], "Always 1; its labels name the running version."),
     startTime: gauge("sluice_process_start_time_seconds", [], "When the process started, in Unix seconds."),

@@ -1,6 +1,6 @@
 /**
- * Bounds the bytes of queued texts, per caller and in total. A caller with nothing else queued is never refused by its
- * own bound, nor is anything refused by the total while the queue is empty.
+ * Bounds the bytes of queued texts, per caller and in total. A caller with nothing queued is never refused by its own
+ * bound, and the total bound refuses nothing while the queue is empty.
  */
 export class Backlog {
   readonly #maxPerCaller: number

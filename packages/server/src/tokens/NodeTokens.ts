@@ -2,8 +2,8 @@
  * Counts tokens without blocking the event loop: short texts inline, long texts in a thread (TokenThread.ts), where
  * callers share the time fairly and the queued bytes of each are bounded.
  *
- * Loading the vocabulary takes 0.1 s and happens at the first count. A program that builds `loaded` beside other slow
- * layers loads it in their shadow.
+ * Loading the vocabulary takes 0.1 s and happens at the first count. Build `loaded` beside other slow layers to load it
+ * while they build.
  */
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { LONGEST_TOKEN, sumOf, Tokens } from "@sluice/domain/models/Tokens"

@@ -56,7 +56,8 @@ const HEAD_BYTES = 8
 const eraseTimes = (film: DataView, from: number, to: number): void => {
   for (let at = from, size = 0; at + HEAD_BYTES < to; at += size) {
     size = film.getUint32(at)
-    // A box that extends to the end of the file, or is larger than 32 bits, holds the frames; nothing after it matters.
+    // A box that extends to the end of the file, or is larger than 32 bits, holds the frames. Every box with times
+    // comes before it.
     if (size < HEAD_BYTES) return
     const name = String.fromCharCode(...new Uint8Array(film.buffer, at + 4, 4))
     if (CONTAINER_BOXES.has(name)) eraseTimes(film, at + HEAD_BYTES, at + size)

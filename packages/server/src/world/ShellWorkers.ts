@@ -1,12 +1,12 @@
 /**
- * Runs the commands of simulated machines in threads, so that a hostile command blocks neither the event loop nor other
+ * Runs the commands of simulated machines in threads, so that a hostile command does not block the event loop or other
  * commands.
  *
  * There are two lanes with one thread each. A run gets a short time slice on the quick lane. A run that needs more is
  * aborted and restarted on the slow lane with a longer slice, which is safe because its only effect is its timeline. A
- * run that exceeds the longer slice waits until no other run waits, and is then killed at a limit, like a process
- * without memory. So short runs never wait for long ones, and long runs wait for at most one endless run. The queues
- * hold one entry per machine whose timeline a caller awaits.
+ * run that needs even more waits until no other run waits; then it runs up to a limit, at which it is killed like a
+ * process without memory. So short runs never wait for long ones, and long runs wait for at most one endless run. The
+ * queues hold one entry per machine whose timeline is awaited.
  */
 import { killed, Shell } from "@sluice/machine-shell/Shell"
 import type { ShellRun, Timeline } from "@sluice/machine-shell/Shell"

@@ -26,7 +26,7 @@ it("A body may have as many bytes as the limit, whether it says so before or not
     const { bounded, stream, told } = body(headers)
     stream.end("x".repeat(LIMIT))
     await turn()
-    expect([told, bounded.overflowed()]).toEqual([[Exit.succeed("x".repeat(LIMIT))], false])
+    expect([told, bounded.hasOverflowed()]).toEqual([[Exit.succeed("x".repeat(LIMIT))], false])
   }
 })
 
@@ -37,10 +37,10 @@ it("One byte more refuses it, without waiting for the rest, and nothing of it is
   expect([told, rooms.size.bytes]).toEqual([[], LIMIT])
   stream.write("x")
   await turn()
-  expect([told, bounded.overflowed(), rooms.size.bytes]).toEqual([[tooLarge], true, 0])
+  expect([told, bounded.hasOverflowed(), rooms.size.bytes]).toEqual([[tooLarge], true, 0])
 })
 
 it("A body that says that it has more is refused before any of it comes", () => {
   const { bounded, told } = body({ "content-length": String(LIMIT + 1) })
-  expect([told, bounded.overflowed()]).toEqual([[tooLarge], true])
+  expect([told, bounded.hasOverflowed()]).toEqual([[tooLarge], true])
 })

@@ -12,7 +12,14 @@ const told = async (path: string, error: EdgeErrors.EdgeError) => {
 
 it.each([
   ["serverStopping", EdgeErrors.serverStopping, 503, "overloaded_error", "server_stopping", "service_unavailable"],
-  ["serverAway", EdgeErrors.serverAway, 503, "overloaded_error", "service_unavailable", "service_unavailable"],
+  [
+    "serverUnavailable",
+    EdgeErrors.serverUnavailable,
+    503,
+    "overloaded_error",
+    "service_unavailable",
+    "service_unavailable"
+  ],
   [
     "storeUnavailable",
     EdgeErrors.storeUnavailable,

@@ -65,7 +65,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
         const answer = new SseAnswer(response, wire, caller.headers)
         const answered = Effect.map(ask(caller, request, response, answer.emit), (whole) => answer.complete(whole))
         return Effect.matchCauseEffect(keys.during(bearerOf(source), answered, answer.beat), {
-          onSuccess: () => answer.sent(),
+          onSuccess: () => answer.awaitSent(),
           onFailure: (cause) => (answer.isStarted ? failStream(answer, cause, caller) : Effect.failCause(cause))
         }).pipe(
           Effect.as(undefined),
@@ -97,5 +97,5 @@ const failStream = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, cal
     ? Effect.failCause(cause as Cause.Cause<never>)
     : Effect.flatMap(failureOf(cause, caller.requestId), (failure) => {
         answer.fail(failure, caller.requestId)
-        return answer.sent()
+        return answer.awaitSent()
       })

@@ -86,7 +86,7 @@ export class SseAnswer {
   }
 
   /** Returns when the end has been sent, or when the caller was disconnected. */
-  sent(): Effect.Effect<void> {
+  awaitSent(): Effect.Effect<void> {
     if (this.response.writableLength === 0 || this.response.destroyed) return Effect.void
     return this.until("finish").pipe(Effect.catchTag("ClientStalled", () => Effect.sync(() => this.response.destroy())))
   }

@@ -1,5 +1,5 @@
 /** POST /responses: runs the same models as chats, with requests and answers in the form of OpenAI's Responses API. */
-import { wholeResponse } from "@sluice/api/inference/responses/ResponseWire"
+import { bufferedResponseText } from "@sluice/api/inference/responses/ResponseWire"
 import { decodeResponse, inBody, type ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
 import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"
 import { ResponseEvents } from "./ResponseEvents.ts"
@@ -7,7 +7,7 @@ import { ResponseEvents } from "./ResponseEvents.ts"
 export const makeResponses = makeAnswerEndpoint<ResponseRequest>({
   decode: decodeResponse,
   chat: ({ chat }) => chat,
-  whole: wholeResponse,
-  wire: (request, asked) => new ResponseEvents(request, asked),
+  whole: bufferedResponseText,
+  wire: (request, createdAt) => new ResponseEvents(request, createdAt),
   refusal: ({ paths }, refusal) => inBody(paths, refusal)
 })

@@ -124,7 +124,7 @@ it.effect("drops who does not take the end", () =>
     socket.full = true
     answer.complete(whole)
     expect(socket.written.endsWith("data: [DONE]\n\n") && socket.writableEnded).toBe(true)
-    const sent = yield* Effect.forkChild(answer.sent())
+    const sent = yield* Effect.forkChild(answer.awaitSent())
     yield* TestClock.adjust(STALL_MS)
     yield* Fiber.join(sent)
     expect(socket.destroyed).toBe(true)

@@ -161,7 +161,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
         fetch(`${url}/v1/models/accounts/sluice/small?x=1`, { headers: { authorization: `Bearer ${apiKey}` } })
       )
       expect(yield* Effect.promise(() => vendor.text())).toContain(
-        "There is no model 'accounts/sluice/small' that answers here"
+        "There is no model 'accounts/sluice/small' for this endpoint"
       )
       const slash = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/`, { headers: { authorization: `Bearer ${apiKey}` } })

@@ -99,7 +99,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
         return found
       })
       expect(errors).toHaveLength(1)
-      expect(String((errors[0] as Error).message)).toContain("its answer broke off")
+      expect(String((errors[0] as Error).message)).toContain("its answer was incomplete")
     })
   )
 
