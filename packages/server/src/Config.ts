@@ -24,9 +24,9 @@ export interface ServerConfig {
   /** File of the scenario of the simulated world; undefined selects the default world. */
   readonly scenario: string | undefined
   /** True where callers may send images as http(s) links. */
-  readonly imageUrls: boolean
+  readonly hasImageUrls: boolean
   /** True where links of callers may lead to private addresses. */
-  readonly privateTargets: boolean
+  readonly hasPrivateTargets: boolean
   readonly seed: number
   /** Factor by which the service's clock runs faster than real time. */
   readonly speed: number
@@ -123,9 +123,9 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     undefined,
     "SLUICE_BOOTSTRAP_KEY must be svc_live_ and 16 to 128 letters and digits."
   )
-  const imageUrls = allowed("allow-image-urls")
-  const privateTargets = allowed("allow-private-targets")
-  check(imageUrls || !privateTargets, undefined, "--allow-private-targets needs --allow-image-urls.")
+  const hasImageUrls = allowed("allow-image-urls")
+  const hasPrivateTargets = allowed("allow-private-targets")
+  check(hasImageUrls || !hasPrivateTargets, undefined, "--allow-private-targets needs --allow-image-urls.")
   const metricsToken = given["metrics-token"]
   check(
     metricsToken === undefined || /^[\x21-\x7e]{16,512}$/.test(metricsToken),
@@ -141,8 +141,8 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     machines: "simulator",
     models: given.models,
     scenario: given.scenario,
-    imageUrls,
-    privateTargets,
+    hasImageUrls,
+    hasPrivateTargets,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),
     speed: number("speed", 1, 1, MAX_SPEED, false),
     allowedHosts: [

@@ -30,7 +30,7 @@ export class FirstStart extends Context.Service<
 >()("@sluice/server/FirstStart") {
   static readonly layer = (options: {
     readonly bootstrapKey: Redacted.Redacted | undefined
-    readonly playMoney: boolean
+    readonly hasPlayMoney: boolean
   }) =>
     Layer.effect(
       FirstStart,
@@ -38,7 +38,7 @@ export class FirstStart extends Context.Service<
         const workspaces = yield* Workspaces
         const billing = yield* Billing
         const { workspaceId, key, keyIgnored } = yield* workspaces.bootstrap(options.bootstrapKey)
-        if (options.playMoney) yield* billing.credit(workspaceId, PLAY_MONEY, "first start")
+        if (options.hasPlayMoney) yield* billing.credit(workspaceId, PLAY_MONEY, "first start")
         const first: FirstKey = keyIgnored
           ? { _tag: "Ignored" }
           : options.bootstrapKey !== undefined

@@ -69,7 +69,7 @@ const welcomeOf = Effect.fnUntraced(function* (config: ServerConfig) {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     machines: provider.name,
     speed: config.speed,
-    embedded: config.databaseUrl === undefined,
+    isEmbedded: config.databaseUrl === undefined,
     store: config.databaseUrl === undefined ? config.data : addressOf(config.databaseUrl),
     workspace,
     key,

@@ -95,7 +95,7 @@ export const server = (
   return Layer.mergeAll(serveRoutes(isOurHost, config.metricsToken), Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
     Layer.provideMerge(
-      FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: config.machines === "simulator" })
+      FirstStart.layer({ bootstrapKey: config.bootstrapKey, hasPlayMoney: config.machines === "simulator" })
     ),
     Layer.provideMerge(services),
     Layer.provideMerge(imagesByLink(config)),
@@ -119,8 +119,8 @@ export const server = (
 }
 
 /** Without permission for links the port keeps its default, which refuses them. */
-const imagesByLink = ({ imageUrls, privateTargets }: ServerConfig) =>
-  imageUrls ? FetchedImages.layer.pipe(Layer.provide(SafeFetch.layer({ privateTargets }))) : Layer.empty
+const imagesByLink = ({ hasImageUrls, hasPrivateTargets }: ServerConfig) =>
+  hasImageUrls ? FetchedImages.layer.pipe(Layer.provide(SafeFetch.layer({ hasPrivateTargets }))) : Layer.empty
 
 /**
  * Returns the models and their catalog. The catalog is read before anything is opened, so that a mistake in it stops

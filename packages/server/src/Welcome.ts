@@ -12,7 +12,7 @@ export interface Welcome {
   /** The place of the data: a directory, or a database without its password. */
   readonly store: string
   /** The data is an embedded database, which one process opens at a time. */
-  readonly embedded: boolean
+  readonly isEmbedded: boolean
   readonly workspace: string
   readonly key: FirstKey
   readonly model: string
@@ -51,8 +51,8 @@ Ctrl-C stops the server. Jobs are not cancelled: the next start continues them.
 const infraUrlVariable = (origin: string): string =>
   origin === "http://127.0.0.1:8080" ? "" : ` SLUICE_INFRA_URL=${origin}/api/v1`
 
-const aboutKey = ({ embedded, key, store, workspace }: Welcome): string => {
-  const place = embedded ? `--data ${store} (while the server is stopped)` : "--database-url ..."
+const aboutKey = ({ isEmbedded, key, store, workspace }: Welcome): string => {
+  const place = isEmbedded ? `--data ${store} (while the server is stopped)` : "--database-url ..."
   const createCommand = `sluice admin key create --workspace ${workspace} ${place}`
   switch (key._tag) {
     case "Made":

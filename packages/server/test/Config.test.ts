@@ -31,8 +31,8 @@ describe("Config", () => {
 
   it("follows links of callers only where that is said, and inside only where that is said as well", () => {
     const switches = (given: Parameters<typeof parse>[0]) => {
-      const { imageUrls, privateTargets } = Result.getOrThrow(parse(given))
-      return [imageUrls, privateTargets]
+      const { hasImageUrls, hasPrivateTargets } = Result.getOrThrow(parse(given))
+      return [hasImageUrls, hasPrivateTargets]
     }
     expect(switches({})).toEqual([false, false])
     expect(switches({ "allow-image-urls": "false" })).toEqual([false, false])

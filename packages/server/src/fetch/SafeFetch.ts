@@ -21,8 +21,8 @@ const SEMAPHORE_LIMITS: SemaphoreLimits = { total: 32, each: 8, waitMs: 10_000 }
 
 export interface SafeFetchOptions {
   /** Accepts private addresses too. All other rules still hold. */
-  readonly privateTargets: boolean
-  /** Replaces `privateTargets`: returns true for an accepted address. */
+  readonly hasPrivateTargets: boolean
+  /** Replaces `hasPrivateTargets`: returns true for an accepted address. */
   readonly allows?: (address: string) => boolean
   readonly names?: NameLookup
   readonly limitMs?: number
@@ -37,10 +37,10 @@ export class SafeFetch extends Context.Service<
   }
 >()("@sluice/server/fetch/SafeFetch") {
   static readonly layer = ({
-    privateTargets,
-    allows = privateTargets ? () => true : isPublic,
+    hasPrivateTargets,
+    allows = hasPrivateTargets ? () => true : isPublic,
     limitMs = LIMIT_MS,
-    names = privateTargets ? machineNames : publicNames(),
+    names = hasPrivateTargets ? machineNames : publicNames(),
     limits = SEMAPHORE_LIMITS
   }: SafeFetchOptions) =>
     Layer.sync(SafeFetch, () => {

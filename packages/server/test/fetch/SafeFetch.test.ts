@@ -25,7 +25,7 @@ describe("SafeFetch", () => {
           return INSIDE[name] ?? []
         })
       const get = yield* client({ names })
-      const lenient = yield* client({ names, privateTargets: true })
+      const lenient = yield* client({ names, hasPrivateTargets: true })
       for (const [spelling, reason] of SPELLINGS) {
         const url = spelling.replaceAll("PORT", String(inside.port))
         looked.length = 0
@@ -133,7 +133,7 @@ describe("SafeFetch", () => {
   it.live("takes another checked address where one does not answer", () =>
     Effect.gen(function* () {
       const server = yield* origin(pixel)
-      const get = yield* client({ privateTargets: true, names: () => Effect.succeed(["127.0.0.3", "127.0.0.1"]) })
+      const get = yield* client({ hasPrivateTargets: true, names: () => Effect.succeed(["127.0.0.3", "127.0.0.1"]) })
       expect((yield* get(`http://two.example:${server.port}/`)).mediaType).toBe("image/png")
     }).pipe(Effect.scoped)
   )

@@ -65,7 +65,7 @@ export const doubleServer = Effect.fnUntraced(function* (given: Given) {
     Layer.provideMerge(
       nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, onRequest: driver.heard })
     ),
-    Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
+    Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), hasPlayMoney: true })),
     Layer.provideMerge(application),
     Layer.provideMerge(RateLimits.layer),
     Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { lookMs: LOOK_MS } : {}) })),

@@ -88,7 +88,7 @@ export type Get = (url: string, asking?: Asking) => Effect.Effect<Fetched, Fetch
 
 /** The client; images of 1 MB are asked for unless a test says otherwise. */
 export const client = (options: Partial<SafeFetchOptions>) =>
-  Effect.map(Layer.build(SafeFetch.layer({ privateTargets: false, ...options })), (context): Get => {
+  Effect.map(Layer.build(SafeFetch.layer({ hasPrivateTargets: false, ...options })), (context): Get => {
     const { get } = Context.get(context, SafeFetch)
     return (url, { owner = "alice", ...wanted } = {}) =>
       get(owner, url, {
