@@ -154,7 +154,7 @@ const suite = (api: Api) => {
     broken: async (host: Host) => {
       const { error, words } = await breakOff(api, host)
       expect(words).not.toBe("")
-      expect(String(error)).toContain("its answer broke off")
+      expect(String(error)).toContain("its answer was incomplete")
     },
     retried: retried(async (who, model, prompt) => (await runnerOf(api, who, 1).run(agent(model), prompt)).finalOutput),
     ...refusals({

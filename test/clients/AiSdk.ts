@@ -178,7 +178,7 @@ export const aiChats = (modelOf: ModelOf) => {
       }
       expect(words).not.toBe("")
       expect(errors).toHaveLength(1)
-      expect(JSON.stringify(errors[0]) + String(errors[0])).toContain("its answer broke off")
+      expect(JSON.stringify(errors[0]) + String(errors[0])).toContain("its answer was incomplete")
       expect((await who.settled(1)).cost).toBeGreaterThan(0)
     },
     retried: retried(

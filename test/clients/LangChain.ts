@@ -158,7 +158,7 @@ const chats = (useResponsesApi: boolean) => {
         for await (const part of await modelOf(who, BREAKS).stream(RIVERS)) words += part.text
       })
       expect(words).not.toBe("")
-      expect(String(error)).toContain("its answer broke off")
+      expect(String(error)).toContain("its answer was incomplete")
       expect((await who.settled(1)).cost).toBeGreaterThan(0)
     },
     retried: retried(async (who, id, prompt) => (await modelOf(who, id, { maxRetries: 1 }).invoke(prompt)).text),
