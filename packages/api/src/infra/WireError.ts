@@ -96,8 +96,8 @@ const table: {
     headers: { "x-should-retry": "true", "retry-after": "60" }
   }),
   VolumeNameTaken: ({ name }) => conflict(`A volume called ${name} exists in this environment. Choose another name.`),
-  LimitReached: ({ kind, most }) =>
-    conflict(`The workspace has ${most} ${kind}, which is the maximum. Delete one that is not in use.`),
+  LimitReached: ({ kind, limit }) =>
+    conflict(`The workspace has ${limit} ${kind}, which is the maximum. Delete one that is not in use.`),
   JobEnded: ({ status }) => conflict(`The job has ended already (${status}).`, { status }),
   IdempotencyMismatch: () => ({
     code: "idempotency_mismatch",

@@ -1,6 +1,6 @@
 /**
- * The keys of a workspace: list, create, switch on and off, delete. A key is shown in full once, in the answer that
- * creates it; no key can make one that may do more than itself.
+ * The API keys of a workspace: list, create, activate and deactivate, delete. The full key is returned once, by the
+ * request that creates it. A key cannot create a key with more scopes than its own.
  */
 import type { PlatformError } from "effect"
 import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
@@ -65,7 +65,7 @@ export class ApiKeys extends Context.Service<
           }
           const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MAX_PER_KIND) {
-            return yield* new LimitReached({ kind: "API keys", most: MAX_PER_KIND })
+            return yield* new LimitReached({ kind: "API keys", limit: MAX_PER_KIND })
           }
           const key = yield* makeKey(crypto)
           const text = Redacted.value(key)

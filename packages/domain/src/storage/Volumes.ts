@@ -60,7 +60,7 @@ export class Volumes extends Context.Service<
           const { name, region, size_gb: sizeGb } = decoded.success
           const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MAX_PER_KIND) {
-            return yield* new LimitReached({ kind: "volumes", most: MAX_PER_KIND })
+            return yield* new LimitReached({ kind: "volumes", limit: MAX_PER_KIND })
           }
           const now = new Date(yield* Clock.currentTimeMillis)
           return yield* store.insert(principal, { id, name, region, sizeGb }, now, attempt)
