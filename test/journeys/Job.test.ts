@@ -130,7 +130,7 @@ onEveryDatabase("A job", (it) => {
       }
       // Three machines cost 2.5 milli-USD a second, and a stop takes up to two seconds.
       assert.isTrue(total >= 1_000_000_000n && total < 1_010_000_000n, `${total}`)
-      assert.strictEqual((yield* Effect.flip((yield* Billing).withinBudget(principal)))._tag, "BudgetReached")
+      assert.strictEqual((yield* Effect.flip((yield* Billing).requireBudget(principal)))._tag, "BudgetReached")
       const refusal = yield* Effect.flip(run(principal, {}))
       assert.strictEqual(refusal._tag, "BudgetReached")
       assert.deepStrictEqual(yield* auditBooks, [])

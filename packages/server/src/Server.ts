@@ -5,7 +5,7 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Replica } from "@sluice/domain/database/Replica"
-import { storeWritesWatched } from "@sluice/domain/database/StoreWrites"
+import { storeWritesLayer } from "@sluice/domain/database/StoreWrites"
 import type { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import type { Tokens } from "@sluice/domain/models/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -112,7 +112,7 @@ export const server = (
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(Layer.mergeAll(database, NodeTokens.loaded)),
     Layer.provideMerge(catalog),
-    Layer.provideMerge(Layer.mergeAll(ServerMetrics.layer, storeWritesWatched)),
+    Layer.provideMerge(Layer.mergeAll(ServerMetrics.layer, storeWritesLayer)),
     // Nothing exports traces, so spans would be created for nothing.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )

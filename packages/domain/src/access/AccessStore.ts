@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Attempt } from "../idempotency/Attempt.ts"
-import { ownRun } from "../idempotency/IdempotencyStore.ts"
+import { lockOwnAttempt } from "../idempotency/IdempotencyStore.ts"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import type { ApiKey } from "./ApiKey.ts"
@@ -89,7 +89,8 @@ export class AccessStore extends Context.Service<
             Effect.asVoid
           ),
         insert: (key, now, attempt) => {
-          const attemptRow = attempt === undefined ? sql`select 1 as one` : ownRun(sql, key.workspaceId, attempt)
+          const attemptRow =
+            attempt === undefined ? sql`select 1 as one` : lockOwnAttempt(sql, key.workspaceId, attempt)
           return retryUnconfirmed(sql<ApiKey>`with mine as materialized (${attemptRow})
             insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)

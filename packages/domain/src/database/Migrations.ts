@@ -1,6 +1,6 @@
 /**
- * The schema's history as a static record: no file system, works from any folder. All pending ones run in one transaction.
- * Ids only grow; a migration that has shipped never changes.
+ * The migrations of the schema as a static record: they need no file system and work from any folder. All pending
+ * migrations run in one transaction. Ids only grow, and a shipped migration never changes.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -28,7 +28,10 @@ export const loader = Migrator.fromRecord({
   "0010_volume_deletions": m0010
 })
 
-/** The database has migrations that this version does not know: it would write what the newer one does not expect. */
+/**
+ * The database has migrations that this version does not know. This version would write rows that the newer version
+ * does not expect.
+ */
 export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("DatabaseNewer", {
   database: Schema.Int,
   known: Schema.Int
@@ -38,7 +41,9 @@ export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("Database
   }
 }
 
-/** Brings the database to the newest schema. */
+/**
+ * Migrates the database to the newest schema. Fails with `DatabaseNewer` if the database is newer than this version.
+ */
 export const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const done = yield* Migrator.make({})({ loader })

@@ -12,7 +12,7 @@ export const submitOrFind = <E extends { readonly _tag: string }, R>(
   find: (id: string) => Effect.Effect<Job | undefined>,
   run: Effect.Effect<Job, E, R>
 ): Effect.Effect<Job, E, R> => {
-  if (attempt?.again !== true) return run
+  if (attempt?.isRetry !== true) return run
   const foundOr = (other: Effect.Effect<Job, E, R>) =>
     Effect.filterOrElse(
       find(attempt.id),

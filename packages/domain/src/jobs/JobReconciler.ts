@@ -86,7 +86,7 @@ export class JobReconciler extends Context.Service<
       return JobReconciler.of({
         tick: reconciler.tick,
         run: reconciler.run,
-        look: (row) => reconciler.holding(row, step(row))
+        look: (row) => reconciler.stepClaimed(row, step(row))
       })
     })
   )

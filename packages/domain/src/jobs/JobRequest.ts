@@ -10,7 +10,7 @@ import { fromUsd } from "../billing/Money.ts"
 import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
-import { type Issue, listed } from "../requests/BodyIssues.ts"
+import { type Issue, listIssues } from "../requests/BodyIssues.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./ServiceVariables.ts"
@@ -105,7 +105,7 @@ const shapeIssues = (cause: Cause.Cause<Schema.SchemaError>): ReadonlyArray<Issu
   const failure = Cause.findError(cause)
   return Result.isFailure(failure)
     ? [{ path: "", message: "must be a JSON object" }]
-    : listed(failure.success.issue, "field of this request")
+    : listIssues(failure.success.issue, "field of this request")
 }
 
 const scriptOf = (body: Readonly<Record<string, unknown>>): LaunchScript.LaunchScript | undefined =>

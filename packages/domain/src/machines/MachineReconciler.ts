@@ -86,7 +86,7 @@ export class MachineReconciler extends Context.Service<
             // Interrupted or failed, the step leaves its row to the loop, when the lease has run out.
             run(
               Effect.ensuring(
-                reconciler.holding(machine, step),
+                reconciler.stepClaimed(machine, step),
                 Effect.sync(() => onLaunch({ _tag: "Unavailable" }))
               )
             )

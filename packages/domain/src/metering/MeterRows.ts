@@ -32,7 +32,7 @@ export const releaseRow = (id: string, purse: EnvironmentCredit): MeterRow => ({
 })
 
 export const settleRow = (settlement: Settlement): MeterRow => {
-  const { cost, description, id, model, principal, requestId, share, tokens } = settlement
+  const { cost, description, id, model, principal, requestId, lease, tokens } = settlement
   return {
     settle: true,
     id,
@@ -40,7 +40,7 @@ export const settleRow = (settlement: Settlement): MeterRow => {
     environmentId: principal.environmentId,
     keyId: principal.keyId,
     amount: cost,
-    block: share === undefined ? undefined : { id: share.block.id, reserved: share.amount },
+    block: lease === undefined ? undefined : { id: lease.block.id, reserved: lease.amount },
     model,
     description: description ?? `Chat with ${model}`,
     requestId,

@@ -2,7 +2,7 @@
  * What a model's server puts on a call of a tool for itself and wants back with it, such as Gemini's signatures of thoughts:
  * JSON that nobody here reads. It is no part of what is counted; what is too large for that is left out.
  */
-import { fieldBeyond } from "../requests/JsonBounds.ts"
+import { findFieldBeyondBounds } from "../requests/JsonBounds.ts"
 
 export type ExtraContent = Readonly<Record<string, unknown>>
 
@@ -19,7 +19,7 @@ export const extraContentOf = (value: unknown): ExtraContent | undefined =>
 const isCarried = (value: object): boolean => {
   const json = jsonOf(value)
   if (json === undefined || json.length > MAX_BYTES || encoder.encode(json).length > MAX_BYTES) return false
-  return fieldBeyond(json, BOUNDS) === undefined
+  return findFieldBeyondBounds(json, BOUNDS) === undefined
 }
 
 const encoder = new TextEncoder()

@@ -3,7 +3,7 @@
  * that bodies are large for; they take no time. Millions of small values do.
  */
 import { Result } from "effect"
-import { fieldBeyond } from "../requests/JsonBounds.ts"
+import { findFieldBeyondBounds } from "../requests/JsonBounds.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
 
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
@@ -16,7 +16,10 @@ const SMALL_TEXT = 131_072
 
 /** `numbers`: how many numbers in lists it may have beside its values; 0: none. */
 export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, ModelRequestInvalid> => {
-  if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values: MAX_VALUES, numbers }) !== undefined) {
+  if (
+    text.length > SMALL_TEXT &&
+    findFieldBeyondBounds(text, { depth: MAX_DEPTH, values: MAX_VALUES, numbers }) !== undefined
+  ) {
     return Result.fail(new ModelRequestInvalid({ message: TOO_LARGE, param: null, code: null }))
   }
   try {

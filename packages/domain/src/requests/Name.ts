@@ -1,4 +1,4 @@
-/** A name that people give: one line of 1 to 63 characters. */
+/** A name that a caller chooses: one line of 1 to 63 characters. */
 import { Schema } from "effect"
 
 const MAX_NAME = 63

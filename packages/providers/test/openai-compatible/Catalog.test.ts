@@ -101,7 +101,7 @@ describe("a catalog", () => {
       ["models[0].upstreams[0].weight", "must be an integer from 1 to 1000"],
       ["models[0].upstreams[0].api_key_env", "names a variable that is not set; set it"],
       ["models[0].contxt_length", "is no field here; take it out"],
-      ["models[1].id", "is that of models[0] too; give each a name of its own"],
+      ["models[1].id", "repeats models[0].id; give each entry its own"],
       ["models[1].upstreams[0].api_key_env", "one line of visible ASCII"],
       ["models[2].upstreams", "must be a list of 1 to 64"],
       ["models[2].id", "must be 1 to 256 letters"],

@@ -72,7 +72,7 @@ export const withinBudget = Layer.effect(
       Effect.withFiber((fiber) =>
         // A retry may find that its first attempt spent the budget. It replays that attempt's result; the admission
         // itself checks the budget where there is none.
-        Context.get(fiber.context, CurrentAttempt)?.again === true
+        Context.get(fiber.context, CurrentAttempt)?.isRetry === true
           ? httpEffect
           : Effect.matchEffect(gate.pass(Context.getUnsafe(fiber.context, CurrentPrincipal)), {
               onFailure: refusal,

@@ -25,7 +25,7 @@ export class BudgetGate extends Context.Service<
       const billing = yield* Billing
       const passUntil = new Map<string, number>()
       const check = (principal: Principal, now: number) =>
-        Effect.map(billing.withinBudget(principal), () => {
+        Effect.map(billing.requireBudget(principal), () => {
           if (passUntil.size >= MAX_ENVIRONMENTS) passUntil.clear()
           passUntil.set(principal.environmentId, now + CACHE_MS)
         })

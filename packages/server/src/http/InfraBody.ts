@@ -5,7 +5,7 @@
  */
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
-import { fieldBeyond } from "@sluice/domain/requests/JsonBounds"
+import { findFieldBeyondBounds } from "@sluice/domain/requests/JsonBounds"
 import { Data, Effect } from "effect"
 
 /** More than twice the values of the largest job: 200 variables, 16 labels and each other field. */
@@ -18,7 +18,7 @@ export class BodyTooFull extends Data.TaggedError("BodyTooFull")<{ readonly path
 
 export const boundValues = <E>(text: Effect.Effect<string, E>): Effect.Effect<string, E | BodyTooFull> =>
   Effect.flatMap(text, (text) => {
-    const path = fieldBeyond(text, BOUNDS)
+    const path = findFieldBeyondBounds(text, BOUNDS)
     return path === undefined ? Effect.succeed(text) : Effect.fail(new BodyTooFull({ path }))
   })
 

@@ -5,7 +5,7 @@
  */
 import { WellFormed } from "@sluice/api/access/InfraAccess"
 import { invalid } from "@sluice/api/infra/WireError"
-import { listed } from "@sluice/domain/requests/BodyIssues"
+import { listIssues } from "@sluice/domain/requests/BodyIssues"
 import { Context, Effect, Layer, type Types } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpApiError from "effect/http-api/HttpApiError"
@@ -34,4 +34,4 @@ const isInputError = (error: Types.unhandled): error is Types.unhandled & HttpAp
   HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
 
 const issuesOf = (error: HttpApiError.HttpApiSchemaError) =>
-  listed(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")
+  listIssues(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")

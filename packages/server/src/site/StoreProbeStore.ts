@@ -25,7 +25,7 @@ export class StoreProbe extends Context.Service<
       return StoreProbe.of({
         answers: Effect.all([mode, batch`select 1`], { concurrency: 2 }).pipe(
           Effect.flatMap(([[row]]) =>
-            row?.mode === "on" || writes.refused() ? Effect.fail(new StoreReadOnly()) : Effect.void
+            row?.mode === "on" || writes.isDiskFull() ? Effect.fail(new StoreReadOnly()) : Effect.void
           )
         )
       })

@@ -1,6 +1,6 @@
 /** Reads the scenario of the simulated world. Fails with every problem in it. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { mostIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
+import { limitIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
 import { type Scenario, scenarioOf, setsModels } from "@sluice/simulator/scenario/Scenario"
 import { Effect, Schema } from "effect"
 
@@ -25,6 +25,6 @@ export const readScenario = (
       return yield* Effect.fail(["models can't be set together with --models; remove one of the two"])
     return yield* Effect.fromResult(scenarioOf(parsed, seed))
   }).pipe(
-    Effect.mapError((issues) => new ScenarioInvalid({ file, issues: mostIssues(issues) })),
+    Effect.mapError((issues) => new ScenarioInvalid({ file, issues: limitIssues(issues) })),
     Effect.provide(NodeFileSystem.layer)
   )

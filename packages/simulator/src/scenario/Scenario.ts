@@ -1,5 +1,5 @@
 /** The worlds that a scenario file describes, or all that is wrong with it. */
-import { issuesIn, record, repeatedIds } from "@sluice/domain/files/JsonFile"
+import { issuesIn, record, findRepeatedIds } from "@sluice/domain/files/JsonFile"
 import {
   chatModel,
   embeddingModel,
@@ -28,9 +28,9 @@ export const scenarioOf = (file: unknown, seed: number): Result.Result<Scenario,
     ...(Result.isFailure(decoded)
       ? issuesIn(decoded.failure)
       : [...unknownRegions(decoded.success), ...issuesOf(decoded.success.programs ?? {})]),
-    ...repeatedIds(file, "regions", "id"),
-    ...repeatedIds(file, "gpu_types", "gpu_type"),
-    ...repeatedIds(file, "models", "id")
+    ...findRepeatedIds(file, "regions", "id"),
+    ...findRepeatedIds(file, "gpu_types", "gpu_type"),
+    ...findRepeatedIds(file, "models", "id")
   ]
   if (Result.isFailure(decoded) || issues.length > 0) return Result.fail(issues)
   const given = decoded.success

@@ -89,7 +89,7 @@ describe("a scenario", () => {
     const type = { gpu_type: "A", memory_gb: 1, max_gpu_count: 1, price_per_gpu_hour: 1, capacity: { mars: 1 } }
     expect(issuesOf({ gpu_types: [type, { ...type, capacity: {} }] })).toEqual([
       "gpu_types[0].capacity.mars is none of the regions; there are eu-north, us-east, us-west",
-      expect.stringContaining("gpu_types[1].gpu_type is that of gpu_types[0] too")
+      expect.stringContaining("gpu_types[1].gpu_type repeats gpu_types[0].gpu_type")
     ])
     expect(issuesOf({ programs: { cd: "true", python: "if" } })).toEqual([
       "programs.cd has a name that the shell itself needs; give it another",

@@ -186,12 +186,12 @@ export class Inference extends Context.Service<
           param: "messages",
           watch: () => metrics(task.model.id).watch(clock, emit !== undefined),
           produce: (watch) => produce(head, task, production, watch, emit),
-          settle: ({ share }) => settle({ ...charge, share }, head, task, production),
-          release: ({ share }, cause) => {
+          settle: ({ lease }) => settle({ ...charge, lease }, head, task, production),
+          release: ({ lease }, cause) => {
             // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
             const left = Cause.hasInterrupts(cause) && isGone()
             const owed = production.delivered || (production.started && left)
-            const charging = { ...charge, share }
+            const charging = { ...charge, lease }
             // Where many go away at once, all their models are let go before the first answer is counted.
             return Effect.andThen(
               Effect.yieldNow,

@@ -22,13 +22,13 @@ const order: ResultOrder = {
   tokens: { prompt: 3, completion: 0 }
 }
 
-/** `share`: what is reserved is a part of a block. */
-const books = (balance: bigint, share?: CreditLease) => {
+/** `lease`: what is reserved is a part of a block. */
+const books = (balance: bigint, lease?: CreditLease) => {
   const settled: Array<Settlement> = []
   const metering: Metering["Service"] = {
     reserve: (charge, amount) =>
       amount <= balance
-        ? Effect.succeed({ ...charge, share })
+        ? Effect.succeed({ ...charge, lease })
         : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
     settle: (settlement) => Effect.sync(() => void settled.push(settlement))
   }
@@ -70,12 +70,12 @@ describe("A whole answer", () => {
   it.effect("is settled from the block that it was reserved from, whether it came or not", () =>
     Effect.gen(function* () {
       for (const produce of [Effect.succeed("vectors"), Effect.fail("broken")]) {
-        const share: CreditLease = { block: new CreditBlock("b", 10n, 0), amount: 7n, returned: false }
-        const { settled, whole } = books(7n, share)
+        const lease: CreditLease = { block: new CreditBlock("b", 10n, 0), amount: 7n, isReturned: false }
+        const { settled, whole } = books(7n, lease)
         yield* Effect.exit(whole(produce))
         assert.deepStrictEqual(
-          settled.map((settlement) => settlement.share),
-          [share]
+          settled.map((settlement) => settlement.lease),
+          [lease]
         )
       }
     })

@@ -2,7 +2,7 @@
  * The models of a catalog file and the servers behind them, as the provider works with them: prices as nano-USD, keys
  * read. All that is wrong with a file is told at once, by path; nothing that might be a key is ever repeated.
  */
-import { array, issuesIn, record, repeatedIds } from "@sluice/domain/files/JsonFile"
+import { array, issuesIn, record, findRepeatedIds } from "@sluice/domain/files/JsonFile"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import {
   chatModel,
@@ -55,7 +55,7 @@ export const offersOf = (file: unknown, keys: Keys): Result.Result<Offers, Reado
   const decoded = decode(file)
   const issues = [
     ...(Result.isFailure(decoded) ? issuesIn(decoded.failure, complaint) : []),
-    ...repeatedIds(file, "models", "id"),
+    ...findRepeatedIds(file, "models", "id"),
     ...missingKeys(file, keys)
   ]
   if (Result.isFailure(decoded) || issues.length > 0) return Result.fail(issues)

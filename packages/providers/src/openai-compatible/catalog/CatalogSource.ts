@@ -1,5 +1,5 @@
 /** Reads a catalog file and the keys that it names. Fails with all that is wrong with it, in words, never with its text. */
-import { mostIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
+import { limitIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
 import { Config, Effect, type FileSystem, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Catalog, keyNames, type Keys, offersOf } from "./Catalog.ts"
 
@@ -16,7 +16,7 @@ export const layer = (file: string): Layer.Layer<Catalog, CatalogInvalid, FileSy
   Layer.effect(Catalog, load(file))
 
 const load = Effect.fnUntraced(function* (file: string) {
-  const invalid = (issues: ReadonlyArray<string>) => new CatalogInvalid({ file, issues: mostIssues(issues) })
+  const invalid = (issues: ReadonlyArray<string>) => new CatalogInvalid({ file, issues: limitIssues(issues) })
   const parsed = yield* Effect.mapError(readJsonFile(file), (issue) => invalid([issue]))
   const keys = yield* keysOf(keyNames(parsed))
   return yield* Effect.fromResult(Result.mapError(offersOf(parsed, keys), invalid))
