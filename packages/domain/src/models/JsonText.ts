@@ -1,23 +1,26 @@
 /**
- * A body's JSON text: parsed, or refused before that where parsing would hold everybody up. It is long strings, as of images,
- * that bodies are large for; they take no time. Millions of small values do.
+ * Parses the JSON text of a body, or refuses it before that if parsing would block the event loop. Large bodies are
+ * normally long strings (images), which parse fast; millions of small values do not.
  */
 import { Result } from "effect"
 import { findFieldBeyondBounds } from "../requests/JsonBounds.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
 
-/** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
+/**
+ * Maximum depth and number of values of a body. Higher values make parsing, checking and rendering it block the event
+ * loop for longer.
+ */
 export const MAX_DEPTH = 64
 export const MAX_VALUES = 100_000
 export const TOO_LARGE = `The body nests deeper than ${MAX_DEPTH} levels or has more than ${MAX_VALUES} values`
 
-/** Texts below are parsed in no time, whatever they are. */
-const SMALL_TEXT = 131_072
+/** Characters below which any text parses fast, so its bounds are not checked here. */
+const MAX_UNCHECKED_LENGTH = 131_072
 
-/** `numbers`: how many numbers in lists it may have beside its values; 0: none. */
-export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, ModelRequestInvalid> => {
+/** Returns the parsed text. `numbers`: how many numbers in lists it may have in addition to its values. */
+export const parseJson = (text: string, numbers = 0): Result.Result<unknown, ModelRequestInvalid> => {
   if (
-    text.length > SMALL_TEXT &&
+    text.length > MAX_UNCHECKED_LENGTH &&
     findFieldBeyondBounds(text, { depth: MAX_DEPTH, values: MAX_VALUES, numbers }) !== undefined
   ) {
     return Result.fail(new ModelRequestInvalid({ message: TOO_LARGE, param: null, code: null }))

@@ -9,7 +9,7 @@ import { Signals } from "../database/Signals.ts"
 import { recoverDefect, isTransient, isOutcomeUnknown } from "../database/StoreFailure.ts"
 import { Wakeups } from "../database/Wakeups.ts"
 import { makeAnswerLimit } from "../inference/answers/AnswerLimit.ts"
-import { catalogOf, oneOf } from "../models/Catalog.ts"
+import { catalogOf, chooseOption } from "../models/Catalog.ts"
 import { ImageFetch } from "../inference/images/ImageFetch.ts"
 import type { ModelRequestError } from "../models/InferenceErrors.ts"
 import { imageAt } from "./LinkedVideoImage.ts"
@@ -89,8 +89,8 @@ export class Videos extends Context.Service<
         models: catalog.models,
         submit: Effect.fnUntraced(function* (principal, request) {
           const { model } = yield* catalog.find(request.model)
-          const size = yield* oneOf("size", request.size, model.sizes, `${model.id} makes`)
-          const seconds = yield* oneOf("seconds", request.seconds, model.seconds, `${model.id} makes`)
+          const size = yield* chooseOption("size", request.size, model.sizes, `${model.id} makes`)
+          const seconds = yield* chooseOption("seconds", request.seconds, model.seconds, `${model.id} makes`)
           const price = model.secondPrice * BigInt(seconds)
           const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const { environmentId, environmentName, keyId, workspaceId } = principal

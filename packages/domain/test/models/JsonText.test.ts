@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { parsedJson } from "@sluice/domain/models/JsonText"
+import { parseJson } from "@sluice/domain/models/JsonText"
 import { Result } from "effect"
 import fc from "fast-check"
 
 const refusal = (text: string) => {
-  const read = parsedJson(text)
+  const read = parseJson(text)
   return Result.isFailure(read) ? read.failure.message : undefined
 }
 
@@ -34,7 +34,7 @@ describe("the JSON text of a body", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const padded = JSON.stringify([value, "x".repeat(140_000), '"\\[{,:'])
-        expect(Result.getOrThrow(parsedJson(padded))).toEqual(JSON.parse(padded))
+        expect(Result.getOrThrow(parseJson(padded))).toEqual(JSON.parse(padded))
       }),
       { numRuns: 50 }
     )

@@ -4,7 +4,7 @@
  * the router's endpoint.
  */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
-import { parsedJson } from "@sluice/domain/models/JsonText"
+import { parseJson } from "@sluice/domain/models/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import {
   embeddingModelToWire,
@@ -119,7 +119,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
     ) =>
       viaGate(request, "inference:write", (caller) =>
         Effect.mapError(request.text, toBodyFailure).pipe(
-          Effect.flatMap((text) => Effect.fromResult(parsedJson(text, numbers))),
+          Effect.flatMap((text) => Effect.fromResult(parseJson(text, numbers))),
           Effect.flatMap((body) => respond(caller, body))
         )
       )

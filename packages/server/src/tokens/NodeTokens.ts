@@ -70,7 +70,7 @@ export const layer: Layer.Layer<Tokens> = Layer.effect(
           ? Effect.map(first, ({ count }) => texts.map(count))
           : Effect.succeed(texts.map(tokenizer.count))
       },
-      countSaid: (caller, choices, allowed) => {
+      countOutput: (caller, choices, allowed) => {
         if (bytesOf(choices) <= INLINE_BYTES) {
           return tokenizer === undefined
             ? Effect.map(first, ({ count }) => sumOf(choices, count, allowed))

@@ -58,7 +58,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("servers th
           status: 400,
           code: "context_length_exceeded",
           param,
-          message: expect.stringContaining("shorten it")
+          message: expect.stringContaining("shorten the request")
         })
       }
       expect(yield* money(principal)).toMatchObject({ balance: NANO, held: 0n, usage: 0n })

@@ -116,7 +116,7 @@ const refuses = (_model: Model, request: ChatRequest) => {
   for (const tool of toCall(request)) {
     const why = unable(() => argumentsOf(tool, 0, ""))
     if (why === undefined) continue
-    const place = request.toolPlaces[request.tools.indexOf(tool)]
+    const place = request.toolIndexes[request.tools.indexOf(tool)]
     return { param: `tools.${place}.function.parameters`, message: why }
   }
   const format = request.responseFormat

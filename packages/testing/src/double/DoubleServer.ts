@@ -145,7 +145,7 @@ const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults
       return {
         count: (...asked) => counted(inner.count(...asked)),
         countEach: (...asked) => counted(inner.countEach(...asked)),
-        countSaid: (...asked) => counted(inner.countSaid(...asked)),
+        countOutput: (...asked) => counted(inner.countOutput(...asked)),
         fit: (...asked) => counted(inner.fit(...asked))
       }
     })

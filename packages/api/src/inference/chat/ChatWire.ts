@@ -4,7 +4,7 @@
  */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/chat/Inference"
-import type { ChatEvent, SaidToken, TokenChance } from "@sluice/domain/models/ModelProvider"
+import type { ChatEvent, OutputToken, TokenChance } from "@sluice/domain/models/ModelProvider"
 import * as Schema from "effect/Schema"
 
 const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
@@ -142,7 +142,7 @@ export const textChunk = (
   index: number,
   text: string,
   isFirst: boolean,
-  tokens?: ReadonlyArray<SaidToken>
+  tokens?: ReadonlyArray<OutputToken>
 ): string =>
   `${start}[{"index":${index},"delta":{${isFirst ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},${tokens === undefined ? "" : `"logprobs":${JSON.stringify(logprobsOf(tokens))},`}"finish_reason":null}]}\n\n`
 
@@ -158,7 +158,7 @@ const tokenToWire = ({ bytes, logprob, token }: TokenChance) => ({
   bytes: bytes ?? [...encoder.encode(token)]
 })
 
-const logprobsOf = (tokens: ReadonlyArray<SaidToken>): typeof LogprobsWire.Type => ({
+const logprobsOf = (tokens: ReadonlyArray<OutputToken>): typeof LogprobsWire.Type => ({
   content: tokens.map((said) => ({ ...tokenToWire(said), top_logprobs: said.top.map(tokenToWire) })),
   refusal: null
 })

@@ -144,12 +144,12 @@ const outputOf = (request: ResponseRequest, { choices, head }: Answer): Readonly
   const { calls, reason, refusal, text } = choices[0]!
   const key = keyOf(head)
   const between = calls.map((call) => ({
-    at: call.at,
+    at: call.textOffset,
     item: (index: number): OutputItem => callItem(request, key, index, call, "completed")
   }))
   if (refusal !== undefined) {
     const item = (index: number) => messageItem(key, index, refusalPart(refusal.text), "completed")
-    between.splice(refusal.calls, 0, { at: refusal.at, item })
+    between.splice(refusal.calls, 0, { at: refusal.textOffset, item })
   }
   const items: Array<OutputItem> = []
   let sentTo = 0

@@ -1,36 +1,38 @@
-/** The URL by which a caller shows a model an image: the image itself, as base64, or a link that is yet to be followed. */
+/** Checks the URL of an image in a chat: the image itself as base64, or a link that must still be fetched. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
-import { isShown } from "../../models/ImageFormat.ts"
+import { isChatImage } from "../../models/ImageFormat.ts"
 
-/** Whether an image is yet to be fetched. */
+/** Returns whether the image must still be fetched. */
 export const isLink = (url: string): boolean => /^https?:/i.test(url)
 
-/** Where links are not allowed, they are refused in the same words as what is no image's URL at all. */
-export const noData = (param: string): string =>
+/** The message for a URL that is neither. A link that is not allowed gets the same message. */
+export const notImageUrl = (param: string): string =>
   `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...); http(s) links where the operator allows them (--allow-image-urls)`
 
 /**
- * What is wrong with the URL of an image that is no link; undefined: nothing. An image may have many megabytes, so only its
- * ends are looked at. What the URL calls it is not: clients say png of all.
+ * Returns the mistake in the URL of an image that is no link; undefined if there is none. Only both ends are checked,
+ * because an image may have many megabytes. The media type is not compared with the bytes: clients use png for every
+ * image.
  */
-export const imageFault = (url: string, param: string): string | undefined => {
+export const findImageMistake = (url: string, param: string): string | undefined => {
   const scheme = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(url.slice(0, 64))?.[0]
-  if (scheme === undefined) return noData(param)
-  const start = url.slice(scheme.length, scheme.length + END)
-  const why = start === "" ? "is empty" : whyNot(start, url.slice(Math.max(scheme.length, url.length - END)))
+  if (scheme === undefined) return notImageUrl(param)
+  const start = url.slice(scheme.length, scheme.length + END_LENGTH)
+  const why =
+    start === "" ? "is empty" : findBase64Mistake(start, url.slice(Math.max(scheme.length, url.length - END_LENGTH)))
   return why === undefined ? undefined : `Invalid value for '${param}': the image ${why}`
 }
 
-/** Characters. */
-const END = 64
-/** What tells each format apart is in these. */
-const HEAD = 16
-/** Some encoders break lines. */
+/** Characters checked at each end. */
+const END_LENGTH = 64
+/** Base64 characters that contain the format's first bytes. */
+const HEAD_LENGTH = 16
+/** Line breaks are allowed, because some encoders insert them. */
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*$/
 
-const whyNot = (start: string, end: string): string | undefined => {
-  const head = Base64.decode(start.replaceAll(/[\r\n]/g, "").slice(0, HEAD))
+const findBase64Mistake = (start: string, end: string): string | undefined => {
+  const head = Base64.decode(start.replaceAll(/[\r\n]/g, "").slice(0, HEAD_LENGTH))
   if (!BASE64.test(start) || !BASE64.test(end) || Result.isFailure(head)) return "must be in base64"
-  return isShown(head.success) ? undefined : "must be PNG, JPEG, WebP or GIF by its bytes"
+  return isChatImage(head.success) ? undefined : "must be PNG, JPEG, WebP or GIF by its bytes"
 }

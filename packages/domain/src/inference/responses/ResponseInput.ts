@@ -1,17 +1,17 @@
 /**
- * The items of a conversation as messages of a chat: what a model said and what it called in one turn are one message, and a
- * call's output is a tool's message. Refuses outputs of calls that are not in the conversation: nothing is kept here between
- * two requests, so the caller sends all of it.
+ * Turns the items of a conversation into messages of a chat. The text and the calls of a model in one turn are one
+ * message; the output of a call is a message of a tool. An output of a call that is not in the conversation is refused:
+ * this service stores nothing between requests, so the caller sends the whole conversation.
  */
 import { Result } from "effect"
 import { invalid, partDecoder } from "../../models/BodyCheck.ts"
 import type { MessageBody } from "../chat/ChatBody.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { CallItem, CallOutputItem, type Content, MessageItem } from "./ResponseBody.ts"
-import { plainName } from "./ResponseTools.ts"
+import { qualifiedName } from "./ResponseTools.ts"
 
-/** A message, and the path of its content in the body that it was made from. */
-export interface PlacedMessage {
+/** A message, with the path of its content in the body. */
+export interface MessageAtPath {
   readonly path: string
   readonly message: MessageBody
 }
@@ -20,15 +20,15 @@ const decodeMessage = partDecoder(MessageItem)
 const decodeCall = partDecoder(CallItem)
 const decodeOutput = partDecoder(CallOutputItem)
 
-/** `input` as messages, in order. */
+/** Returns `input` as messages, in order. */
 export const messagesOf = (
   input: string | ReadonlyArray<Item>
-): Result.Result<ReadonlyArray<PlacedMessage>, ModelRequestInvalid> => {
+): Result.Result<ReadonlyArray<MessageAtPath>, ModelRequestInvalid> => {
   if (typeof input === "string") return Result.succeed([{ path: "input", message: { role: "user", content: input } }])
-  const conversation: Conversation = { messages: [], called: new Set(), calls: undefined }
+  const conversation: Conversation = { messages: [], callIds: new Set(), calls: undefined }
   for (const [index, item] of input.entries()) {
-    const taken = take(conversation, item, `input.${index}`)
-    if (Result.isFailure(taken)) return Result.fail(taken.failure)
+    const added = addItem(conversation, item, `input.${index}`)
+    if (Result.isFailure(added)) return Result.fail(added.failure)
   }
   return conversation.messages.length === 0
     ? invalid("input", "Invalid value for 'input': at least one message")
@@ -38,16 +38,16 @@ export const messagesOf = (
 type ToolCall = NonNullable<MessageBody["tool_calls"]>[number]
 
 interface Conversation {
-  readonly messages: Array<PlacedMessage>
+  readonly messages: Array<MessageAtPath>
   /** Ids of the calls so far. */
-  readonly called: Set<string>
-  /** Those of the last message, where it is an assistant's. */
+  readonly callIds: Set<string>
+  /** The calls of the last message, if it is an assistant's; undefined otherwise. */
   calls: Array<ToolCall> | undefined
 }
 
 type Item = Readonly<Record<string, unknown>>
 
-const take = (conversation: Conversation, item: Item, path: string): Result.Result<void, ModelRequestInvalid> => {
+const addItem = (conversation: Conversation, item: Item, path: string): Result.Result<void, ModelRequestInvalid> => {
   switch (item.type ?? "message") {
     case "message":
       return Result.map(decodeMessage(item, path), ({ content, role }) =>
@@ -58,12 +58,12 @@ const take = (conversation: Conversation, item: Item, path: string): Result.Resu
         addCall(conversation, path, {
           id: call.call_id,
           type: "function",
-          function: { name: plainName(call.name, call.namespace ?? undefined), arguments: call.arguments }
+          function: { name: qualifiedName(call.name, call.namespace ?? undefined), arguments: call.arguments }
         })
       )
     case "function_call_output":
       return Result.flatMap(decodeOutput(item, path), ({ call_id, output }) => {
-        if (!conversation.called.has(call_id)) return orphan(`${path}.call_id`)
+        if (!conversation.callIds.has(call_id)) return orphanOutput(`${path}.call_id`)
         add(conversation, `${path}.output`, { role: "tool", tool_call_id: call_id, content: contentOf(output) })
         return Result.succeed(undefined)
       })
@@ -82,16 +82,16 @@ const take = (conversation: Conversation, item: Item, path: string): Result.Resu
   }
 }
 
-const orphan = (param: string) =>
+const orphanOutput = (param: string) =>
   invalid(
     param,
     `Invalid value for '${param}': no function_call before it has this call_id; send the whole conversation, nothing is stored here`
   )
 
-/** Calls join the assistant's message before them, where there is one. */
+/** Adds a call to the last message if that is an assistant's; otherwise to a new one. */
 const addCall = (conversation: Conversation, path: string, call: ToolCall): void => {
   if (conversation.calls === undefined) add(conversation, path, { role: "assistant", content: null })
-  conversation.called.add(call.id)
+  conversation.callIds.add(call.id)
   conversation.calls?.push(call)
 }
 

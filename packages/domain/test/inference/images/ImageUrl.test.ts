@@ -1,9 +1,9 @@
 /** The images of a question: what their bytes are, and no other; of large ones only the ends are looked at. */
 import { expect, it } from "@effect/vitest"
-import { imageFault } from "@sluice/domain/inference/images/ImageUrl"
+import { findImageMistake } from "@sluice/domain/inference/images/ImageUrl"
 
 const base64 = (bytes: string) => Buffer.from(bytes, "latin1").toString("base64")
-const fault = (text: string) => imageFault(`data:image/png;base64,${text}`, "here")
+const fault = (text: string) => findImageMistake(`data:image/png;base64,${text}`, "here")
 const png = "\x89PNG\r\n\x1a\n"
 const large = base64(`${png}${"x".repeat(1_000)}`)
 

@@ -3,7 +3,7 @@
  * `AnswerKind` decodes the bodies and writes the answers of its endpoint. The domain validates and charges; nothing
  * here decides about money.
  */
-import { parsedJson } from "@sluice/domain/models/JsonText"
+import { parseJson } from "@sluice/domain/models/JsonText"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/chat/Inference"
@@ -76,7 +76,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
     const handler: AnswerHandler = ({ headers, response, source, text }) =>
       gate(source, { headers, scope: "inference:write" }, (caller) =>
         flatMapSync(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
-          const request = Result.flatMap(parsedJson(body), kind.decode)
+          const request = Result.flatMap(parseJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
             ? streamed(caller, request.success, source, response)

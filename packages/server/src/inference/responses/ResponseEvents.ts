@@ -26,7 +26,7 @@ import {
   responseText
 } from "@sluice/api/inference/responses/ResponseWire"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
-import { parsedJson } from "@sluice/domain/models/JsonText"
+import { parseJson } from "@sluice/domain/models/JsonText"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
 import type { ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
 import { Result } from "effect"
@@ -228,4 +228,4 @@ export class ResponseEvents implements AnswerWire {
 }
 
 /** A complete JSON object can't continue, whatever follows. */
-const isCompleteObject = (text: string): boolean => text.trimEnd().endsWith("}") && Result.isSuccess(parsedJson(text))
+const isCompleteObject = (text: string): boolean => text.trimEnd().endsWith("}") && Result.isSuccess(parseJson(text))

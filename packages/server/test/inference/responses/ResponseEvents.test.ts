@@ -96,7 +96,7 @@ describe("a streamed response", () => {
       const [choice] = production.choices
       const answer: Answer = {
         head,
-        choices: production.said(false),
+        choices: production.finishedChoices(false),
         usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
       }
       const events = eventsIn(text + wire.end(answer))
@@ -150,7 +150,7 @@ describe("a streamed response", () => {
       const text = said.map((event) => wire.events(head, production.add([event]))).join("")
       production.add([{ _tag: "Finish", index: 0, reason: "tool_calls" }])
       const usage = { promptTokens: 3, completionTokens: 4, cost: 1_500n }
-      const events = eventsIn(text + wire.end({ head, choices: production.said(false), usage }))
+      const events = eventsIn(text + wire.end({ head, choices: production.finishedChoices(false), usage }))
       const items = events.flatMap((event) =>
         event.type === "response.output_item.added" || event.type === "response.output_item.done"
           ? [`${event.type.endsWith("added") ? "+" : "-"}${event.output_index}`]
