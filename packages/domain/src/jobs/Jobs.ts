@@ -85,12 +85,12 @@ export class Jobs extends Context.Service<
 
       /** What is asked for, checked against what there is. */
       const decode = Effect.fnUntraced(function* (body: unknown) {
-        const { available, hasRoom, offer } = yield* offers.current
+        const { available, hasCapacity, offer } = yield* offers.current
         const decoded = JobRequest.decode(body, offer)
         if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
         const { spec } = decoded.success
         const regions = offer.gpuTypes.find(({ id }) => id === spec.gpuType)?.regions ?? []
-        return { ...decoded.success, available, regions, launch: hasRoom(spec.gpuType, spec.gpuCount) }
+        return { ...decoded.success, available, regions, launch: hasCapacity(spec.gpuType, spec.gpuCount) }
       })
 
       /** The region of the volume decides where the machine runs. */

@@ -15,5 +15,5 @@ export interface OwnerRow {
 
 export class MachineOwner extends Context.Service<
   MachineOwner,
-  { readonly look: (owner: OwnerRow, machine: MachineFacts) => Effect.Effect<void> }
+  { readonly stepOwner: (owner: OwnerRow, machine: MachineFacts) => Effect.Effect<void> }
 >()("@sluice/domain/machines/MachineOwner") {}

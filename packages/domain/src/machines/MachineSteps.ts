@@ -182,7 +182,7 @@ export class MachineSteps extends Context.Service<
             wakeAt
           } = yield* commit(current, outcome, again, Lifecycle.isGone(outcome.facts))
           if (!committed) return Number.POSITIVE_INFINITY
-          if (job !== undefined) yield* owner.look(job, outcome.facts)
+          if (job !== undefined) yield* owner.stepOwner(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
             signals.emit("capacity")
             absences.forget(current.id)

@@ -69,7 +69,7 @@ const step = Effect.fnUntraced(function* (facts: MachineFacts, world: World) {
         Effect.as(say(final ? "drain to the end" : "drain"), from + 1)
     } as unknown as Outputs["Service"]),
     Layer.succeed(MachineSecrets, { open: () => Effect.succeed(new Map()) } as unknown as MachineSecrets["Service"]),
-    Layer.succeed(MachineOwner, { look: (_, { status }) => say(`the job sees ${status}`) }),
+    Layer.succeed(MachineOwner, { stepOwner: (_, { status }) => say(`the job sees ${status}`) }),
     Layer.succeed(Signals, { emit: (topic) => void happened.push(topic), listen: () => Effect.void })
   )
   yield* TestClock.setTime(T0)
