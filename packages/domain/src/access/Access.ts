@@ -15,7 +15,7 @@ import { KeyHash } from "./KeyHash.ts"
 import type { Principal } from "./Principal.ts"
 import { allScopes } from "./Principal.ts"
 
-/** How long a principal is cached (decisions: a deactivated key fails on every replica within 1 s). */
+/** Lifetime of a cached principal (ms; decisions: a deactivated key fails on every replica within 1 s). */
 const CACHED_MS = 900
 const MAX_PRINCIPALS = 10_000
 

@@ -21,7 +21,7 @@ import { allScopes } from "./Principal.ts"
 
 export interface KeyRequest {
   readonly name: string
-  /** Null: all that the creating key has. */
+  /** Null: all scopes of the creating key. */
   readonly scopes: ReadonlyArray<Scope> | null
   readonly environmentId: string | null
   readonly rateLimitRpm: number | undefined
@@ -36,7 +36,10 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<ApiKey>>
-    /** `attempt`: under an Idempotency-Key; an earlier run of the same request handed out no key. */
+    /**
+     * `attempt`: the run of a request with an Idempotency-Key. An earlier run of the request returned no key to its
+     * caller.
+     */
     readonly create: (
       principal: Principal,
       request: KeyRequest,
@@ -104,7 +107,7 @@ export class ApiKeys extends Context.Service<
   static readonly layer = ApiKeys.layerNoDeps.pipe(Layer.provide(AccessStore.layer))
 }
 
-/** A new key of 178 random bits. */
+/** Returns a new key of 178 random bits. */
 export const makeKey = (crypto: Crypto.Crypto): Effect.Effect<Redacted.Redacted> => {
   const attempt: Effect.Effect<Redacted.Redacted, PlatformError.PlatformError> = Effect.flatMap(
     crypto.randomBytes(RANDOM_BYTES),

@@ -1,4 +1,4 @@
-/** The UTC months in which environments count what they spent (decisions: Environments). */
+/** The UTC months in which environments count their spending (decisions: Environments). */
 
 /**
  * Returns the first day of the UTC month of `ms` as `YYYY-MM-01`. An environment counts its spending under this key.

@@ -7,7 +7,7 @@ import { sqlStateOf } from "./StoreFailure.ts"
 
 /** SQLSTATE: no space on the disk (53100), or an I/O error of it (58030). */
 const DISK_FULL = new Set(["53100", "58030"])
-/** How long a failed write counts (ms). After that the disk may have space again. */
+/** Time for which a failed write counts (ms). After it the disk may have space again. */
 const REMEMBERED_MS = 10_000
 
 export interface Writes {

@@ -16,7 +16,7 @@ import { IdempotencyStore } from "./IdempotencyStore.ts"
 const LEASE_MS = 60_000
 /** If the database is unavailable, a failed run's key is reopened by retries, until its lease ends anyway. */
 const REOPEN_RETRIES = { schedule: Schedule.spaced(Duration.seconds(1)), times: LEASE_MS / 1_000 }
-/** How long the caller waits for the key to be reopened. */
+/** Maximum time that the caller waits for its key to be reopened. */
 const MAX_REOPEN_WAIT = Duration.seconds(1)
 const KEY_LIFETIME_MS = 24 * 60 * 60_000
 const SWEEP_INTERVAL = Duration.hours(1)

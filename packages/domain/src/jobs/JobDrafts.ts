@@ -8,7 +8,7 @@ import type { ClaimedMachine, StoredSpec } from "../machines/MachineRow.ts"
 import type { Job, JobSpec } from "./Job.ts"
 import type { Admission } from "./JobAdmissionStore.ts"
 import type { JobRequest } from "./JobRequest.ts"
-import { asked } from "../machines/MachineLifecycle.ts"
+import { wantedFacts } from "../machines/MachineLifecycle.ts"
 
 const MINUTE_MS = 60_000
 
@@ -62,7 +62,7 @@ export const claimedMachine = (draft: Admission, at: number): ClaimedMachine => 
   volumeId: draft.volumeId ?? null,
   spec: draft.machineSpec,
   sealed: draft.sealed,
-  facts: asked(at),
+  facts: wantedFacts(at),
   outputBytes: 0,
   fence: 1n,
   events: 0n

@@ -8,7 +8,7 @@ import { Clock, Context, Crypto, Effect, Layer, Queue, type Scope, Stream } from
 import type { Principal } from "../access/Principal.ts"
 import { Replica } from "../database/Replica.ts"
 import { Signals } from "../database/Signals.ts"
-import { before, from, gapOf, type Range } from "../machines/OutputLimit.ts"
+import { chunkBefore, chunkFrom, gapOf, type Range } from "../machines/OutputLimit.ts"
 import { Outputs } from "../machines/Outputs.ts"
 import { OutputStore } from "../machines/OutputStore.ts"
 import { isTerminal, type Job } from "./Job.ts"
@@ -101,7 +101,7 @@ export class JobLogs extends Context.Service<
           const chunks = yield* store.read(machineId, position)
           if (chunks.length === 0) break
           for (const chunk of chunks) {
-            const part = from(chunk, position)
+            const part = chunkFrom(chunk, position)
             if (part === undefined || part.start !== position) continue
             bytes.set(part.bytes.subarray(0, to - position), position - start)
             position = Math.min(to, position + part.bytes.length)
@@ -141,11 +141,11 @@ export class JobLogs extends Context.Service<
         }
         if (skip !== undefined && reader.position >= skip.from && reader.position < skip.to) pushGap(skip.to)
         for (const chunk of yield* store.read(machineId, reader.position)) {
-          const part = from(chunk, reader.position)
+          const part = chunkFrom(chunk, reader.position)
           if (part === undefined) continue
           // A hole: these bytes were dropped before the reader stored its position.
           if (part.start > reader.position) pushGap(part.start)
-          const head = skip !== undefined && reader.position < skip.from ? before(part, skip.from) : part
+          const head = skip !== undefined && reader.position < skip.from ? chunkBefore(part, skip.from) : part
           if (head === undefined) break
           pushLog(head.bytes)
           if (head !== part) break

@@ -7,8 +7,8 @@ import type { Verdict } from "./RateLimit.ts"
 import { Windows } from "./Windows.ts"
 
 /**
- * Where requests are counted. `own`: in this process, as configured. `shared`: in one count for all replicas. `lost`:
- * in this process, because the configured shared count is unreachable.
+ * The scope of the count. `own`: this process, as configured. `shared`: all replicas. `lost`: this process, because the
+ * configured shared count is unreachable.
  */
 export type Sharing = "own" | "shared" | "lost"
 
@@ -20,7 +20,7 @@ export class RateLimits extends Context.Service<
      * so the caller must run each returned effect exactly once.
      */
     readonly consume: (key: string, limit: number) => Effect.Effect<Verdict>
-    /** Where requests are counted now. */
+    /** The current scope of the count. */
     readonly sharing: Effect.Effect<Sharing>
   }
 >()("@sluice/domain/limits/RateLimits") {

@@ -18,9 +18,9 @@ export const BUSY_MS = 250
  */
 export const BLOCK_REQUESTS = 64n
 export const BLOCK_SHARE = 16n
-/** How long the environment is assumed to have budget left after the store said so (ms). */
+/** Time for which the environment is assumed to have budget left after the store said so (ms). */
 export const TRUSTED_MS = 900
-/** How long new requests use a block (ms). With the longest answer this must be less than a hold's lifetime. */
+/** Time for which new requests use a block (ms). With the longest answer it must be less than a hold's lifetime. */
 export const BLOCK_AGE_MS = 60_000
 /** A block that was unused for this long is released (ms). */
 export const IDLE_MS = 250

@@ -12,7 +12,8 @@ import { HoldSweepStore } from "./HoldSweepStore.ts"
 /** Maximum holds of one statement. */
 const BATCH = 500
 /**
- * How long resolved holds are kept after their expiry (ms), so that a late retry of a settlement still finds its guard.
+ * Time for which resolved holds are kept after their expiry (ms), so that a late retry of a settlement still finds its
+ * guard.
  */
 const KEPT_MS = 24 * 60 * 60_000
 

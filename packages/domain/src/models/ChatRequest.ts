@@ -43,7 +43,7 @@ export type ResponseFormat =
       readonly strict: boolean | undefined
     }
 
-/** A function that the model may ask its caller to run. */
+/** A function that the model may call; the caller runs it. */
 export interface ChatTool {
   readonly name: string
   readonly description: string
