@@ -61,16 +61,16 @@ export class Access extends Context.Service<
         return { principal, until: now + CACHED_MS }
       })
       /**
-       * Merges look-ups of one key that run at the same time. It keeps no results (time to live 0): `known` is the
-       * cache.
+       * Merges look-ups of one key that run at the same time. This cache keeps no results (time to live 0); `cached`
+       * does.
        */
       const lookups = yield* Cache.make({ lookup, capacity: MAX_PRINCIPALS, timeToLive: Duration.zero })
 
-      const known = new Map<string, Known>()
+      const cached = new Map<string, CachedPrincipal>()
       let generation = 0
 
       const find = (cacheKey: string) => {
-        const found = known.get(cacheKey)
+        const found = cached.get(cacheKey)
         const now = clock.currentTimeMillisUnsafe()
         // If the clock steps back, an entry must not be trusted for longer.
         if (found !== undefined && now < found.until && now >= found.until - CACHED_MS) {
@@ -78,9 +78,9 @@ export class Access extends Context.Service<
         }
         const generationBefore = generation
         return Effect.map(Cache.get(lookups, cacheKey), (entry) => {
-          if (known.size >= MAX_PRINCIPALS) known.clear()
+          if (cached.size >= MAX_PRINCIPALS) cached.clear()
           // A look-up that began before a change of keys may have read the old state: its result is not cached.
-          if (generationBefore === generation) known.set(cacheKey, entry)
+          if (generationBefore === generation) cached.set(cacheKey, entry)
           return entry.principal
         })
       }
@@ -94,7 +94,7 @@ export class Access extends Context.Service<
         },
         forget: Effect.suspend(() => {
           generation++
-          known.clear()
+          cached.clear()
           return Cache.invalidateAll(lookups)
         })
       })
@@ -104,7 +104,7 @@ export class Access extends Context.Service<
   static readonly layer = Access.layerNoDeps.pipe(Layer.provide(AccessStore.layer))
 }
 
-interface Known {
+interface CachedPrincipal {
   readonly principal: Principal
   /** End of the cache entry (ms of the service's clock), counted from before the look-up. */
   readonly until: number

@@ -67,16 +67,16 @@ export class Workspaces extends Context.Service<
         find: Effect.fn("Workspaces.find")(find),
         createKey: Effect.fn("Workspaces.createKey")(createKey),
         bootstrap: Effect.fn("Workspaces.bootstrap")(function* (firstKey) {
-          const made = yield* insert(DEFAULT_WORKSPACE)
-          const workspaceId = made ?? (yield* Effect.orDie(find(DEFAULT_WORKSPACE)))
+          const createdId = yield* insert(DEFAULT_WORKSPACE)
+          const workspaceId = createdId ?? (yield* Effect.orDie(find(DEFAULT_WORKSPACE)))
           return yield* store.transaction(
             Effect.gen(function* () {
               if (!(yield* store.lockAndHasKeys(workspaceId))) {
                 return { workspaceId, key: yield* createKey(workspaceId, "default", firstKey), keyIgnored: false }
               }
-              const known =
+              const isKnownKey =
                 firstKey === undefined || (yield* store.isKeyOf(workspaceId, hash(Redacted.value(firstKey))))
-              return { workspaceId, key: undefined, keyIgnored: !known }
+              return { workspaceId, key: undefined, keyIgnored: !isKnownKey }
             })
           )
         })

@@ -1,9 +1,9 @@
 /**
  * Stops the machines of an environment at the moment at which its monthly budget is reached (decisions: Jobs, budget).
  *
- * It wakes when the billing of a machine begins or ends, when a cost is settled, when the budget changes, and at the
- * moment that it computed from the burn rate. Its steps are idempotent: a job whose stop was requested is not asked
- * again.
+ * The reconciler wakes when the billing of a machine begins or ends, when a cost is settled, when the budget changes,
+ * and at the moment that it computed from the burn rate. A step is idempotent: a job whose stop was requested is not
+ * asked again.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"

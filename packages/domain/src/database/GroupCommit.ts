@@ -29,8 +29,7 @@ interface QueuedItem<I, O, E> {
 }
 
 /**
- * The queue of one key. It is kept when it is empty: a `Map` whose members come and go keeps garbage alive
- * (SlotArray.ts).
+ * The queue of one key. An empty lane is kept: a `Map` whose members come and go keeps garbage alive (SlotArray.ts).
  */
 type Lane<I, O, E> = Array<QueuedItem<I, O, E>>
 

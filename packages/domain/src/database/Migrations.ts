@@ -37,7 +37,7 @@ export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("Database
   known: Schema.Int
 }) {
   override get message() {
-    return `the database is of a newer version (schema ${this.database}, this one knows ${this.known}): start that version, or restore the backup of before`
+    return `the database has schema ${this.database}, and this version knows schemas up to ${this.known}: start the newer version, or restore a backup from before the upgrade`
   }
 }
 
@@ -46,11 +46,11 @@ export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("Database
  */
 export const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const done = yield* Migrator.make({})({ loader })
+  const applied = yield* Migrator.make({})({ loader })
   const known = Math.max(...(yield* loader).map(([id]) => id))
   const [row] = yield* sql<{
     readonly newest: number
   }>`select max(migration_id)::int as newest from effect_sql_migrations`
   if (row !== undefined && row.newest > known) return yield* new DatabaseNewer({ database: row.newest, known })
-  return done
+  return applied
 })

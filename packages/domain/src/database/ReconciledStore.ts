@@ -25,8 +25,8 @@ export const claiming = (table: Table, due: string, also = ""): string =>
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *`
 
 /**
- * The statement that renews claims. Parameters: $1 end of the lease, $2 replica id, $3 ids as JSON. It locks the rows
- * in the order of their ids before it writes any, so that two renewals cannot deadlock.
+ * The statement that renews claims. Parameters: $1 end of the lease, $2 replica id, $3 ids as JSON. The statement locks
+ * the rows in the order of their ids before it writes any, so that two renewals cannot deadlock.
  */
 const renewal = (table: Table): string =>
   `update ${table} set lease_until = $1 where id = any(array(select id from ${table} where lease_by = $2
@@ -53,7 +53,7 @@ export interface Claims<Claimed> {
 
 /**
  * Makes the claim and renewal of one table. `claim`: a statement made by `claiming`; `more`: its parameters after the
- * fourth. It uses `RelaxedSql`, because a claim that a crash of the database loses is simply made again.
+ * fourth. Both statements use `RelaxedSql`, because a claim that a crash of the database loses is simply made again.
  */
 export const makeClaims = Effect.fnUntraced(function* <Row extends object, Claimed>(options: {
   readonly table: Table

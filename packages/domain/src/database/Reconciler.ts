@@ -1,9 +1,9 @@
 /**
  * The loop of every reconciler: claim due rows, step each, sleep until a row is due.
  *
- * The loop takes no input: a signal only wakes it, and a step depends on its stored row alone. It wakes by a signal, by
- * the earliest alarm that a commit set, and by a poll. Claims are leases with a fence, renewed while a step runs. If a
- * step dies, the row is claimed again when its lease has ended.
+ * The loop takes no input: a signal only wakes it, and a step depends on its stored row alone. The loop wakes by a
+ * signal, by the earliest alarm that a commit set, and by a poll. Claims are leases with a fence, renewed while a step
+ * runs. If a step dies, the row is claimed again when its lease has ended.
  */
 import { Cause, Clock, Effect, Latch, Schedule } from "effect"
 import type { Claims } from "./ReconciledStore.ts"
@@ -79,8 +79,8 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
   const runStep = (row: Row) => stepClaimed(row, options.step(row))
 
   /**
-   * Claims due rows. After a fault it returns none, after a pause of one poll interval, so that an unavailable database
-   * is not asked in a tight loop.
+   * Claims due rows. After a fault, returns none after a pause of one poll interval, so that an unavailable database is
+   * not queried in a tight loop.
    */
   const claim = (limit: number) =>
     options.claim(limit).pipe(

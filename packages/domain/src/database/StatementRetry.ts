@@ -1,7 +1,7 @@
 /**
  * Retries of idempotent statements: those with a guard (an id, the state of a hold), so that a second execution changes
- * nothing. A statement whose connection was lost may have committed. It is retried, because a caller who gets an error
- * asks again under a new id, and pays twice.
+ * nothing. A statement whose connection was lost may have committed. The retry spares the caller an error, after which
+ * it would ask again under a new id and may pay twice.
  */
 import { Duration, Effect } from "effect"
 import { SqlError } from "effect/sql"

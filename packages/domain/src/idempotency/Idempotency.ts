@@ -83,10 +83,10 @@ export class Idempotency extends Context.Service<
           : Effect.as(outcome === "none" ? store.release(claim) : store.reopen(claim), true)
 
       const replay = Effect.fnUntraced(function* (request: KeyedRequest) {
-        const held = yield* store.find(request.workspaceId, request.key)
-        if (held !== undefined && held.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
-        if (held === undefined || held.response === null) return yield* new IdempotencyInProgress()
-        const text = yield* Effect.orDie(seal.open(held.response, aad(request.workspaceId, request.key)))
+        const stored = yield* store.find(request.workspaceId, request.key)
+        if (stored !== undefined && stored.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
+        if (stored === undefined || stored.response === null) return yield* new IdempotencyInProgress()
+        const text = yield* Effect.orDie(seal.open(stored.response, aad(request.workspaceId, request.key)))
         return { text: Redacted.value(text), replayed: true }
       })
       const runFirst = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<FirstAnswer, E, R>) =>

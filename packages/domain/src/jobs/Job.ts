@@ -21,7 +21,7 @@ export const statusReasons = [
 ] as const
 export type StatusReason = (typeof statusReasons)[number]
 
-/** The requested job, unchanged over its whole life. It has the names of `env`, not the values. */
+/** The requested job, unchanged over its whole life. The spec has the names of `env`, not the values. */
 export interface JobSpec {
   readonly command: string
   readonly gpuType: string

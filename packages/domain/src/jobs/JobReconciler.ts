@@ -1,9 +1,9 @@
 /**
  * Moves every job to the state that follows from its machine, its limits and its money (`JobLifecycle`).
  *
- * It wakes when the job's machine or a caller changed something, at the next known time (deadline, end of the hold,
- * cost ceiling), and by poll. It calls no provider. A step is idempotent: a second run decides the same, and only one
- * claim commits.
+ * The reconciler wakes when the job's machine or a caller changed something, at the next known time (deadline, end of
+ * the hold, cost ceiling), and by poll. A step calls no provider and is idempotent: a second run decides the same, and
+ * only one claim commits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"

@@ -1,6 +1,6 @@
 /**
  * Decodes the body of POST /jobs: its shape and its limits (interface: POST /jobs; decisions: Jobs). A refusal lists
- * all mistakes at once. Jobs and quotes use this one decoder. It is pure: the provider's offer is a parameter. Rules
+ * all mistakes at once. Jobs and quotes use this one decoder, which is pure: the provider's offer is a parameter. Rules
  * that compare several values are in `JobRules`, so that they also run if another field has a wrong type.
  */
 import type { Redacted } from "effect"

@@ -93,8 +93,8 @@ export const offerIssues = (body: Readonly<Record<string, unknown>>, offer: Offe
       message: type === undefined ? mustBeOneOf(regions) : `${mustBeOneOf(regions)} for ${type.id}`
     })
   }
-  if (typeof template === "string" && !offer.templates.some((known) => known.id === template)) {
-    issues.push({ path: "template", message: mustBeOneOf(offer.templates.map((known) => known.id)) })
+  if (typeof template === "string" && !offer.templates.some((candidate) => candidate.id === template)) {
+    issues.push({ path: "template", message: mustBeOneOf(offer.templates.map((candidate) => candidate.id)) })
   }
   return issues
 }

@@ -1,6 +1,6 @@
 /**
- * An Aho-Corasick automaton: reads a text once, and knows after each byte which of many words end there. It takes at
- * most two steps a byte on average, for any words and any text.
+ * An Aho-Corasick automaton: reads a text once, and knows after each byte which of many words end there. Reading takes
+ * at most two steps a byte on average, for any words and any text.
  *
  * A node stands for a prefix of a word. Nodes are numbered breadth first, so the children of a node are consecutive and
  * ordered by their byte. A node takes less than 20 bytes, and a step searches among siblings, instead of a table of 256

@@ -73,7 +73,7 @@ export const nextAction = (facts: MachineFacts): Action => {
   return { _tag: facts.status === "wanted" ? "Launch" : "Observe" }
 }
 
-const gone = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({
+const endedFacts = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({
   ...facts,
   status: failure !== null && facts.runningAt === null ? "failed" : "stopped",
   requestedAt: null,
@@ -83,7 +83,7 @@ const gone = (facts: MachineFacts, at: number, failure: string | null): MachineF
 
 /** Returns the facts after the provider refused to launch the machine for good. */
 export const afterRefusal = (facts: MachineFacts, now: number, reason: string): MachineFacts =>
-  isGone(facts) ? facts : { ...gone(facts, now, reason), status: "failed" }
+  isGone(facts) ? facts : { ...endedFacts(facts, now, reason), status: "failed" }
 
 /**
  * Returns the facts after the provider had no capacity: no launch is outstanding, and a later step requests it again.
@@ -115,10 +115,12 @@ const absent = (facts: MachineFacts, { now, absentMs, visibleWithinMs }: Look): 
   if (facts.runningAt === null) {
     // The stop is requested, and an outstanding launch would be visible by now: the machine never existed.
     const neverExisted = facts.requestedAt === null || absentMs >= visibleWithinMs
-    return facts.stopRequestedAt !== null && neverExisted ? gone(facts, now, null) : missing
+    return facts.stopRequestedAt !== null && neverExisted ? endedFacts(facts, now, null) : missing
   }
-  if (facts.stopRequestedAt !== null) return gone(facts, absentSince, null)
-  return absentMs >= LOST_AFTER_MS ? gone(facts, absentSince, "the provider no longer knows the machine") : missing
+  if (facts.stopRequestedAt !== null) return endedFacts(facts, absentSince, null)
+  return absentMs >= LOST_AFTER_MS
+    ? endedFacts(facts, absentSince, "the provider no longer knows the machine")
+    : missing
 }
 
 /** Returns the facts after an observation. */
@@ -143,12 +145,12 @@ export const afterObservation = (facts: MachineFacts, state: MachineState, look:
       return { ...running, stopRequestedAt: stop, status: stop === null ? "running" : "stopping" }
     }
     case "Stopped":
-      return gone(
+      return endedFacts(
         withCommand({ ...facts, runningAt: facts.runningAt ?? state.since }, state.command),
         state.stoppedAt,
         null
       )
     case "Lost":
-      return gone({ ...facts, runningAt: facts.runningAt ?? state.since }, state.lostAt, state.reason)
+      return endedFacts({ ...facts, runningAt: facts.runningAt ?? state.since }, state.lostAt, state.reason)
   }
 }

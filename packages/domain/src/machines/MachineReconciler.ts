@@ -2,9 +2,9 @@
  * Moves every machine to the state that its row asks for: launched, observed, and stopped when its command exits or a
  * stop is requested.
  *
- * It wakes by signal `machines`, at the time that the last step named, and by poll. A machine that ends wakes machines
- * that wait for capacity, the oldest first. A submission passes its new machine, already claimed, to `start`, so that
- * the provider's first answer arrives while the caller still waits.
+ * The reconciler wakes by signal `machines`, at the time that the last step named, and by poll. A machine that ends
+ * wakes machines that wait for capacity, the oldest first. A submission passes its new machine, already claimed, to
+ * `start`, so that the provider's first answer arrives while the caller still waits.
  */
 import { Context, Deferred, Effect, Latch, Layer } from "effect"
 import type { Redacted } from "effect"

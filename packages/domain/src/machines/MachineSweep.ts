@@ -41,7 +41,7 @@ export class MachineSweep extends Context.Service<
         const running = unwanted.filter(({ state }) => isBilled(state))
         // The provider may have reverted a stop, or never executed it: the row is right, and the machine must go.
         for (const { key } of running)
-          yield* stopUnwanted(key, known.has(key) ? "although it was confirmed gone" : "and no row knows it")
+          yield* stopUnwanted(key, known.has(key) ? "although it was confirmed gone" : "but has no row")
         // A machine that was just asked to stop may have to be asked again, so it is released only after a later
         // listing shows its end.
         const ended = unwanted.filter(({ state }) => !isBilled(state))

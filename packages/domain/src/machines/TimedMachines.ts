@@ -7,7 +7,7 @@ import { Effect, Layer, Stream } from "effect"
 import { Replica } from "../database/Replica.ts"
 import { MachineProvider, type MachineProviderService, ProviderUnavailable } from "./MachineProvider.ts"
 
-/** The timeout of a call (ms). It must be longer than any working provider takes. */
+/** The timeout of a call (ms), longer than any working provider takes. */
 export const CALL_TIMEOUT_MS = 30_000
 
 export const withTimeouts = (inner: MachineProviderService, withinMs: number): MachineProviderService => {

@@ -37,7 +37,7 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   const credits = new Map<string, EnvironmentCredit>()
   const now = () => clock.currentTimeMillisUnsafe()
   const background = (work: Effect.Effect<void>): void => {
-    Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
+    Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A credit block failed", cause))), scope)
   }
 
   const sleepFor = (ms: number) => clock.sleep(Duration.millis(ms * scale))

@@ -1,8 +1,8 @@
 /**
  * Releases the holds of requests whose server died, when they expire, and deletes old resolved holds.
  *
- * The sweep wakes on a timer alone. It is idempotent, also on every replica at once: only the statement that finds a
- * hold open releases it.
+ * The sweep wakes on a timer alone. The sweep is idempotent, also on every replica at once: only the statement that
+ * finds a hold open releases it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"

@@ -4,8 +4,8 @@
  *
  * Reservations and settlements of all callers share one queue and one statement, so that a hot account is locked once a
  * flush. Both are idempotent: the hold with the request's id is the guard. Under load, requests reserve from a credit
- * block (CreditBlocks.ts), and their usage rows are the guard. If the database loses a settlement, the request fails.
- * It costs nothing unless its charge had committed, and its reservation is released (HoldReleaseQueue.ts).
+ * block (CreditBlocks.ts), and their usage rows are the guard. If the database loses a settlement, the request fails,
+ * costs nothing unless its charge had committed, and its reservation is released (HoldReleaseQueue.ts).
  */
 import type { Charge, Reservation, Settlement } from "./Settlement.ts"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
@@ -20,8 +20,8 @@ import { makeModelMetrics } from "../models/ModelMetrics.ts"
 import { MeteringStore, type MeterOutcome, type MeterRow } from "./MeteringStore.ts"
 
 /**
- * Lifetime of a hold whose request never ends (ms). It must be longer than any answer takes: a hold that expires
- * earlier is released while its request still runs.
+ * Lifetime of a hold whose request never ends (ms), longer than any answer takes: a hold that expires earlier is
+ * released while its request still runs.
  */
 export const HOLD_EXPIRES_MS = 30 * 60_000
 

@@ -4,7 +4,7 @@
  * (models, routes, states), never a workspace, a key or a job. Above `MAX_SERIES` a new series is not listed.
  */
 
-/** Maximum series of a family. It bounds memory and the size of a scrape. */
+/** Maximum series of a family, which bounds memory and the size of a scrape. */
 export const MAX_SERIES = 10_000
 
 /** Upper bounds of durations (s): from an answer out of memory to a video. */

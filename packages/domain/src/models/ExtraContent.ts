@@ -1,6 +1,6 @@
 /**
  * Data that a model's server attaches to a tool call for itself and expects back with the call, such as Gemini's
- * thought signatures. It is JSON that this service passes on and never reads. It is not counted in tokens, so it is
+ * thought signatures. This service passes the JSON on and never reads it. Extra content counts no tokens, so it is
  * dropped if it is too large.
  */
 import { findFieldBeyondBounds } from "../requests/JsonBounds.ts"

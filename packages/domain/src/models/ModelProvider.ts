@@ -89,7 +89,8 @@ export type ChatEvent =
   | { readonly _tag: "ToolArguments"; readonly index: number; readonly call: number; readonly text: string }
   | { readonly _tag: "Finish"; readonly index: number; readonly reason: FinishReason }
   /**
-   * Part of the model's reasoning. It is billed if the provider does not count tokens, and not passed on to the caller.
+   * Part of the model's reasoning, which is billed if the provider does not count tokens, and not passed on to the
+   * caller.
    */
   | { readonly _tag: "Thought"; readonly index: number; readonly text: string }
   /** The provider's count so far, for an answer that is interrupted before its end. */

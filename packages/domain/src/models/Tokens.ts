@@ -84,18 +84,15 @@ const isHigh = (text: string, at: number): boolean => {
 }
 
 /**
- * The port to the tokenizer. It never blocks the event loop: long texts are counted in another thread, where workspaces
- * take turns. A count stops when it exceeds its limit, and is then any number above the limit.
+ * The port to the tokenizer. Counting never blocks the event loop: long texts are counted in another thread, where
+ * workspaces take turns. A count stops when it exceeds its limit, and is then any number above the limit.
  */
 export class Tokens extends Context.Service<
   Tokens,
   {
     /** Counts a prompt. Fails if too many texts are queued. */
     readonly count: (caller: string, text: string, limit: number) => Effect.Effect<number, UpstreamFailed>
-    /**
-     * Counts the texts of a request in order. It stops after the text that exceeds `limit`, or with which the sum
-     * exceeds `limitOfAll`.
-     */
+    /** Counts the texts of a request in order, until one exceeds `limit` or the sum exceeds `limitOfAll`. */
     readonly countEach: (
       caller: string,
       texts: ReadonlyArray<string>,

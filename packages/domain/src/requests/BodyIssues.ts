@@ -90,8 +90,9 @@ const expectedMessage = (ast: SchemaAST.AST, value: unknown): string => {
   const types = all.flatMap(typeOf)
   const plain = all.flatMap((member) => (typeOf(member).length === 0 ? nounOf(member) : []))
   const nouns = [...new Set([...plain, ...(types.length === 0 ? [] : [`an object of type ${oneOf(types)}`])])]
-  const sent = types.length === 0 ? undefined : valueAt(value, ["type"])
-  const actual = typeof sent === "string" ? `, not of type ${JSON.stringify(sent.slice(0, MAX_QUOTED_CHARACTERS))}` : ""
+  const sentType = types.length === 0 ? undefined : valueAt(value, ["type"])
+  const actual =
+    typeof sentType === "string" ? `, not of type ${JSON.stringify(sentType.slice(0, MAX_QUOTED_CHARACTERS))}` : ""
   return `Expected ${oneOf(nouns)}${actual}`
 }
 

@@ -18,8 +18,8 @@ export const withAbort = <A, E, R, E2>(
   Effect.contextWith((context: Context.Context<R>) =>
     Effect.callback<A, E | E2>((resume) => {
       const fiber = Effect.runForkWith(context)(work)
-      const done = fiber.pollUnsafe()
-      if (done !== undefined) return resume(done)
+      const settled = fiber.pollUnsafe()
+      if (settled !== undefined) return resume(settled)
       let ended: Exit.Exit<never, E2> | undefined
       const unwatch = watch((failure) => {
         ended ??= Exit.fail(failure)

@@ -42,8 +42,8 @@ export class VolumeStore extends Context.Service<
   VolumeStore,
   {
     /**
-     * Inserts a volume. A second insert with the same id returns the same volume. It fails while a volume with this id
-     * is being deleted, and if another run owns the Idempotency-Key by now.
+     * Inserts a volume. A second insert with the same id returns the same volume. Fails while a volume with this id is
+     * being deleted, and if another run owns the Idempotency-Key by now.
      */
     readonly insert: (
       owner: VolumeOwner,

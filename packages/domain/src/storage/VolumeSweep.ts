@@ -39,8 +39,8 @@ export class VolumeSweep extends Context.Service<
         for (let deleted = 0; ;) {
           const now = yield* Clock.currentTimeMillis
           const ids = yield* store.claimDeleted(new Date(now), new Date(now + everyMs), BATCH)
-          const done = yield* Effect.forEach(ids, remove, { concurrency: "unbounded" })
-          const count = done.filter(Boolean).length
+          const deletions = yield* Effect.forEach(ids, remove, { concurrency: "unbounded" })
+          const count = deletions.filter(Boolean).length
           deleted += count
           // After a failure the provider is asked again by the next sweep, not by this one.
           if (count < BATCH) return deleted

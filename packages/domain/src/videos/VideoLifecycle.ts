@@ -1,6 +1,6 @@
 /**
  * The life of a video order, as pure rules: queued -> in_progress -> completed or failed, never back. An ended video
- * never changes. It is charged when it is completed; a failed one costs nothing.
+ * never changes. A video is charged when it is completed; a failed one costs nothing.
  */
 import type { VideoFailure, VideoProgress } from "../models/MediaProvider.ts"
 import type { UpstreamFailed } from "../models/UpstreamFailed.ts"

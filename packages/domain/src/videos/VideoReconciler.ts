@@ -1,8 +1,8 @@
 /**
  * Moves every ordered video to its end: submits it to its provider, polls its progress, settles its money.
  *
- * It wakes when a video is ordered or deleted, at the next poll of each video, and by poll. A step is idempotent: a
- * submission has the video's id as its key, and only one claim commits.
+ * The reconciler wakes when a video is ordered or deleted, at the next poll of each video, and by poll. A step is
+ * idempotent: a submission has the video's id as its key, and only one claim commits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"

@@ -52,7 +52,7 @@ export const VideoBody = Schema.Struct({
     ])
   ),
   size: opt(Schema.String),
-  /** `file_id` is not supported. It is declared so that the order is refused instead of made without its image. */
+  /** `file_id` is not supported, and is declared so that the order is refused instead of made without its image. */
   input_reference: opt(Schema.Struct({ image_url: opt(ImageUrl), file_id: opt(Schema.String) }))
 })
 

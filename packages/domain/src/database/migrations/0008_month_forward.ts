@@ -15,8 +15,8 @@ const statements: ReadonlyArray<string> = [
        and (coalesce(e.budget_reached_on >= greatest(e.month, m), false) or spent_in(e, m) >= e.monthly_budget) $$`,
   `create or replace function budget_room(e environments, m date) returns int8 language sql immutable as
     $$ select e.monthly_budget - spent_in(e, m) - e.reserved $$`,
-  // The part of a machine's cost, at price $2 an hour since $3, that belongs to the time from month $4 on. It rounds as
-  // Money.ts does.
+  // The part of a machine's cost, at price $2 an hour since $3, that belongs to the time from month $4 on, rounded as
+  // in Money.ts.
   `create or replace function cost_in(cost int8, price int8, since timestamptz, m date) returns int8 language sql immutable as
     $$ select greatest(0, cost - div(price::numeric
        * greatest(0, floor(extract(epoch from (m::timestamp at time zone 'UTC') - since) * 1000)::int8), 3600000)::int8) $$`

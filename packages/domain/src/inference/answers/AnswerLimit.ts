@@ -5,7 +5,7 @@ import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { SlotArray } from "../../runtime/SlotArray.ts"
 import { type Abort, withAbort } from "../../runtime/Abortable.ts"
 
-/** The limit (ms). It must be shorter than the lifetime of a hold (Metering.ts). */
+/** The time limit of an answer (ms), which must be shorter than the lifetime of a hold (Metering.ts). */
 export const ANSWER_LIMIT_MS = 20 * 60_000
 
 const OVERDUE = new UpstreamFailed({ reason: "timeout" })
@@ -31,8 +31,8 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
   let isWatching = false
 
   /**
-   * Aborts overdue answers and sleeps until the next one is due. An answer that begins during the sleep is due later
-   * than its end. An answer that begins while others are aborted is found by the second loop.
+   * Aborts overdue answers and sleeps until the next one is due. An answer that begins during the sleep is due after
+   * the sleep ends. An answer that begins while others are aborted is found by the second loop.
    */
   const watch: Effect.Effect<void> = Effect.suspend(() => {
     const now = nowMs()

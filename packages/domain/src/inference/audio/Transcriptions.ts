@@ -88,7 +88,7 @@ export class Transcriptions extends Context.Service<
 }
 
 const REASON_TEXTS: Readonly<Record<SoundUnreadable["reason"], string>> = {
-  unknown_format: "it is no sound in a format that is known here (mp3, wav, flac, ogg, m4a, webm, aac)",
+  unknown_format: "it is not a sound in a known format; send mp3, wav, flac, ogg, m4a, webm or aac",
   too_long: "it is too long or too hard to read",
   busy: ""
 }

@@ -28,7 +28,7 @@ export interface Refusal {
 export interface Choice {
   text: string
   refusal: Refusal | undefined
-  /** The reasoning. It is billed like text, up to the length of the longest answer. */
+  /** The reasoning, which is billed like text, up to the length of the longest answer. */
   thought: string
   readonly calls: Array<ToolCall>
   /** The tokens of the text; empty if they were not requested. */

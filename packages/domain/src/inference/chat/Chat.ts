@@ -29,14 +29,17 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestI
   const toolUse = toolUseOf(body)
   if (Result.isFailure(toolUse)) return Result.fail(toolUse.failure)
   if (body.modalities?.includes("audio") === true) {
-    return invalid("modalities", "Invalid value for 'modalities': answers are text; POST /v1/audio/speech speaks it")
+    return invalid(
+      "modalities",
+      "Invalid value for 'modalities': answers are text only; POST /v1/audio/speech makes speech of it"
+    )
   }
   if (body.functions !== undefined && body.functions !== null && body.functions.length > 0) {
-    return invalid("functions", "Invalid value for 'functions': it was replaced; send 'tools' and 'tool_choice'")
+    return invalid("functions", "Invalid value for 'functions': it is not supported; send 'tools' and 'tool_choice'")
   }
   const top = body.top_logprobs ?? 0
   if (top > 0 && body.logprobs !== true) {
-    return invalid("top_logprobs", "Invalid value for 'top_logprobs': it needs logprobs: true")
+    return invalid("top_logprobs", "Invalid value for 'top_logprobs': send logprobs: true with it")
   }
   const stops = body.stop ?? []
   return Result.succeed({
@@ -97,7 +100,7 @@ const toolUseOf = (
   const toolUse = (toolChoice: ChatRequest["toolChoice"]) => Result.succeed({ tools, toolIndexes, toolChoice })
   if (choice === "none" || choice === "auto") return toolUse(choice)
   if (tools.length === 0) {
-    return invalid("tool_choice", "Invalid value for 'tool_choice': a tool can be asked for only where there are tools")
+    return invalid("tool_choice", "Invalid value for 'tool_choice': it needs at least one tool in 'tools'")
   }
   if (choice === "required") return toolUse(choice)
   const { name } = choice.function
@@ -121,7 +124,7 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
   }
   if (message.role === "tool" && (message.tool_call_id ?? null) === null) {
     const param = `${path}.tool_call_id`
-    return invalid(param, `Invalid value for '${param}': a message of role tool names the call that it answers`)
+    return invalid(param, `Invalid value for '${param}': a message of role tool must name the call that it answers`)
   }
   const parts: Array<string | ChatImage> = []
   for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {

@@ -72,7 +72,7 @@ export class Embeddings extends Context.Service<
           const [param, text] = request.isSingle ? ["input", "the text"] : [`input.${index}`, `text ${index}`]
           const message =
             limit === MAX_TOKENS
-              ? `${model.id} takes ${limit} tokens, but all texts of a request have more; send less at once`
+              ? `${model.id} accepts at most ${limit} tokens in one request, and the texts have more; send fewer texts at once`
               : `This model's maximum context length is ${limit} tokens, however ${text} has more; shorten it`
           return yield* new ModelRequestInvalid({ message, param, code: "context_length_exceeded" })
         }

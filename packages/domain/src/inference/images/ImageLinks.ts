@@ -1,6 +1,6 @@
 /**
  * Links to generated images (decisions: POST /images/generations, `url`). A link is valid for one hour, for every
- * client that has it. It contains a random secret, of which only the hash is stored.
+ * client that has it, and contains a random secret, of which only the hash is stored.
  */
 import { Clock, Context, Crypto, Effect, Layer } from "effect"
 import * as Base64Url from "effect/encoding/Base64Url"

@@ -70,7 +70,7 @@ const UNSUPPORTED: ReadonlyArray<{
   {
     param: "output_format",
     isRequested: (body) => (body.output_format ?? "png") !== "png",
-    message: "a model has a format of its own, which the answer names; leave it out"
+    message: "the model decides the format, and the answer names it; leave it out"
   },
-  { param: "stream", isRequested: (body) => body.stream === true, message: "images come whole; leave it out" }
+  { param: "stream", isRequested: (body) => body.stream === true, message: "images are not streamed; leave it out" }
 ]
