@@ -89,7 +89,7 @@ export class Access extends Context.Service<
         authenticate: (bearer, environment) => {
           if (bearer === undefined || !isWellFormed(bearer)) return Effect.fail(new KeyInvalid())
           if (environment === undefined) return find(hash(bearer))
-          // An unknown key must get the same error for every environment name, so an impossible name is entry up too.
+          // An unknown key must get the same error for every environment name, so an impossible name is looked up too.
           return find(hash(bearer) + (isNameable(environment) ? environment : UNNAMEABLE))
         },
         forget: Effect.suspend(() => {

@@ -17,10 +17,10 @@ const RETRY_DELAY = Duration.millis(50)
 const isUniqueViolation = ({ reason }: SqlError.SqlError): boolean => reason._tag === "UniqueViolation"
 
 /**
- * Retries a transient failure twice, after 50 ms each, and a unique violation at once. If the retries fail too, the
- * error is the one that left the outcome unknown, if there was one. After an unknown outcome each retry executes the
- * statement twice and returns the second result: the first execution may have waited for locks of the lost one, and
- * then does not see its rows.
+ * Retries up to twice: a transient failure after 50 ms, a unique violation at once. If the retries fail too, the error
+ * is the one that left the outcome unknown, if there was one. After an unknown outcome each retry executes the
+ * statement twice and returns the second result: the first execution may wait for locks of the lost one, and then does
+ * not see the rows that the lost one wrote.
  */
 export const retryUnconfirmed = <A, E, R>(
   statement: Effect.Effect<A, E | SqlError.SqlError, R>

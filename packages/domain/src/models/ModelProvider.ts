@@ -95,7 +95,7 @@ export type ChatEvent =
   | { readonly _tag: "Thought"; readonly index: number; readonly text: string }
   /** The provider's count so far, for an answer that is interrupted before its end. */
   | { readonly _tag: "Running"; readonly promptTokens: number; readonly completionTokens: number }
-  /** The upstream failed after reasoning or counting, and none of that is billed: another upstream starts again. */
+  /** The upstream failed after reasoning or counting, and none of that is billed: another upstream starts over. */
   | { readonly _tag: "Anew" }
   /** The provider's final count. Without it the service counts. */
   | { readonly _tag: "Usage"; readonly promptTokens: number; readonly completionTokens: number }

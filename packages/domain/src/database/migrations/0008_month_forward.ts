@@ -1,7 +1,7 @@
 /**
- * The month of an environment never goes back. The clocks of replicas differ: at the end of a month a slow replica uses
- * the month that another replica has begun. Otherwise it would see nothing spent in the old month and admit requests
- * beyond the budget.
+ * The month of an environment never goes back. The clocks of replicas differ: at the end of a month a replica whose
+ * clock is behind uses the month that another replica has begun. Otherwise it would see nothing spent in the old month
+ * and admit requests beyond the budget.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -32,7 +32,7 @@ export const makeMeteredResult = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
   const limitAnswer = yield* makeAnswerLimit
-  /** `owedFor`: computes the cost and tokens from the result, if only the result shows them. */
+  /** `chargeFor`: computes the cost and tokens from the result, if only the result shows them. */
   return <A, E>(order: ResultOrder, produce: Effect.Effect<A, E>, chargeFor: (answer: A) => Charged = () => order) =>
     Effect.flatMap(newId, (id) =>
       runMetered(metering, {
