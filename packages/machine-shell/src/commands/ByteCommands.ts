@@ -1,8 +1,8 @@
 /** Parts of files, and files of a size: `head`, `tail`, `dd`, `truncate`. The disk's size is what they can hold. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { continued, endlessText, isEndless, repeatedLine } from "../core/Devices.ts"
-import { DISK_LIMIT_BYTES } from "../core/MachineFs.ts"
+import { extendEndless, readEndlessText, isEndless, repeatedLineOf } from "../core/Devices.ts"
+import { MAX_DISK_BYTES } from "../core/MachineFs.ts"
 import { fail } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { binary, bytesOf, Refusal, sizeOf, tool } from "./Options.ts"
@@ -24,14 +24,14 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
     lines = 0
   ): Promise<string> => {
     const path = context.fs.resolvePath(context.cwd, operand)
-    if (size > DISK_LIMIT_BYTES && size !== Infinity && isEndless(path)) throw new Refusal(TOO_LARGE)
-    if (isEndless(path) && size !== Infinity) return endlessText(path, size, random)
+    if (size > MAX_DISK_BYTES && size !== Infinity && isEndless(path)) throw new Refusal(TOO_LARGE)
+    if (isEndless(path) && size !== Infinity) return readEndlessText(path, size, random)
     const input = await bytesOf(context, operand)
     if (operand !== "-" || (size === Infinity && lines === 0)) return input
-    const wanted = size === Infinity ? lines * (repeatedLine(input)?.length ?? 0) : size
-    const whole = wanted > DISK_LIMIT_BYTES ? DISK_LIMIT_BYTES + 1 : wanted
-    const found = continued(input, whole, random)
-    if (found.length > DISK_LIMIT_BYTES) throw new Refusal(TOO_LARGE)
+    const wanted = size === Infinity ? lines * (repeatedLineOf(input)?.length ?? 0) : size
+    const whole = wanted > MAX_DISK_BYTES ? MAX_DISK_BYTES + 1 : wanted
+    const found = extendEndless(input, whole, random)
+    if (found.length > MAX_DISK_BYTES) throw new Refusal(TOO_LARGE)
     return found
   }
   const ends = (name: "head" | "tail") => {
@@ -93,7 +93,7 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
         const from = words.get("if")
         const to = words.get("of")
         const path = context.fs.resolvePath(context.cwd, from ?? "")
-        if (from !== undefined && isEndless(path) && count > DISK_LIMIT_BYTES) throw new Refusal(full(to))
+        if (from !== undefined && isEndless(path) && count > MAX_DISK_BYTES) throw new Refusal(full(to))
         const input = await firstOf(context, from ?? "-", skip + count).catch((error: unknown) => {
           if (error instanceof Refusal && error.message !== TOO_LARGE)
             throw new Refusal(`failed to open '${error.message.replace(": ", "': ")}`)
@@ -110,7 +110,7 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
           const at = flags("oflag").includes("append")
             ? there.length
             : number("seek", 0) * (flags("oflag").includes("seek_bytes") ? 1 : outBlock)
-          if (at + data.length > DISK_LIMIT_BYTES) throw new Refusal(full(to))
+          if (at + data.length > MAX_DISK_BYTES) throw new Refusal(full(to))
           const after = kept ? there.slice(at + data.length) : ""
           await written(context, target, there.slice(0, at).padEnd(at, "\0") + data + after)
         }
@@ -160,7 +160,7 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
   ]
 }
 
-const TOO_LARGE = `more than this simulated machine holds: ${DISK_LIMIT_BYTES} bytes`
+const TOO_LARGE = `more than this simulated machine holds: ${MAX_DISK_BYTES} bytes`
 const DD = ["if", "of", "bs", "ibs", "obs", "count", "skip", "seek", "conv", "iflag", "oflag", "status"]
 /** What has an effect on a disk in memory, and what has none. */
 const CONVERSIONS = ["notrunc", "ucase", "lcase", "fsync", "fdatasync", "noerror", "sparse"]
@@ -228,7 +228,7 @@ const resize = async (
   const path = context.fs.resolvePath(context.cwd, operand)
   const old = (await context.fs.exists(path)) ? await bytesOf(context, operand) : ""
   const size = Math.max(0, sized(old.length))
-  if (size > DISK_LIMIT_BYTES) throw new Refusal(`failed to truncate '${operand}' at ${size} bytes: File too large`)
+  if (size > MAX_DISK_BYTES) throw new Refusal(`failed to truncate '${operand}' at ${size} bytes: File too large`)
   await written(context, path, old.slice(0, size).padEnd(size, "\0"))
 }
 

@@ -9,7 +9,7 @@ import { momentOf } from "./Moments.ts"
 import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { MARK } from "../core/Syntax.ts"
-import { child } from "../core/Children.ts"
+import { runChild } from "../core/Children.ts"
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -20,12 +20,12 @@ const EACH = `${MARK}each`
 
 export const findCommands = (session: ShellSession): ReadonlyArray<Command> => [
   defineCommand(EACH, ([file = "", name = "", ...args], context) =>
-    child(
+    runChild(
       session,
       context,
       name,
       args.map((arg) => arg.replaceAll("{}", () => file)),
-      { reads: false }
+      { hasStdin: false }
     )
   ),
   defineCommand("find", async (all, context) => {

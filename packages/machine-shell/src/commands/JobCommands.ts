@@ -35,7 +35,7 @@ export const signalOf = (text: string): number | undefined =>
 export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
   const { clock, jobs } = session
   /** Those of the job that asks. One that waited for all would wait for itself, without end. */
-  const ownJobs = () => jobs.filter((job) => job.parent === session.console.job)
+  const ownJobs = () => jobs.filter((job) => job.parent === session.console.currentJob)
   const jobOf = (text: string, among = jobs) =>
     text.startsWith("%") ? ownJobs()[Number(text.slice(1)) - 1] : among.find((job) => job.id === Number(text))
   const sleepUntil = (at: number) => clock.sleep(Math.max(clock.now, at) - clock.now)
@@ -45,14 +45,14 @@ export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
       const own = ownJobs()
       const awaited = named.length === 0 ? own : named.flatMap((arg) => jobOf(arg, own) ?? [])
       if (args[0] === "-n") {
-        const open = awaited.filter((job) => !job.awaited).sort((a, b) => a.endsAt - b.endsAt)
+        const open = awaited.filter((job) => !job.isAwaited).sort((a, b) => a.endsAt - b.endsAt)
         if (open[0] === undefined) return { ...ok(), exitCode: 127 }
         sleepUntil(open[0].endsAt)
-        open[0].awaited = true
+        open[0].isAwaited = true
         return { ...ok(), exitCode: open[0].exitCode }
       }
       sleepUntil(Math.max(clock.now, ...awaited.map((job) => job.endsAt)))
-      for (const job of awaited) job.awaited = true
+      for (const job of awaited) job.isAwaited = true
       if (named.length === 0) return ok()
       const last = awaited[awaited.length - 1]
       if (last === undefined) return fail(`wait: pid ${named[0]} is not a child of this shell`, 127)
@@ -67,8 +67,8 @@ export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
       const named = args.slice(/^-[sn]$/.test(option) ? 2 : option.startsWith("-") ? 1 : 0)
       for (const one of named) {
         const job = jobOf(one)
-        if (Number(one) === SHELL && session.console.job === 0) {
-          const handler = signal === 9 ? undefined : session.handled.get(signal)
+        if (Number(one) === SHELL && session.console.currentJob === 0) {
+          const handler = signal === 9 ? undefined : session.signalHandlers.get(signal)
           if (handler) return fail(`kill: ${asked}: its handler does not run on a simulated machine`)
           if (handler === undefined && ends(signal)) session.kill(128 + signal, Object.fromEntries(env))
           continue

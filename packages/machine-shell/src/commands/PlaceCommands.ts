@@ -3,7 +3,7 @@
  * root's), `cmp`, `diff`; and `flock`, which need not wait, as jobs run one after the other.
  */
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { child } from "../core/Children.ts"
+import { runChild } from "../core/Children.ts"
 import { ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { diffCommand } from "./DiffCommand.ts"
@@ -91,7 +91,7 @@ export const placeCommands = (session: ShellSession): ReadonlyArray<Command> => 
     if (name === undefined) return ok()
     const path = context.fs.resolvePath(context.cwd, file)
     if (!(await context.fs.exists(path))) await context.fs.writeFile(path, "")
-    return child(session, context, name, args)
+    return runChild(session, context, name, args)
   })
 ]
 

@@ -12,7 +12,7 @@ import type { CommandResult, ShellSession } from "../core/ShellSession.ts"
 /** Found in the syntax tree of a format: what is no plain text, an escape of a byte, `%b`, `%(...)T` and `%g`. */
 const NEEDED = /Expansion|Substitution|Escaped|\\\\[0-7xuU]|[^\0-\x7f]|%b|\)T|%[-+ 0#.\d]*[gG]/
 
-export const printed = (script: ScriptNode): void =>
+export const rewritePrintCalls = (script: ScriptNode): void =>
   walk(script, (node) => {
     const command = node as unknown as CommandNode
     const name = nameOf(command)

@@ -1,7 +1,7 @@
 /** The programs of the run's world as commands, and files that name the program which reads them in their first line. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { child } from "../core/Children.ts"
+import { runChild } from "../core/Children.ts"
 import { fail } from "../core/ShellSession.ts"
 import type { CommandResult, ShellSession } from "../core/ShellSession.ts"
 import { MARK } from "../core/Syntax.ts"
@@ -14,7 +14,7 @@ export const programCommands = (session: ShellSession): ReadonlyArray<Command> =
     defineCommand(name, async (all, context) => {
       const onConsole = all[0] === MARK
       session.nextScript = onConsole ? "streamed" : "captured"
-      return child(session, context, programPath(name), onConsole ? all.slice(1) : all)
+      return runChild(session, context, programPath(name), onConsole ? all.slice(1) : all)
     })
   )
 
@@ -47,5 +47,5 @@ export const interpreted = async (
       : fail(`bash: ${shown}: ${program}: bad interpreter: No such file or directory`, 127)
   }
   session.nextScript = onConsole ? "streamed" : "captured"
-  return child(session, context, name, [...words, shown, ...args])
+  return runChild(session, context, name, [...words, shown, ...args])
 }

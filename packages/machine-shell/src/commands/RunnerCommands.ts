@@ -5,7 +5,7 @@ import { ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { bytesOf, Refusal, tool } from "./Options.ts"
 import type { Options } from "./Options.ts"
-import { child, quoted } from "../core/Children.ts"
+import { runChild, quote } from "../core/Children.ts"
 
 const XARGS = {
   null: "0",
@@ -42,7 +42,7 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const args =
           place === undefined ? [...initial, ...batch] : initial.map((arg) => arg.replaceAll(place, () => batch[0]!))
         if (options.has("t")) errors += `${[name, ...args].join(" ")}\n`
-        const result = await child(session, context, name, args, { reads: false })
+        const result = await runChild(session, context, name, args, { hasStdin: false })
         slots[slot] = clock.now
         out += result.stdoutKind === "bytes" ? decodeBytesToUtf8(unsafeBytesFromLatin1(result.stdout)) : result.stdout
         errors += result.stderr
@@ -81,7 +81,7 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
     const words = [...gone.map((name) => [name, ""] as const), ...variables].filter(([name]) =>
       /^[A-Za-z_]\w*$/.test(name)
     )
-    const source = `${words.map(([name, value]) => `${name}=${quoted(value)} `).join("")}command`
+    const source = `${words.map(([name, value]) => `${name}=${quote(value)} `).join("")}command`
     const directory = options.value("C")
     return context.exec!(source, {
       cwd: directory === undefined ? context.cwd : context.fs.resolvePath(context.cwd, directory),

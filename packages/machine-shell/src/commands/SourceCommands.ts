@@ -1,7 +1,7 @@
 /** What gives `eval` and `.` the text that they run, rewritten like any other script. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { rewritten } from "../core/Rewriting.ts"
+import { rewriteText } from "../core/Rewriting.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { FILE, TEXT } from "../repairs/Sourcing.ts"
 
@@ -16,7 +16,7 @@ export const sourceCommands = (session: ShellSession): ReadonlyArray<Command> =>
       const words = all[0] === "--" ? all.slice(1) : all
       const source = words.join(" ")
       // An option of `eval` is its own to refuse.
-      return told(/^-./.test(words[0] ?? "") ? source : rewritten(source, modeOf(mode), session), status)
+      return told(/^-./.test(words[0] ?? "") ? source : rewriteText(source, modeOf(mode), session), status)
     }),
     defineCommand(FILE, async ([mode, status = "0", name = ""], { cwd, env, fs }) => {
       const directories = name.includes("/") ? [] : (env.get("PATH") ?? "").split(":").filter((one) => one !== "")
@@ -24,7 +24,7 @@ export const sourceCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const place = fs.resolvePath(cwd, path)
         if ((await fs.stat(place).catch(() => undefined))?.isFile !== true) continue
         const source = await fs.readFile(place)
-        const text = rewritten(source, modeOf(mode), session, path)
+        const text = rewriteText(source, modeOf(mode), session, path)
         if (text === source) break
         await fs.writeFile(PLACE, text)
         return told(PLACE, status)

@@ -1,10 +1,10 @@
 /** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { child, quoted } from "../core/Children.ts"
+import { runChild, quote } from "../core/Children.ts"
 import { BY_PATH } from "../core/Determinism.ts"
 import { STATUS } from "../repairs/ExitStatus.ts"
-import { DISK_LIMIT_BYTES } from "../core/MachineFs.ts"
+import { MAX_DISK_BYTES } from "../core/MachineFs.ts"
 import { MARK } from "../core/Syntax.ts"
 import { BEGIN, END, TEE } from "../core/Tee.ts"
 import { fail, ok } from "../core/ShellSession.ts"
@@ -52,7 +52,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
     }),
     defineCommand("df", async (args) => {
       const human = args.some((arg) => /^-[a-z]*h/.test(arg))
-      const [size, used] = human ? [`${DISK_LIMIT_BYTES / 1024 ** 2}M`, "0"] : [`${DISK_LIMIT_BYTES / 1024}`, "0"]
+      const [size, used] = human ? [`${MAX_DISK_BYTES / 1024 ** 2}M`, "0"] : [`${MAX_DISK_BYTES / 1024}`, "0"]
       const head = human
         ? "Filesystem      Size  Used Avail Use% Mounted on"
         : "Filesystem     1K-blocks  Used Available Use% Mounted on"
@@ -66,7 +66,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
     defineCommand("sync", async () => ok()),
     defineCommand("disown", async () => ok()),
     defineCommand("trap", async (all) => {
-      const within = all[0] === MARK || session.console.job !== 0
+      const within = all[0] === MARK || session.console.currentJob !== 0
       const given = all[0] === MARK ? all.slice(1) : all
       const args = given[0] === "--" ? given.slice(1) : given
       if (args.length === 0 || args[0] === "-l" || args[0] === "-p") return ok()
@@ -82,15 +82,15 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
           }
         }
         if (number === 0) session.exitHandler = handler === "-" ? "" : handler
-        else if (number !== undefined && handler !== "-") session.handled.set(number, handler)
-        else if (number !== undefined) session.handled.delete(number)
+        else if (number !== undefined && handler !== "-") session.signalHandlers.set(number, handler)
+        else if (number !== undefined) session.signalHandlers.delete(number)
         else if (handler !== "" && handler !== "-" && NEVER_RUN.has(name))
           return { ...ok(), stderr: `trap: ${name}: its handler does not run on a simulated machine\n` }
       }
       return ok()
     }),
     defineCommand(`${MARK}leave`, async ([code = "0"], context) => {
-      if (session.console.job === 0) session.exitVariables = Object.fromEntries(context.env)
+      if (session.console.currentJob === 0) session.exitVariables = Object.fromEntries(context.env)
       return { ...ok(), exitCode: Number(code) }
     }),
     defineCommand(STATUS, async ([code = "0"]) => ({ ...ok(), exitCode: Number(code) })),
@@ -137,7 +137,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const byPath = given[0] === BY_PATH
         const args = byPath ? given.slice(1) : given
         const path = context.fs.resolvePath(context.cwd, args[0] ?? "")
-        if (byPath && /^\/(usr\/)?bin\//.test(path)) return child(session, context, path, args.slice(1))
+        if (byPath && /^\/(usr\/)?bin\//.test(path)) return runChild(session, context, path, args.slice(1))
         const stat = byPath ? await context.fs.stat(path).catch(() => undefined) : undefined
         if (byPath && stat === undefined) return fail(`bash: ${args[0]}: No such file or directory`, 127)
         if (stat?.isDirectory === true) return fail(`bash: ${args[0]}: Is a directory`, 126)
@@ -156,7 +156,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         while (rest[0]?.startsWith("-") === true) if (rest.shift() === "-n") rest.shift()
         const [command, ...args] = rest
         if (command === undefined) return fail(`${name}: missing operand`, 125)
-        return child(session, context, command, args)
+        return runChild(session, context, command, args)
       })
     )
   ]
@@ -184,12 +184,12 @@ const shellArguments = (args: ReadonlyArray<string>, stdin: () => string): Array
     inline ||= arg.includes("c")
     piped ||= /^-\w*s/.test(arg)
     flags += arg.replace(/[^euxvfnC]/g, "")
-    if (arg.endsWith("o")) options += ` -o ${quoted(args[++at] ?? "")}`
+    if (arg.endsWith("o")) options += ` -o ${quote(args[++at] ?? "")}`
   }
   const rest = args.slice(at)
   const settings = flags === "" && options === "" ? "" : `set${flags === "" ? "" : ` -${flags}`}${options}\n`
   if (inline) return rest.length === 0 ? ["-c"] : ["-c", settings + rest[0]!, ...rest.slice(1)]
   if (piped) return ["-c", settings + stdin(), "bash", ...rest]
   if (settings === "" || rest.length === 0) return rest
-  return ["-c", `${settings}. ${quoted(rest[0]!)} "$@"`, ...rest]
+  return ["-c", `${settings}. ${quote(rest[0]!)} "$@"`, ...rest]
 }

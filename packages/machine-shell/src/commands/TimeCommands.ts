@@ -1,8 +1,8 @@
 /** Commands that read or move the machine's clock, and the jobs that run beside each other on it. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { child } from "../core/Children.ts"
-import { plainly } from "../core/Console.ts"
+import { runChild } from "../core/Children.ts"
+import { rewriteHints } from "../core/Console.ts"
 import { LAST_JOB } from "../core/Determinism.ts"
 import { FIRST_JOB, signalOf } from "./JobCommands.ts"
 import { MARK } from "../core/Syntax.ts"
@@ -68,29 +68,29 @@ const forked = async (
 ): Promise<CommandResult> => {
   const { clock, console, jobs } = session
   const startedAt = clock.now
-  const outer = console.job
-  const job = { id: FIRST_JOB + jobs.length, parent: outer, endsAt: Infinity, exitCode: 143, awaited: false }
+  const outer = console.currentJob
+  const job = { id: FIRST_JOB + jobs.length, parent: outer, endsAt: Infinity, exitCode: 143, isAwaited: false }
   jobs.push(job)
-  console.job = job.id
+  console.currentJob = job.id
   const { copies } = console
   session.nextScript = body
   const env = Object.fromEntries(context.env)
-  const { result, met } = await clock.within(
+  const { result, isMet } = await clock.runUntil(
     session.run.untilMs,
     (signal) => context.exec!(`${settings(context)}${assigned(arrays)}\n:`, { env, cwd: context.cwd, signal }),
     MAX_SLEEPS
   )
   if (!isCaptured) console.write(clock.now, result.stdout, "text")
-  if (!met) {
-    if (!isCaptured) console.write(clock.now, plainly(result.stderr), "text")
+  if (!isMet) {
+    if (!isCaptured) console.write(clock.now, rewriteHints(result.stderr), "text")
     Object.assign(job, { endsAt: clock.now, exitCode: result.exitCode })
   }
-  console.job = outer
+  console.currentJob = outer
   console.copies = copies
   clock.now = startedAt
   await context.assignShellVariable?.(LAST_JOB, String(job.id))
   // Nobody waits for the output of a job that does not end.
-  return isCaptured && !met ? { ...result, exitCode: 0 } : ok()
+  return isCaptured && !isMet ? { ...result, exitCode: 0 } : ok()
 }
 
 /** Of what `declare -a; declare -A` says, only what takes less time to read. */
@@ -129,12 +129,12 @@ const limited = async (
   if (ms === undefined) return fail(`timeout: invalid time interval '${limit}'`, 125)
   session.nextScript = onConsole ? "streamed" : "captured"
   const { copies } = session.console
-  const { result, met } = await session.clock.within(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
-    child(session, context, name, rest, { signal })
+  const { result, isMet } = await session.clock.runUntil(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
+    runChild(session, context, name, rest, { signal })
   )
   // One that is broken off ends no copy of its own.
   session.console.copies = copies
-  if (!met) return result
+  if (!isMet) return result
   // Who kills hard dies with what was killed.
   return {
     ...result,

@@ -6,7 +6,7 @@ import { Seal } from "@sluice/domain/database/Seal"
 import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { hash32 } from "@sluice/machine-shell/Chance"
-import { killed, Shell } from "@sluice/machine-shell/Shell"
+import { killedTimeline, Shell } from "@sluice/machine-shell/Shell"
 import type { Timeline } from "@sluice/machine-shell/Shell"
 import { timesOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
       untilMs: Math.min(deadlineAt, untilMs),
       keepFiles: volumeId !== null
     }
-    if (record.overran) return killed(run, OVERRAN)
+    if (record.overran) return killedTimeline(run, OVERRAN)
     const timeline = yield* shell.run(run, slow)
     if (timeline.overran) yield* store.markOverran(key)
     return timeline
