@@ -1,4 +1,7 @@
-/** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
+/**
+ * Commands that describe this machine, set what a simulated machine lacks, or start a shell or a command: `uname` and
+ * others, `trap`, `mktemp`, `bash`, `nohup`. Also the commands that only rewritten scripts use.
+ */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { runChild, quote } from "../core/Children.ts"
@@ -10,7 +13,7 @@ import { BEGIN, END, TEE } from "../core/Tee.ts"
 import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { signalOf } from "./JobCommands.ts"
-import { interpreted } from "./ProgramCommands.ts"
+import { runInterpreted } from "./ProgramCommands.ts"
 
 const CPUS_PER_GPU = 16
 const MEMORY_KIB_PER_GPU = 128 * 1024 * 1024
@@ -51,9 +54,9 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       return ok(`       ${head}\nMem:   ${row}\nSwap:  ${[0, 0, 0].map(value).join("")}\n`)
     }),
     defineCommand("df", async (args) => {
-      const human = args.some((arg) => /^-[a-z]*h/.test(arg))
-      const [size, used] = human ? [`${MAX_DISK_BYTES / 1024 ** 2}M`, "0"] : [`${MAX_DISK_BYTES / 1024}`, "0"]
-      const head = human
+      const isHuman = args.some((arg) => /^-[a-z]*h/.test(arg))
+      const [size, used] = isHuman ? [`${MAX_DISK_BYTES / 1024 ** 2}M`, "0"] : [`${MAX_DISK_BYTES / 1024}`, "0"]
+      const head = isHuman
         ? "Filesystem      Size  Used Avail Use% Mounted on"
         : "Filesystem     1K-blocks  Used Available Use% Mounted on"
       return ok(`${head}\nmemory         ${size!.padStart(9)} ${used!.padStart(5)} ${size!.padStart(9)}   0% /\n`)
@@ -66,7 +69,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
     defineCommand("sync", async () => ok()),
     defineCommand("disown", async () => ok()),
     defineCommand("trap", async (all) => {
-      const within = all[0] === MARK || session.console.currentJob !== 0
+      const isInner = all[0] === MARK || session.console.currentJob !== 0
       const given = all[0] === MARK ? all.slice(1) : all
       const args = given[0] === "--" ? given.slice(1) : given
       if (args.length === 0 || args[0] === "-l" || args[0] === "-p") return ok()
@@ -74,7 +77,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       for (const signal of signals) {
         const name = signal.toUpperCase().replace(/^SIG/, "")
         const number = signalOf(signal)
-        if (within) {
+        if (isInner) {
           if (number !== 0 || handler === "" || handler === "-") continue
           return {
             ...ok(),
@@ -105,7 +108,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       const paths = args.filter((arg) => !arg.startsWith("-")).map((arg) => fs.resolvePath(cwd, arg))
       const appends = args.includes("-a") || args.includes("--append")
       for (const path of paths) await (appends ? fs.appendFile(path, "") : fs.writeFile(path, ""))
-      // A device is the console again, or keeps nothing.
+      // A device is the console again, or keeps nothing, so it gets no copy.
       const copies = paths.filter((path) => !path.startsWith("/dev/"))
       console.copies =
         mode === BEGIN
@@ -142,7 +145,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         if (byPath && stat === undefined) return fail(`bash: ${args[0]}: No such file or directory`, 127)
         if (stat?.isDirectory === true) return fail(`bash: ${args[0]}: Is a directory`, 126)
         if (stat !== undefined && (stat.mode & 0o111) === 0) return fail(`bash: ${args[0]}: Permission denied`, 126)
-        const other = byPath ? await interpreted(path, args, all[0] === MARK, session, context) : undefined
+        const other = byPath ? await runInterpreted(path, args, all[0] === MARK, session, context) : undefined
         if (other !== undefined) return other
         session.nextScript = all[0] === MARK ? "streamed" : "captured"
         const shown = byPath ? args : shellArguments(args, () => decodeBytesToUtf8(context.stdin))
@@ -162,11 +165,13 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
   ]
 }
 
-/** Events that the interpreter does not tell. */
+/** Events that the interpreter does not report. */
 const NEVER_RUN: ReadonlySet<string> = new Set(["ERR", "DEBUG", "RETURN"])
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** `bash -euxo pipefail -lc 'x'` as `bash -c 'set -euxo pipefail; x'`: the original knows `-c` and a file alone. */
+/**
+ * Rewrites `bash -euxo pipefail -lc 'x'` to `bash -c 'set -euxo pipefail; x'`: the original knows only `-c` and a file.
+ */
 const shellArguments = (args: ReadonlyArray<string>, stdin: () => string): Array<string> => {
   let flags = ""
   let options = ""

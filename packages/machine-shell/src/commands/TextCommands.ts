@@ -1,4 +1,4 @@
-/** Commands that make text. What is in no list here is honestly not found: exit code 127. */
+/** Commands that make text. A command that neither this package nor the interpreter has is not found: exit code 127. */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { MAX_OUTPUT_BYTES } from "../core/Console.ts"
@@ -11,10 +11,10 @@ const YES_BLOCK_BYTES = 1024 * 1024
 
 export const textCommands = (session: ShellSession): ReadonlyArray<Command> => [
   defineCommand("yes", async (all) => {
-    const onConsole = all[0] === MARK
-    const words = onConsole ? all.slice(1) : all
+    const isOnConsole = all[0] === MARK
+    const words = isOnConsole ? all.slice(1) : all
     const line = `${words.length === 0 ? "y" : words.join(" ")}\n`
-    if (!onConsole) return { stdout: repeatLine(line), stderr: "", exitCode: 141 }
+    if (!isOnConsole) return { stdout: repeatLine(line), stderr: "", exitCode: 141 }
     const block = line.repeat(Math.ceil(YES_BLOCK_BYTES / line.length))
     for (let size = 0; size <= MAX_OUTPUT_BYTES; size += block.length)
       session.console.write(session.clock.now, block, "text")
