@@ -1,6 +1,6 @@
 /**
- * Puts operands of awk that stand side by side in parentheses. They are one text, and a comparison takes all of it: `$1
- * ~ "^" name "$"`. The interpreter compares first. It also takes a name in front of a blank and a parenthesis for a
+ * Puts operands of awk that stand side by side in parentheses. They are one text, and a comparison takes all of it:
+ * `$1 ~ "^" name "$"`. The interpreter compares first. It also takes a name in front of a blank and a parenthesis for a
  * call, so such a name gets parentheses too.
  */
 import { skipBlanks, isBlank } from "./AwkTokens.ts"

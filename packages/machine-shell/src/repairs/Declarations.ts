@@ -85,8 +85,8 @@ const declareIntegers = (command: SimpleCommandNode): CommandNode => {
 const literal = (value: string): WordNode => ({ type: "Word", parts: [{ type: "Literal", value }] })
 
 /**
- * Returns the assignment at the start of the text; undefined when it reads the former value of the name, as in `local
- * a=("${a[@]}")`, or does not parse.
+ * Returns the assignment at the start of the text; undefined when it does not parse, or reads the former value of the
+ * name, as in `local a=("${a[@]}")`.
  */
 const assignmentAt = (text: string, name: string): StatementNode | undefined => {
   try {
