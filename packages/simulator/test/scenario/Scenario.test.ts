@@ -69,7 +69,7 @@ describe("a scenario", () => {
     })
     expect([machines.refuse, machines.launchMs, machines.stopMs]).toEqual([["OLD"], [500, 2_000], defaultWorld.stopMs])
     expect(models.models).toMatchObject([{ id: "tiny", promptPrice: 1_000_000_000n, completionPrice: 1n }])
-    expect([models.latency, models.cameras]).toEqual(["none", []])
+    expect([models.latency, models.videos]).toEqual(["none", []])
     expect([faults.machine_lost, faults.model_429]).toEqual([0.5, 0])
   })
 
