@@ -24,7 +24,7 @@ export const rewriteHostReads = (script: ScriptNode): void =>
           replaceNode(node, { type: "ArithCommandSubst", command: readerOf(node["name"]) })
         break
       case "ArithmeticExpression":
-        // Where the text has a `$name`, the interpreter evaluates the text again in place of the rewritten tree.
+        // The interpreter evaluates a text with a `$name` again, in place of the rewritten tree.
         if (/RANDOM|SECONDS/.test(String(node["originalText"]))) delete node["originalText"]
         break
       case "CommandSubstitution":

@@ -65,7 +65,7 @@ export const rewrite = (
   rewriteSourcing(script)
   // Independent of all other passes.
   splitLongRanges(script)
-  // Before `rewriteUnboundChecks`, whose own `${x?...}` this pass must not change.
+  // Before `rewriteUnboundChecks`, whose own `${x?...}` need no repair.
   rewriteQuotedDefaults(script)
   // Before `fixExitStatus`, which repairs only assignments without a redirection.
   groupRedirectedCalls(script)

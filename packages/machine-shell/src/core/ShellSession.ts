@@ -41,7 +41,7 @@ export class ShellSession {
   readonly programs: ReadonlySet<string>
   /** The names of commands that run others. With the mark as first argument they let these write to the console. */
   readonly runners: ReadonlySet<string>
-  /** How the next script that the interpreter parses is rewritten. A `JobBody` is appended to it, rewritten already. */
+  /** The rewriting of the next script that the interpreter parses. A `JobBody` is appended to it, rewritten already. */
   nextScript: "streamed" | "captured" | JobBody = "streamed"
   /** The handler that `trap ... EXIT` set, and the variables at the last `exit` or `kill`. */
   exitHandler = ""

@@ -118,7 +118,7 @@ const hoistCommands = (expression: Expression, inCommand = false): Array<Stateme
     before.push(...assignment)
     replaceNode(node, { type: "ArithVariable", name, hasDollarPrefix: false })
   })
-  // Where the text has a `$name`, the interpreter evaluates the text again in place of the rewritten tree.
+  // The interpreter evaluates a text with a `$name` again, in place of the rewritten tree.
   if (before.length > 0) delete expression.originalText
   return before
 }

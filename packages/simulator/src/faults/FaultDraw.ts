@@ -30,7 +30,7 @@ export class FaultDraw {
     this.options = options
   }
 
-  /** How many times each fault took effect. */
+  /** The number of times that each fault took effect. */
   get counts(): ReadonlyMap<Fault, number> {
     return this.applied
   }

@@ -15,13 +15,13 @@ const QUOTE_WORDS = 14
  * Returns the answer to a request, with a number of words drawn from the range. Of an answer with more than `max` words
  * the rest can be missing.
  */
-export const prose = (request: ChatRequest, key: number, words: readonly [number, number], most: number): string => {
+export const prose = (request: ChatRequest, key: number, words: readonly [number, number], max: number): string => {
   const asked = lastUserText(request)
   const echo = /^\s*(?:say|repeat|echo)(?:\s+exactly)?(?:\s*:\s*|\s+)([^]+)$/i.exec(asked)
   if (echo !== null) return echo[1]!
   let topics: ReadonlyArray<string> | undefined
   const topic = (n: number) => pick(key, n, (topics ??= topicsOf(asked)))
-  const target = Math.min(between(key, 0, words[0], words[1]), most + 1)
+  const target = Math.min(between(key, 0, words[0], words[1]), max + 1)
   const sentences = [opening(asked, key), ...pictures(request), ...results(request)]
   let length = 0
   for (const sentence of sentences) length += wordCount(sentence)
@@ -59,9 +59,9 @@ const opening = (asked: string, key: number): string => {
   return pick(key, 3_000, OPENINGS).replace("{}", () => (words.length > QUOTE_WORDS ? `${quote} ...` : quote))
 }
 
-const firstWords = (text: string, most: number): ReadonlyArray<string> => {
-  const words = text.split(/\s+/, most + 1)
-  return words.filter((word) => word !== "").slice(0, most)
+const firstWords = (text: string, max: number): ReadonlyArray<string> => {
+  const words = text.split(/\s+/, max + 1)
+  return words.filter((word) => word !== "").slice(0, max)
 }
 
 const pictures = (request: ChatRequest): ReadonlyArray<string> => {
