@@ -22,7 +22,7 @@ interface Machine {
   readonly random: () => number
 }
 
-/** Returns the rewritten program. Adds the commands that it prints to to `pipes`. */
+/** Returns the rewritten program. Appends to `pipes` each command that the program prints to. */
 export const rewriteAwkProgram = (program: string, { random, seconds }: Machine, pipes: Array<string>): AwkProgram => {
   const { formats, isAlone, written: plain } = rewriteTokens(parenthesizeOperands(tokensOf(program)), seconds, pipes)
   const written = isAlone ? formats.reduceRight(markNumbers, plain) : plain

@@ -92,7 +92,7 @@ export const grepCommand: Command = defineCommand("grep", (args, context) =>
   )
 )
 
-/** Rewrites `(?<=loss )[0-9.]+`, a lookbehind that the original lacks, to `loss \\K[0-9.]+`. */
+/** Rewrites `(?<=loss )[0-9.]+`, a lookbehind that the original lacks, to `loss \K[0-9.]+`. */
 const rewriteLookbehind = (pattern: string): string =>
   pattern.replace(/^\(\?<=((?:[^()[\]\\|]|\\.|\[[^\]]*\])*)\)(?=[^|]*$)/, "$1\\K")
 

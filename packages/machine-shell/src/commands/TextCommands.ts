@@ -1,4 +1,4 @@
-/** Commands that make text. A command that neither this package nor the interpreter has is not found: exit code 127. */
+/** Commands that make text. A command that this package and the interpreter lack is not found: exit code 127. */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { MAX_OUTPUT_BYTES } from "../core/Console.ts"

@@ -1,8 +1,9 @@
 /**
- * The faults of a scenario, by name, each with a rate from 0 to 1.
+ * The faults of a scenario, by name, each with a rate.
  *
- * Faults of the world (its machines and models) and of the database apply to a single call with this chance. Faults of
- * whole processes and of the wall clock become items of the plan: their rate is the expected number in an hour.
+ * Faults of the world (its machines and models) and of the database apply to a single call: their rate is a chance from
+ * 0 to 1. Faults of whole processes and of the wall clock become items of the plan: their rate is the expected number
+ * in an hour.
  */
 export const WORLD_FAULTS = [
   "launch_refused",

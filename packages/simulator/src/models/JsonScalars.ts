@@ -67,8 +67,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns a number within the bounds. Without two bounds (as of a share of one) it is whole, also where the schema does
- * not ask for that: the reader's type may be whole without saying so in its schema.
+ * Returns a number within the bounds. It is whole unless both bounds are given, as for a share of one: the type of the
+ * reader may be whole, and its schema may not say so.
  */
 export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: number): number => {
   const { low: given, high: top } = bounds(node, integer)

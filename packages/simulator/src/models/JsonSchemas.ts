@@ -143,7 +143,7 @@ export const resolve = (root: JsonSchema, reference: string, work: Work): unknow
 }
 
 /**
- * Returns the first alternative that is neither `null` nor a reference; else a `null`, which ends recursion; else the
+ * Returns the first alternative that is no reference and not `null`; else a `null`, which ends recursion; else the
  * first one.
  */
 export const simplest = (options: ReadonlyArray<unknown>): unknown =>
