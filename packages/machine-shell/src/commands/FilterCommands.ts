@@ -1,4 +1,4 @@
-/** Filters of the interpreter whose arguments are put as it reads them, where it reads them wrong or not at all. */
+/** Filters of the interpreter. Rewrites their arguments where the interpreter reads them wrong or not at all. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { fail } from "../core/ShellSession.ts"
@@ -59,12 +59,12 @@ export const filterCommands = (session: ShellSession): ReadonlyArray<Command> =>
     if (!SEQ_FORMAT.test(format)) return fail(`seq: format '${format}' has unknown directive`)
     const plain = await context.origCommand!(numbers)
     if (plain.exitCode !== 0 || plain.stdout === "") return plain
-    const shown = await formatted(context, format, plain.stdout.split("\n").slice(0, -1))
+    const shown = await printFormatted(context, format, plain.stdout.split("\n").slice(0, -1))
     return { ...shown, stdout: `${shown.stdout.slice(0, -1).split("\n").join(separator)}\n` }
   })
 ]
 
 const SEQ_FORMAT = /^(?:[^%]|%%)*%[-+ #0]*\d*(?:\.\d+)?[aefgAEFG](?:[^%]|%%)*$/
 
-const formatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
+const printFormatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
   context.exec!("printf", { cwd: context.cwd, args: [`${format}\n`, ...numbers] })

@@ -8,7 +8,7 @@
  * process without memory. So short runs never wait for long ones, and long runs wait for at most one endless run. The
  * queues hold one entry per machine whose timeline is awaited.
  */
-import { killed, Shell } from "@sluice/machine-shell/Shell"
+import { killedTimeline, Shell } from "@sluice/machine-shell/Shell"
 import type { ShellRun, Timeline } from "@sluice/machine-shell/Shell"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
@@ -202,7 +202,7 @@ class Thread {
   }
 }
 
-const killedFor = (task: Task, reason: string) => Effect.sync(() => killed(task.run, reason))
+const killedFor = (task: Task, reason: string) => Effect.sync(() => killedTimeline(task.run, reason))
 
 const isOutOfMemory = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"

@@ -12,7 +12,7 @@ import { Driver } from "../driver/Driver.ts"
 import { virtualGlobals } from "../driver/Globals.ts"
 import { History } from "../driver/History.ts"
 import { Process } from "../driver/Process.ts"
-import type { Fault, Strike } from "@sluice/simulator/faults/Fault"
+import type { Fault, AppliedFault } from "@sluice/simulator/faults/Fault"
 import type { PlanItem } from "../plan/Plan.ts"
 import { planOf } from "../plan/PlanOf.ts"
 import type { Outcome, Violation } from "../report/Outcome.ts"
@@ -59,7 +59,7 @@ export const simulate = async (
 
 class Run {
   private readonly history: History
-  private readonly strikes: Array<Strike> = []
+  private readonly strikes: Array<AppliedFault> = []
   private readonly money: Array<Awaited<ReturnType<typeof moneyPoint>>> = []
   private readonly users: Users
   private readonly fleet: Fleet
@@ -94,7 +94,7 @@ class Run {
     const noise = chance(scenario.seed, scenario.flat)
     this.plan = scenario.plan ?? planOf(scenario)
     this.endOfPlan = this.plan.items.reduce((last, { at }) => Math.max(last, at), scenario.hours * HOUR)
-    const struck = (strike: Strike) => {
+    const struck = (strike: AppliedFault) => {
       this.strikes.push(strike)
       this.history.record(`fault ${strike.fault} on ${strike.subject}`)
     }

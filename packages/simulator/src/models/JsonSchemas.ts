@@ -1,17 +1,20 @@
-/** Schemas as a simulated model reads them: what it can follow, where references lead, and several rules as one. */
+/**
+ * Reads the schemas that a simulated model follows: checks their keywords, resolves references, and merges several
+ * rules into one schema.
+ */
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** A schema that no answer is known for; its message says why. */
+/** A schema for which no answer is known. The message says why. */
 export class SchemaUnsupported extends Error {}
 
-/** Values and characters of a schema at most. */
+/** Bounds of a schema: its values and its characters. */
 const MAX_VALUES = 5_000
 const MAX_CHARACTERS = 200_000
-/** Words of schemas that are looked at for one answer: some milliseconds, whatever the schema is. */
+/** Words of schemas that are read for one answer. This many take some milliseconds, whatever the schema is. */
 const MAX_WORK = 200_000
 
-/** What an answer may still take. Schemas come from callers, and who follows them holds everybody else up. */
+/** The work that is left for an answer. Schemas come from callers, and following one blocks all other requests. */
 export class Work {
   private left = MAX_WORK
 
@@ -45,7 +48,7 @@ export class Work {
 export const isObject = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Rules that an answer could break, and that are not looked at. */
+/** Rules that an answer could break, since it does not follow them. */
 const REFUSED = new Set([
   "not",
   "if",
@@ -84,16 +87,19 @@ export const refuseUnknown = (node: JsonSchema, work: Work): void => {
   }
 }
 
-/** The subschema that `word` chose, with the rules that stand beside it. */
-export const beside = (root: JsonSchema, node: JsonSchema, word: string, chosen: unknown, work: Work): unknown => {
+/** Returns the subschema that `word` selected, merged with the rules beside it. */
+export const mergeBeside = (root: JsonSchema, node: JsonSchema, word: string, chosen: unknown, work: Work): unknown => {
   const { [word]: _, ...rest } = node
   return Object.keys(rest).every((name) => ANNOTATIONS.has(name))
     ? chosen
-    : merged(root, { ...rest, allOf: [...(Array.isArray(rest["allOf"]) ? rest["allOf"] : []), chosen] }, work)
+    : mergeAllOf(root, { ...rest, allOf: [...(Array.isArray(rest["allOf"]) ? rest["allOf"] : []), chosen] }, work)
 }
 
-/** All parts of `allOf` as one schema; a rule that two parts give differently is refused, but for properties and their names. */
-export const merged = (root: JsonSchema, node: JsonSchema, work: Work): JsonSchema => {
+/**
+ * Returns all parts of `allOf` as one schema. Refuses a rule that two parts give differently, except properties and
+ * their names.
+ */
+export const mergeAllOf = (root: JsonSchema, node: JsonSchema, work: Work): JsonSchema => {
   const { allOf, ...rest } = node
   const whole: Record<string, unknown> = {}
   for (const given of [rest, ...(allOf as ReadonlyArray<unknown>)]) {
@@ -111,7 +117,7 @@ export const merged = (root: JsonSchema, node: JsonSchema, work: Work): JsonSche
   return whole
 }
 
-/** How many values are right within it. */
+/** Returns the number of values directly within a value. */
 const sizeOf = (value: unknown): number =>
   Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0
 
@@ -122,7 +128,7 @@ const isSame = (one: unknown, other: unknown, work: Work): boolean => {
   return text === JSON.stringify(other)
 }
 
-/** Where a reference within the schema leads. */
+/** Returns the subschema to which a reference within the schema leads. */
 export const resolve = (root: JsonSchema, reference: string, work: Work): unknown => {
   work.spend(reference.length)
   if (!reference.startsWith("#")) throw new SchemaUnsupported(`"$ref" outside the schema is not supported`)
@@ -136,13 +142,16 @@ export const resolve = (root: JsonSchema, reference: string, work: Work): unknow
   return at
 }
 
-/** A `null` ends recursion; otherwise the first alternative. */
+/**
+ * Returns the first alternative that is no reference and not `null`; else a `null`, which ends recursion; else the
+ * first one.
+ */
 export const simplest = (options: ReadonlyArray<unknown>): unknown =>
   options.find((option) => isObject(option) && option["type"] !== "null" && !("$ref" in option)) ??
   options.find((option) => isObject(option) && option["type"] === "null") ??
   options[0]
 
-/** The type of what has to be drawn. */
+/** Returns the type of the value to draw. */
 export const typeOf = (node: JsonSchema): unknown => {
   const declared = node["type"]
   if (Array.isArray(declared)) return declared.find((one) => one !== "null") ?? "null"

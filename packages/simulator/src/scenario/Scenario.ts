@@ -1,4 +1,4 @@
-/** The worlds that a scenario file describes, or all that is wrong with it. */
+/** Reads a scenario file: returns the worlds that it describes, or every fault of the file. */
 import { issuesIn, record, findRepeatedIds } from "@sluice/domain/files/JsonFile"
 import {
   chatModel,
@@ -21,7 +21,7 @@ export interface Scenario {
   readonly faults: FaultRates
 }
 
-/** `seed`: what all chance in the world follows from. */
+/** Returns the worlds of a file, or its faults. Every random number of the worlds follows from `seed`. */
 export const scenarioOf = (file: unknown, seed: number): Result.Result<Scenario, ReadonlyArray<string>> => {
   const decoded = decode(file)
   const issues = [
@@ -43,13 +43,13 @@ export const scenarioOf = (file: unknown, seed: number): Result.Result<Scenario,
 
 const decode = Schema.decodeUnknownResult(ScenarioFile, { errors: "all", onExcessProperty: "error" })
 
-/** A machine must be somewhere. */
+/** Returns the regions that have capacity but are not among the regions of the file. */
 const unknownRegions = (given: ScenarioFile): ReadonlyArray<string> => {
   const known = new Set((given.regions ?? defaultWorld.regions).map(({ id }) => id))
   const list = [...known].join(", ")
   if (given.gpu_types === undefined) {
-    const strange = defaultWorld.gpuTypes.some(({ capacity }) => Object.keys(capacity).some((id) => !known.has(id)))
-    return strange ? ["regions leave out some that the default gpu_types are in; give gpu_types as well"] : []
+    const hasUnknown = defaultWorld.gpuTypes.some(({ capacity }) => Object.keys(capacity).some((id) => !known.has(id)))
+    return hasUnknown ? ["regions leave out some that the default gpu_types are in; give gpu_types as well"] : []
   }
   return given.gpu_types.flatMap(({ capacity }, at) =>
     Object.keys(capacity)
@@ -96,9 +96,9 @@ const modelsOf = (given: ScenarioFile, seed: number): ModelWorld => {
     models: of("chat", simulatedChat),
     embeddings: of("embeddings", embeddingModel),
     images: of("images", imageModel),
-    voices: of("speech", speechModel),
-    ears: of("transcription", transcriptionModel),
-    cameras: of("video", videoModel)
+    speech: of("speech", speechModel),
+    transcription: of("transcription", transcriptionModel),
+    videos: of("video", videoModel)
   }
 }
 
@@ -112,5 +112,5 @@ const simulatedChat = (entry: Extract<ModelEntry, { kind: "chat" }>): SimulatedM
   words: entry.words ?? [25, 60]
 })
 
-/** Whether a file sets who answers as a model. */
+/** Returns true when a file sets the models of the world. */
 export const setsModels = (file: unknown): boolean => record(file)["models"] !== undefined

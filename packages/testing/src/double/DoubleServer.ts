@@ -58,8 +58,13 @@ const LOOK_MS = 60_000
 export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const { driver, faults, port, process, seed, virtual } = given
   const database = yield* Effect.acquireRelease(open, (database) => database.close)
-  const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
-  const struck = worldFaults(seed, faults.rates, faults.strikes)
+  const gate = faultyGate(
+    driver,
+    process,
+    new DatabaseFaults({ faultDraw: faults.faultDraw, latencyMs: [0, 0] }),
+    () => {}
+  )
+  const struck = worldFaults(seed, faults.rates, faults.faultDraw)
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
   const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer).pipe(
     Layer.provideMerge(

@@ -1,11 +1,14 @@
-/** How likely a simulated model found what it said. Its tokens are words with the space before them. */
+/** Draws the likelihoods of a simulated model's tokens. Its tokens are words with the space before them. */
 import type { OutputToken } from "@sluice/domain/models/ModelProvider"
 import { textHash, unit } from "./Draws.ts"
 
 const OTHERS = " the| a| and| of| to| it| is| in| for| that| with| on| as| by| this| so| one| or| not| all".split("|")
 
-/** The `n`-th token of an answer with `top` tokens in its place, itself among them: likelihoods that sum to less than one. */
-export const saidToken = (token: string, top: number, key: number, n: number): OutputToken => {
+/**
+ * Returns the `n`-th token of an answer with `top` tokens in its place, itself among them. Their likelihoods sum to
+ * less than one.
+ */
+export const drawLogprobs = (token: string, top: number, key: number, n: number): OutputToken => {
   const own = 0.5 + 0.49 * unit(key, 200_000 + n)
   const first = textHash(key, `others ${n}`) % OTHERS.length
   let left = 1 - own
@@ -19,5 +22,5 @@ export const saidToken = (token: string, top: number, key: number, n: number): O
   return { ...said, top: top === 0 ? [] : [said, ...others].slice(0, top) }
 }
 
-/** Nine digits say enough. */
+/** Nine digits are enough. */
 const logOf = (chance: number): number => Number(Math.log(chance).toFixed(9))
