@@ -16,7 +16,7 @@ import { BodyMemoryBudget, FileSpaceBudget, ByteBudget } from "./BodyMemoryBudge
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMetrics } from "../metrics/HttpMetrics.ts"
-import { requestPath } from "./RequestPath.ts"
+import { hostOfTarget, requestPath } from "./RequestPath.ts"
 import { PipelinedRequests } from "./PipelinedRequests.ts"
 import { nameRequest } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
@@ -96,6 +96,8 @@ class FrontServer extends Server {
     super(options)
     this.pipelines = new PipelinedRequests((source, response, onEnd) => {
       const given = source.url ?? "/"
+      const host = hostOfTarget(given)
+      if (host !== undefined) source.headers.host = host
       const url = requestPath(given)
       if (url !== given) source.url = url
       nameRequest(source, newId)
