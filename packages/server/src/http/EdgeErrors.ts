@@ -34,12 +34,12 @@ const inferenceForm = ({ code, fact, status = errorCodes[code], ...rest }: EdgeE
     : inferenceErrorOf(fact)
 
 /** Returns an error in the form of the surface of `path`. */
-const toSurface = (path: string, error: EdgeError, requestId: string) => {
+export const toSurface = (path: string, error: EdgeError, requestId: string) => {
   if (!isInference(path)) {
-    return { ...error, status: error.status ?? errorCodes[error.code], text: errorText(error, requestId) }
+    return { ...error, requestId, status: error.status ?? errorCodes[error.code], text: errorText(error, requestId) }
   }
   const form = inferenceForm(error)
-  return { ...form, text: inferenceErrorText(form, requestId) }
+  return { ...form, requestId, text: inferenceErrorText(form, requestId) }
 }
 
 export const edgeError = (path: string, error: EdgeError, requestId: string): HttpServerResponse.HttpServerResponse => {
@@ -106,6 +106,12 @@ export const foreignHost: EdgeError = {
   code: "forbidden",
   message: "The server does not answer requests for this Host. The operator can allow it with --allowed-hosts."
 }
+
+export const silentBody = (silenceMs: number): EdgeError => ({
+  status: 408,
+  code: "validation_error",
+  message: `No byte of the body came for ${silenceMs / 1_000} s. Send the request again, and its body without such a pause.`
+})
 
 export const severalHosts: EdgeError = {
   status: 400,
