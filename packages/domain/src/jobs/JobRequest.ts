@@ -11,6 +11,7 @@ import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import { type Issue, listed } from "../requests/BodyIssues.ts"
+import { visibleLine } from "../requests/Name.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./ServiceVariables.ts"
@@ -39,10 +40,6 @@ const integer = (minimum: number, maximum: number) => {
 /** Characters as people count them, not UTF-16 units. */
 const atMost = (characters: number) =>
   Schema.isMaxCodePoints(characters, say(`must be at most ${characters} characters long`))
-/** No control characters, so that it can stand in a line of text. */
-const printable = Schema.makeFilter((value: string) =>
-  /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? "must not contain control characters" : undefined
-)
 const wellFormed = Schema.makeFilter((value: string) =>
   value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
 )
@@ -74,7 +71,7 @@ export const JobRequestBody = Schema.Struct({
   ),
   env: optional(pairs),
   storage_id: optional(text("must be a string: a volume's id").check(Schema.isUUID(undefined, say("must be a UUID")))),
-  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), printable, wellFormed)),
+  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), visibleLine)),
   region: optional(text("must be a string: a region's id")),
   capacity_wait_minutes: optional(integer(1, MAX_RUNTIME_MINUTES)),
   max_cost_usd: optional(
