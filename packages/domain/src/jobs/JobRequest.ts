@@ -11,6 +11,7 @@ import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import { type Issue, listed } from "../requests/BodyIssues.ts"
+import { LONE_SURROGATE } from "../requests/LoneSurrogates.ts"
 import { visibleLine } from "../requests/Name.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
@@ -40,9 +41,7 @@ const integer = (minimum: number, maximum: number) => {
 /** Characters as people count them, not UTF-16 units. */
 const atMost = (characters: number) =>
   Schema.isMaxCodePoints(characters, say(`must be at most ${characters} characters long`))
-const wellFormed = Schema.makeFilter((value: string) =>
-  value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
-)
+const wellFormed = Schema.makeFilter((value: string) => (value.isWellFormed() ? undefined : LONE_SURROGATE))
 
 const commandRule = Schema.makeFilter((value: string) =>
   value.length === 0

@@ -3,7 +3,9 @@
  * that bodies are large for; they take no time. Millions of small values do.
  */
 import { Result } from "effect"
+import { pathText } from "../requests/BodyIssues.ts"
 import { fieldBeyond } from "../requests/JsonBounds.ts"
+import { LONE_SURROGATE, loneSurrogates } from "../requests/LoneSurrogates.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
 
 /** How deep a body may nest and how many values it may have: parsing, checking and rendering it must stay short. */
@@ -19,11 +21,20 @@ export const parsedJson = (text: string, numbers = 0): Result.Result<unknown, Mo
   if (text.length > SMALL_TEXT && fieldBeyond(text, { depth: MAX_DEPTH, values: MAX_VALUES, numbers }) !== undefined) {
     return Result.fail(new ModelRequestInvalid({ message: TOO_LARGE, param: null, code: null }))
   }
+  let body: unknown
   try {
-    return Result.succeed(JSON.parse(text))
+    body = JSON.parse(text)
   } catch {
     return Result.fail(notJson())
   }
+  const [path] = loneSurrogates(text, body, 1)
+  return path === undefined ? Result.succeed(body) : Result.fail(illFormed(path))
+}
+
+const illFormed = (path: ReadonlyArray<string>) => {
+  const param = path.length === 0 ? null : pathText(path)
+  const where = param === null ? "The body" : `Invalid value for '${param}': it`
+  return new ModelRequestInvalid({ message: `${where} ${LONE_SURROGATE}`, param, code: null })
 }
 
 export const notJson = () =>

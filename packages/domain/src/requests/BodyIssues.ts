@@ -2,6 +2,7 @@
  * What is wrong with a body, each mistake with its path, in words that any caller reads: Effect's own words for a type that
  * does not fit are those of TypeScript.
  */
+import { cutText } from "./LoneSurrogates.ts"
 import { SchemaAST, SchemaIssue } from "effect"
 
 /** As callers of the infrastructure surface get it: the path is dotted, and empty for the whole. */
@@ -10,6 +11,10 @@ export interface Issue {
   readonly message: string
 }
 
+/** A path as it is shown: dotted, with a name that is empty in quotes, so that it is not taken for the whole. */
+export const pathText = (path: ReadonlyArray<string>): string =>
+  path.map((name) => (name === "" ? '""' : name)).join(".")
+
 /** Of one answer at most: a body has fewer, the parameters of a query may have more. */
 const MAX_ISSUES = 1_000
 
@@ -17,7 +22,7 @@ const MAX_ISSUES = 1_000
 export const listed = (issue: SchemaIssue.Issue, kind: string): ReadonlyArray<Issue> => {
   const found = new Map<string, Issue>()
   for (const one of issuesOf(issue, undefined).slice(0, MAX_ISSUES)) {
-    const path = one.path.join(".")
+    const path = pathText(one.path)
     const message = worded(one.message, path === "", kind)
     found.set(`${path}\n${message}`, { path, message })
   }
@@ -88,7 +93,7 @@ const expected = (ast: SchemaAST.AST, value: unknown): string => {
   const plain = all.flatMap((one) => (typeOf(one).length === 0 ? nounOf(one) : []))
   const nouns = [...new Set([...plain, ...(types.length === 0 ? [] : [`an object of type ${oneOf(types)}`])])]
   const sent = types.length === 0 ? undefined : at(value, ["type"])
-  const but = typeof sent === "string" ? `, not of type ${JSON.stringify(sent.slice(0, SHOWN_CHARACTERS))}` : ""
+  const but = typeof sent === "string" ? `, not of type ${JSON.stringify(cutText(sent, SHOWN_CHARACTERS))}` : ""
   return `Expected ${oneOf(nouns)}${but}`
 }
 

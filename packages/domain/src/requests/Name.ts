@@ -3,6 +3,7 @@
  * in which it is written. A name with an override of direction can show another text than it has.
  */
 import { Schema } from "effect"
+import { LONE_SURROGATE } from "./LoneSurrogates.ts"
 
 const MAX_NAME = 63
 const rule = { message: `must be a text of 1 to ${MAX_NAME} characters` }
@@ -16,7 +17,7 @@ const UNSEEN = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]+$/u
 const lineIssue = (text: string): string | undefined => {
   if (CONTROL.test(text)) return "must not contain control characters"
   if (DIRECTION.test(text)) return "must not contain characters that change the direction of text, like U+202E"
-  if (!text.isWellFormed()) return "must be well-formed Unicode (it has a lone surrogate)"
+  if (!text.isWellFormed()) return LONE_SURROGATE
   return UNSEEN.test(text) ? "must not be only blanks" : undefined
 }
 

@@ -33,7 +33,7 @@ import {
 import { invalid } from "@sluice/api/infra/WireError"
 import { hasUnmetExpectation } from "./Expect.ts"
 import { hasSeveralHosts, type HostRule } from "./Hosts.ts"
-import { BodyTooFull, bodyTooFull, boundValues } from "./InfraBody.ts"
+import { BodyRefused, bodyRefused, checkBody } from "./InfraBody.ts"
 import { commonHeaders, RequestId, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
@@ -83,7 +83,7 @@ const handle = (
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // Forms do not read the text: each bounds its file itself, by the endpoint's limit.
   const body = boundedBody(source, response, limit, budget)
-  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : boundValues(body.text) })
+  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : checkBody(body.text) })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
     onSuccess: (response) =>
@@ -118,7 +118,7 @@ const explain = (
     return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
-  if (failure instanceof BodyTooFull) return Effect.succeed(bodyTooFull(failure))
+  if (failure instanceof BodyRefused) return Effect.succeed(bodyRefused(failure))
   if (failure instanceof BodyCrowdedOut) return Effect.succeed(bodyEvicted)
   if (failure instanceof BodyEncoded) return Effect.succeed(bodyEncoded)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
