@@ -26,6 +26,7 @@ import { timeCommands } from "./commands/TimeCommands.ts"
 import { plainly } from "./core/Console.ts"
 import { STATUS } from "./repairs/ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./core/MachineFs.ts"
+import { setCommand, withOwnHelp } from "./core/OwnHelp.ts"
 import { rewrite } from "./core/Rewriting.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./core/ShellSession.ts"
@@ -66,34 +67,39 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
   const session = new ShellSession(run, () => ended.abort())
   const { clock, console } = session
   const fs = new MachineFs(clock, console, () => session.random())
+  const commands = (getCommandNames() as Array<CommandName>).filter((name) => !ASKING.has(name))
   const bash = new Bash({
     fs,
     cwd: WORKSPACE,
     defenseInDepth: guarded,
     env: { ...session.environment },
     executionLimits: LIMITS,
-    commands: (getCommandNames() as Array<CommandName>).filter((name) => !ASKING.has(name)),
+    commands,
     processInfo: { pid: SHELL, ppid: 1, uid: 0, gid: 0 },
-    customCommands: [
-      ...timeCommands(session),
-      ...jobCommands(session),
-      ...sourceCommands(session),
-      ...systemCommands(session),
-      ...textCommands(session),
-      ...printCommands(session),
-      ...gpuCommands(session),
-      ...byteCommands(session),
-      ...dateCommands(session),
-      listCommand(session),
-      sortCommand(session),
-      ...runnerCommands(session),
-      ...dumpCommands,
-      ...fileCommands,
-      ...placeCommands(session),
-      ...findCommands(session),
-      ...filterCommands(session),
-      ...programCommands(session)
-    ]
+    customCommands: withOwnHelp(
+      [
+        setCommand,
+        ...timeCommands(session),
+        ...jobCommands(session),
+        ...sourceCommands(session),
+        ...systemCommands(session),
+        ...textCommands(session),
+        ...printCommands(session),
+        ...gpuCommands(session),
+        ...byteCommands(session),
+        ...dateCommands(session),
+        listCommand(session),
+        sortCommand(session),
+        ...runnerCommands(session),
+        ...dumpCommands,
+        ...fileCommands,
+        ...placeCommands(session),
+        ...findCommands(session),
+        ...filterCommands(session),
+        ...programCommands(session)
+      ],
+      commands
+    )
   })
   for (const [name, text] of Object.entries(run.programs ?? {})) fs.writeFileSync(programPath(name), text)
   fs.booted()

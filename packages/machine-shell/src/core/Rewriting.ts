@@ -11,6 +11,7 @@ import { determined, leaving } from "./Determinism.ts"
 import { exported, imported } from "../repairs/Exports.ts"
 import type { Exports } from "../repairs/Exports.ts"
 import { captured } from "./Forks.ts"
+import { positioned } from "./OwnHelp.ts"
 import type { JobBody } from "./Forks.ts"
 import { judged } from "../repairs/ExitStatus.ts"
 import { wholeRanges } from "../repairs/Ranges.ts"
@@ -47,6 +48,7 @@ export const rewrite = (
   calculated(script)
   subscripted(script)
   determined(script)
+  positioned(script)
   sourced(script)
   wholeRanges(script)
   defaulted(script)
