@@ -23,7 +23,7 @@ import { sourceCommands } from "./commands/SourceCommands.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
-import { plainly } from "./core/Console.ts"
+import { plainly } from "./core/Explanations.ts"
 import { STATUS } from "./repairs/ExitStatus.ts"
 import { contents, DISK_LIMIT_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./core/MachineFs.ts"
 import { setCommand, withOwnHelp } from "./core/OwnHelp.ts"
@@ -38,10 +38,6 @@ const MiB = 1024 * 1024
 
 /** The exit code of a shell whose last program is not there. */
 const NOT_FOUND = 127
-/** For who tries `python train.py`: it is the machine that lacks it, not the command that is wrong. */
-const LACKING =
-  "simulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; " +
-  "`programs` of a scenario can stand in for it\n"
 
 /** Commands of the interpreter that ask the host for time and chance, and that no image with CUDA has anyway. */
 const ASKING: ReadonlySet<string> = new Set(["sqlite3", "xan"])
@@ -139,7 +135,13 @@ export const execute = async (run: ShellRun, guarded = false): Promise<Timeline>
     return last.exitCode
   })
   const endedAt = clock.now
-  if (!met && code === NOT_FOUND) console.write(endedAt, LACKING, "text")
+  if (!met && code !== 0) {
+    const { explanations } = console
+    // Its name may have been told to a file alone.
+    const isLacking = code === NOT_FOUND && !session.hasWindowsLines
+    console.write(endedAt, isLacking ? explanations.lacking() : "", "text")
+    console.write(endedAt, session.hasWindowsLines ? explanations.windowsLines() : "", "text")
+  }
   return {
     chunks: console.chunks(endedAt, (job) => session.endOf(job)),
     exit: met ? null : { at: endedAt, code: console.full ? 137 : code },

@@ -1,6 +1,7 @@
 /** What gives `eval` and `.` the text that they run, rewritten like any other script. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
+import { endsLikeWindows } from "../core/Explanations.ts"
 import { rewritten } from "../core/Rewriting.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { FILE, TEXT } from "../repairs/Sourcing.ts"
@@ -24,6 +25,7 @@ export const sourceCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const place = fs.resolvePath(cwd, path)
         if ((await fs.stat(place).catch(() => undefined))?.isFile !== true) continue
         const source = await fs.readFile(place)
+        session.hasWindowsLines ||= endsLikeWindows(source)
         const text = rewritten(source, modeOf(mode), session, path)
         if (text === source) break
         await fs.writeFile(PLACE, text)

@@ -3,6 +3,7 @@
  * writes more than the limit is ended.
  */
 import type { Chunk } from "../Shell.ts"
+import { Explanations } from "./Explanations.ts"
 import { toldFirst } from "./Tracing.ts"
 
 export const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -13,10 +14,6 @@ const NOTICE = /command not available in browser environments\. Exclude .* or us
 /** ... and of a file whose directory is not there. */
 const UNOPENED = /: cannot open redirect target$/gm
 const NOTICE_LENGTH = 1_000
-
-/** The interpreter's advice to its host, of no use to who reads the log. */
-const HINT = /, increase executionLimits\.\w+/g
-export const plainly = (stderr: string): string => stderr.replace(HINT, " on a simulated machine")
 
 interface Piece {
   readonly at: number
@@ -38,6 +35,7 @@ export class Console {
   /** Scripts trace themselves. */
   traced = false
   copies: Copies = { paths: [], outer: undefined }
+  readonly explanations = new Explanations()
   #size = 0
   readonly #pieces: Array<Piece> = []
   readonly #onFull: () => void
@@ -49,7 +47,9 @@ export class Console {
   write(at: number, content: string | Uint8Array, encoding: "bytes" | "text"): void {
     if (this.full || content.length === 0) return
     if (typeof content === "string" && content.length < NOTICE_LENGTH)
-      content = content.replace(NOTICE, "command not found").replace(UNOPENED, ": No such file or directory")
+      content = this.explanations.explained(
+        content.replace(NOTICE, "command not found").replace(UNOPENED, ": No such file or directory")
+      )
     if (this.traced && typeof content === "string") content = toldFirst(content)
     const bytes =
       typeof content === "string" ? (encoding === "text" ? encoder.encode(content) : latin1(content)) : content

@@ -5,6 +5,7 @@ import { hash32 } from "../Chance.ts"
 import type { Exports } from "../repairs/Exports.ts"
 import { WORKSPACE } from "./MachineFs.ts"
 import type { ShellRun } from "../Shell.ts"
+import { endsLikeWindows } from "./Explanations.ts"
 import type { JobBody } from "./Forks.ts"
 import { RUNNERS } from "../Programs.ts"
 
@@ -45,6 +46,8 @@ export class ShellSession {
   exitVariables: Record<string, string> = {}
   /** Handlers of signals by number; "" where it is ignored. */
   readonly handled = new Map<number, string>()
+  /** Whether a script that was read has lines that end as on Windows. */
+  hasWindowsLines: boolean
   /** The exit code of a command that has killed itself. */
   killed: number | undefined
   #draws = 0
@@ -53,6 +56,7 @@ export class ShellSession {
   constructor(run: ShellRun, end: () => void) {
     this.run = run
     this.environment = environmentOf(run)
+    this.hasWindowsLines = endsLikeWindows(run.command)
     this.programs = new Set(Object.keys(run.programs ?? {}))
     this.runners = new Set([...RUNNERS, ...this.programs])
     this.clock = new LocalClock(run.startedAt)
