@@ -24,9 +24,10 @@ import { sourceCommands } from "./commands/SourceCommands.ts"
 import { systemCommands } from "./commands/SystemCommands.ts"
 import { textCommands } from "./commands/TextCommands.ts"
 import { timeCommands } from "./commands/TimeCommands.ts"
-import { rewriteHints } from "./core/Console.ts"
+import { rewriteHints } from "./core/Explanations.ts"
 import { STATUS } from "./repairs/ExitStatus.ts"
 import { readWorkspace, MAX_DISK_BYTES, MachineFs, mount, refusalOf, WORKSPACE } from "./core/MachineFs.ts"
+import { setCommand, withOwnHelp } from "./core/OwnHelp.ts"
 import { rewrite } from "./core/Rewriting.ts"
 import type { ShellRun, Timeline } from "./Shell.ts"
 import { ShellSession } from "./core/ShellSession.ts"
@@ -41,10 +42,6 @@ const MiB = 1024 * 1024
 
 /** The exit code of a shell whose last command was not found. */
 const NOT_FOUND = 127
-/** Written behind a run that ends with 127: the machine lacks the program, and the command itself may be right. */
-const MISSING_PROGRAM =
-  "simulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; " +
-  "`programs` of a scenario can stand in for it\n"
 
 /** Commands of the interpreter that read the host's time or randomness. No usual CUDA image has them. */
 const HOST_DEPENDENT: ReadonlySet<string> = new Set(["sqlite3", "xan"])
@@ -71,34 +68,39 @@ export const execute = async (run: ShellRun, isGuarded = false): Promise<Timelin
   const session = new ShellSession(run, () => ended.abort())
   const { clock, console } = session
   const fs = new MachineFs(clock, console, () => session.random())
+  const commands = (getCommandNames() as Array<CommandName>).filter((name) => !HOST_DEPENDENT.has(name))
   const bash = new Bash({
     fs,
     cwd: WORKSPACE,
     defenseInDepth: isGuarded,
     env: { ...session.environment },
     executionLimits: LIMITS,
-    commands: (getCommandNames() as Array<CommandName>).filter((name) => !HOST_DEPENDENT.has(name)),
+    commands,
     processInfo: { pid: SHELL, ppid: 1, uid: 0, gid: 0 },
-    customCommands: [
-      ...timeCommands(session),
-      ...jobCommands(session),
-      ...sourceCommands(session),
-      ...systemCommands(session),
-      ...textCommands(session),
-      ...printCommands(session),
-      ...gpuCommands(session),
-      ...byteCommands(session),
-      ...dateCommands(session),
-      listCommand(session),
-      sortCommand(session),
-      ...runnerCommands(session),
-      ...dumpCommands,
-      ...fileCommands,
-      ...placeCommands(session),
-      ...findCommands(session),
-      ...filterCommands(session),
-      ...programCommands(session)
-    ]
+    customCommands: withOwnHelp(
+      [
+        setCommand,
+        ...timeCommands(session),
+        ...jobCommands(session),
+        ...sourceCommands(session),
+        ...systemCommands(session),
+        ...textCommands(session),
+        ...printCommands(session),
+        ...gpuCommands(session),
+        ...byteCommands(session),
+        ...dateCommands(session),
+        listCommand(session),
+        sortCommand(session),
+        ...runnerCommands(session),
+        ...dumpCommands,
+        ...fileCommands,
+        ...placeCommands(session),
+        ...findCommands(session),
+        ...filterCommands(session),
+        ...programCommands(session)
+      ],
+      commands
+    )
   })
   for (const [name, text] of Object.entries(run.programs ?? {})) fs.writeFileSync(programPath(name), text)
   fs.finishBoot()
@@ -138,7 +140,13 @@ export const execute = async (run: ShellRun, isGuarded = false): Promise<Timelin
     return last.exitCode
   })
   const endedAt = clock.now
-  if (!isMet && code === NOT_FOUND) console.write(endedAt, MISSING_PROGRAM, "text")
+  if (!isMet && code !== 0) {
+    const { explanations } = console
+    // The shell may have reported the missing program only into a file.
+    const isProgramMissing = code === NOT_FOUND && !session.hasWindowsLines
+    console.write(endedAt, isProgramMissing ? explanations.lacking() : "", "text")
+    console.write(endedAt, session.hasWindowsLines ? explanations.windowsLines() : "", "text")
+  }
   return {
     chunks: console.chunks(endedAt, (job) => session.endOf(job)),
     exit: isMet ? null : { at: endedAt, code: console.isFull ? 137 : code },

@@ -114,7 +114,7 @@ describe("sed with an error or without end", () => {
     ],
     [
       "sed ':a;s/.*/&&/;ba' <<< xx; echo $?; sed ':a;p;ba' <<< y > f; echo $?",
-      "sed: couldn't re-allocate memory\n4\nbash: sed: work work limit exceeded (1000000)\n",
+      "sed: couldn't re-allocate memory\n4\nbash: sed: work work limit exceeded (1000000); simulated machine: limit of 1000000\n",
       126
     ],
     ["printf 'a\\xff\\xe9\\n' | sed 's/a/b/; s/./[&]/2' | od -An -tx1", " 62 5b ff 5d e9 0a\n"],

@@ -7,7 +7,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
 import { fromUsd, toUsd, usdText } from "@sluice/domain/billing/Money"
-import { Name } from "@sluice/domain/requests/Name"
+import { nameIssue } from "@sluice/domain/requests/Name"
 import type { Redacted } from "effect"
 import { Crypto, Effect, Layer, Schema } from "effect"
 import { existsSync } from "node:fs"
@@ -111,8 +111,7 @@ const find = Effect.fnUntraced(function* (workspace: string) {
   return yield* Effect.mapError(workspaces.find(workspace), () => new AdminRefused({ reason }))
 })
 
-const isName = Schema.is(Name)
-const checkName = (what: string, text: string) =>
-  isName(text)
-    ? Effect.void
-    : Effect.fail(new AdminRefused({ reason: `${what} must be a text of 1 to 63 characters in one line.` }))
+const checkName = (what: string, text: string) => {
+  const issue = nameIssue(text)
+  return issue === undefined ? Effect.void : Effect.fail(new AdminRefused({ reason: `${what} ${issue}.` }))
+}

@@ -32,7 +32,7 @@ import { nodeSeal } from "./database/NodeSeal.ts"
 import * as FetchedImages from "./fetch/FetchedImages.ts"
 import { SafeFetch } from "./fetch/SafeFetch.ts"
 import { FirstStart } from "./FirstStart.ts"
-import { hostRule } from "./http/Hosts.ts"
+import { hostRule, isLoopback, machineAddresses } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
 import { allRoutes, serveRoutes } from "./http/Routes.ts"
 import * as ServerMetrics from "./metrics/ServerMetrics.ts"
@@ -91,7 +91,7 @@ export const server = (
   const { catalog, models } = modelsOf(config, worlds)
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
 
-  const isOurHost = hostRule(config.allowedHosts)
+  const isOurHost = hostRule(config.allowedHosts, isLoopback(config.host) ? undefined : machineAddresses)
   return Layer.mergeAll(serveRoutes(isOurHost, config.metricsToken), Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
     Layer.provideMerge(

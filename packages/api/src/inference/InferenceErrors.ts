@@ -7,6 +7,7 @@ import type { KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessError
 import { usdText } from "@sluice/domain/billing/Money"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"
 import { type ClientStalled, type FileTooLarge, TOO_LONG } from "@sluice/domain/models/InferenceErrors"
+import { cutText } from "@sluice/domain/requests/LoneSurrogates"
 import type { VideoError } from "@sluice/domain/videos/Videos"
 import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { videoWireId } from "../videos/VideoWire.ts"
@@ -135,7 +136,7 @@ const table: {
     invalidRequest(
       404,
       "model_not_found",
-      `There is no model '${model.slice(0, 100)}' for this endpoint. GET /v1/models lists all models and their capabilities.`,
+      `There is no model '${cutText(model, 100)}' for this endpoint. GET /v1/models lists all models and their capabilities.`,
       "model"
     ),
   BodyTooLarge: ({ limitBytes }) =>

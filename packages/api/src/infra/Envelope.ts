@@ -1,14 +1,13 @@
 /**
  * Shared parts of the infrastructure contracts: envelopes, and the query of lists (interface: Envelopes; decisions:
- * Infrastructure surface, Lists). A cursor is the last id of a page in base64url: opaque to callers, and validated on
- * return.
+ * Infrastructure surface, Lists). Cursors are those of `Cursor.ts`.
  */
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
 import { DEFAULT_PAGE, MAX_PAGE } from "@sluice/domain/database/Page"
-import * as Base64Url from "effect/encoding/Base64Url"
 import * as OpenApi from "effect/http-api/OpenApi"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { cursorOf, placeIn } from "./Cursor.ts"
+import { queryInteger } from "./WireFields.ts"
 
 /** Returns an endpoint's annotations for the OpenAPI document. */
 export const about = (identifier: string, summary: string, description?: string) =>
@@ -34,7 +33,7 @@ export const environmentQuery = {
 }
 
 /** The bound of a page's size. */
-const limitRule = { message: `must be an integer from 1 to ${MAX_PAGE}` }
+const limitMessage = `must be an integer from 1 to ${MAX_PAGE}`
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** True where the text has the form of a row's id. */
@@ -44,9 +43,7 @@ export const isId = (text: string): boolean => uuid.test(text)
 const paging = (defaultLimit: string, isCursor: (cursor: string) => boolean) => ({
   ...environmentQuery,
   limit: Schema.optionalKey(
-    Schema.Int.annotate({ ...limitRule, description: `1 to ${MAX_PAGE}, default ${defaultLimit}.` }).check(
-      Schema.isBetween({ minimum: 1, maximum: MAX_PAGE }, limitRule)
-    )
+    queryInteger(1, MAX_PAGE, { message: limitMessage, description: `1 to ${MAX_PAGE}, default ${defaultLimit}.` })
   ),
   cursor: Schema.optionalKey(
     Schema.String.annotate({ description: "`meta.cursor` of the previous page." }).check(
@@ -57,43 +54,30 @@ const paging = (defaultLimit: string, isCursor: (cursor: string) => boolean) => 
   )
 })
 
-/** Returns the text inside a cursor, the id of a row or of a group; undefined where the cursor is invalid. */
-const textOf = (cursor: string): string | undefined => {
-  const text = Result.getOrUndefined(Base64Url.decodeString(cursor))
-  return text !== undefined &&
-    text !== "" &&
-    text.length <= MAX_CURSOR &&
-    !text.includes("\0") &&
-    Base64Url.encode(text) === cursor
-    ? text
-    : undefined
-}
-const MAX_CURSOR = 256
-
-export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => isId(textOf(cursor) ?? ""))
+export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => isId(placeIn(cursor) ?? ""))
 
 /** The query of lists of groups. Their cursors contain the group's id. */
-export const groupsQuery = paging(`${DEFAULT_PAGE}`, (cursor) => textOf(cursor) !== undefined)
+export const groupsQuery = paging(`${DEFAULT_PAGE}`, (cursor) => placeIn(cursor) !== undefined)
 
 /** The query of short lists that change only with the server. Their cursors contain a position. */
-export const shortListQuery = paging("all of them", (cursor) => positionOf(cursor) !== undefined)
+export const shortListQuery = paging("all of them", (cursor) => positionIn(cursor) !== undefined)
 
-const positionOf = (cursor: string): number | undefined => {
-  const position = Result.getOrUndefined(Base64Url.decodeString(cursor))
-  return position !== undefined && /^[1-9]\d{0,5}$/.test(position) ? Number(position) : undefined
+const positionIn = (cursor: string): number | undefined => {
+  const place = placeIn(cursor)
+  return place !== undefined && /^[1-9]\d{0,5}$/.test(place) ? Number(place) : undefined
 }
 
 /** Returns the page that a validated query requests. */
 export const pageRequest = (query: { readonly limit?: number; readonly cursor?: string }): PageRequest => ({
   limit: query.limit ?? DEFAULT_PAGE,
-  after: query.cursor === undefined ? undefined : textOf(query.cursor)
+  after: query.cursor === undefined ? undefined : placeIn(query.cursor)
 })
 
-/** Returns the envelope of a page. */
-export const listOf = <A, B>(page: Page<A>, toWire: (item: A) => B, requestId: string) => ({
+/** Returns the envelope of a page. `mark`: the list that its cursor is bound to. */
+export const listOf = <A, B>(page: Page<A>, toWire: (item: A) => B, requestId: string, mark: string) => ({
   data: page.items.map(toWire),
   meta: {
-    cursor: page.next === undefined ? "" : Base64Url.encode(page.next),
+    cursor: page.next === undefined ? "" : cursorOf(mark, page.next),
     hasMore: page.next !== undefined,
     total: page.total,
     requestId
@@ -105,10 +89,11 @@ export const shortListOf = <A, B>(
   items: ReadonlyArray<A>,
   query: { readonly limit?: number; readonly cursor?: string },
   toWire: (item: A) => B,
-  requestId: string
+  requestId: string,
+  mark: string
 ) => {
-  const from = query.cursor === undefined ? 0 : (positionOf(query.cursor) ?? 0)
+  const from = query.cursor === undefined ? 0 : (positionIn(query.cursor) ?? 0)
   const to = from + (query.limit ?? items.length)
   const next = to < items.length ? `${to}` : undefined
-  return listOf({ items: items.slice(from, to), total: items.length, next }, toWire, requestId)
+  return listOf({ items: items.slice(from, to), total: items.length, next }, toWire, requestId, mark)
 }

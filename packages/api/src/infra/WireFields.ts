@@ -1,5 +1,6 @@
 /** Wire fields that several resources share: times, money, ids. */
 import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 export const DateTime = Schema.String.annotate({ format: "date-time", description: "RFC 3339, UTC, milliseconds." })
 export const Usd = Schema.Finite.annotate({ description: "USD, at most 9 decimals." })
@@ -8,6 +9,22 @@ export const required = { messageMissingKey: "is required" }
 
 /** The path parameter of one resource. */
 export const idParams = { id: Schema.String }
+
+/**
+ * An integer of a query, in digits alone. JavaScript reads `1e1`, `0x5` and ` 5` as numbers, too, but their callers mean
+ * something else. `rule`: the message for every other text.
+ */
+export const queryInteger = (
+  minimum: number,
+  maximum: number,
+  rule: { readonly message: string; readonly description: string }
+) =>
+  Schema.String.check(Schema.isPattern(/^\d{1,16}$/, rule)).pipe(
+    Schema.decodeTo(
+      Schema.Int.annotate(rule).check(Schema.isBetween({ minimum, maximum }, rule)),
+      SchemaTransformation.numberFromString
+    )
+  )
 
 /** True where `YYYY-MM-DD` is a day of the calendar. `Date.parse` accepts 30 February as the 2nd of March. */
 export const isDay = (text: string): boolean => {

@@ -14,11 +14,14 @@ import {
   ServiceUnavailable,
   Unprocessable
 } from "../infra/InfraErrors.ts"
-import { idParams, isDay } from "../infra/WireFields.ts"
+import { idParams, isDay, queryInteger } from "../infra/WireFields.ts"
 import { JobStatusWire, JobWire, QuoteWire } from "./JobWire.ts"
 
-const offsetRule = { message: "must be an integer of 0 or more" }
-const tailRule = { message: "must be an integer from 0 to 1000000" }
+const offsetRule = { message: "must be an integer of 0 or more", description: "Offset of the first byte." }
+const tailRule = {
+  message: "must be an integer from 0 to 1000000",
+  description: "Only the last N lines of the log so far."
+}
 const timeRule = { message: "must be an RFC 3339 time, like 2026-01-31T12:00:00Z" }
 /** RFC 3339 with an offset or `Z`, so that the result does not depend on a local time zone. */
 const Instant = Schema.String.annotate({ ...timeRule, format: "date-time" }).check(
@@ -27,7 +30,9 @@ const Instant = Schema.String.annotate({ ...timeRule, format: "date-time" }).che
     isDay(text.slice(0, 10)) &&
     !Number.isNaN(Date.parse(text))
       ? undefined
-      : timeRule.message
+      : / \d\d:\d\d$/.test(text)
+        ? `${timeRule.message}; a + in a query is a blank: write it as %2B`
+        : timeRule.message
   )
 )
 const OneLine = Schema.String.check(
@@ -51,16 +56,8 @@ const jobListQuery = {
 
 const logQuery = {
   ...environmentQuery,
-  offset: Schema.optionalKey(
-    Schema.Int.annotate({ ...offsetRule, description: "Offset of the first byte." }).check(
-      Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, offsetRule)
-    )
-  ),
-  tail: Schema.optionalKey(
-    Schema.Int.annotate({ ...tailRule, description: "Only the last N lines of the log so far." }).check(
-      Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, tailRule)
-    )
-  ),
+  offset: Schema.optionalKey(queryInteger(0, Number.MAX_SAFE_INTEGER, offsetRule)),
+  tail: Schema.optionalKey(queryInteger(0, 1_000_000, tailRule)),
   follow: Schema.optionalKey(
     Schema.Literals(["true", "false"]).annotate({
       description: "`false`: end at the current end of the log. Default `true`."

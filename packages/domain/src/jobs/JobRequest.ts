@@ -11,6 +11,8 @@ import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
 import { type Issue, listIssues } from "../requests/BodyIssues.ts"
+import { LONE_SURROGATE } from "../requests/LoneSurrogates.ts"
+import { visibleLine } from "../requests/Name.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./ServiceVariables.ts"
@@ -40,13 +42,7 @@ const integer = (minimum: number, maximum: number) => {
 /** Counts code points, as people count characters, not UTF-16 units. */
 const atMost = (characters: number) =>
   Schema.isMaxCodePoints(characters, withMessage(`must be at most ${characters} characters long`))
-/** Without control characters the value fits in a line of text. */
-const printable = Schema.makeFilter((value: string) =>
-  /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? "must not contain control characters" : undefined
-)
-const wellFormed = Schema.makeFilter((value: string) =>
-  value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
-)
+const wellFormed = Schema.makeFilter((value: string) => (value.isWellFormed() ? undefined : LONE_SURROGATE))
 
 const commandRule = Schema.makeFilter((value: string) =>
   value.length === 0
@@ -77,7 +73,7 @@ export const JobRequestBody = Schema.Struct({
   storage_id: optional(
     text("must be a string: a volume's id").check(Schema.isUUID(undefined, withMessage("must be a UUID")))
   ),
-  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), printable, wellFormed)),
+  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), visibleLine)),
   region: optional(text("must be a string: a region's id")),
   capacity_wait_minutes: optional(integer(1, MAX_RUNTIME_MINUTES)),
   max_cost_usd: optional(

@@ -3,7 +3,8 @@
  * the body that has the right type, so that their issues are reported together with those of the shape.
  */
 import type { NanoUsd } from "../billing/Money.ts"
-import type { Issue } from "../requests/BodyIssues.ts"
+import { type Issue, pathText } from "../requests/BodyIssues.ts"
+import { cutText, LONE_SURROGATE } from "../requests/LoneSurrogates.ts"
 import { byteLength } from "../machines/LaunchScript.ts"
 
 const MAX_ENV_KEYS = 200
@@ -37,7 +38,7 @@ const variableIssue = (name: string, value: unknown): string | undefined => {
   if (typeof value !== "string") return undefined
   if (byteLength(value) > MAX_ENV_VALUE_BYTES) return "must be at most 32 KB"
   if (value.includes("\0")) return "must not contain NUL"
-  return value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
+  return value.isWellFormed() ? undefined : LONE_SURROGATE
 }
 
 /** Checks the names, the sizes of the values and their sum. A message never contains a value. */
@@ -49,7 +50,7 @@ export const envIssues = (env: unknown): ReadonlyArray<Issue> => {
   for (const [name, value] of entries.slice(0, MAX_ENV_KEYS)) {
     total += typeof value === "string" ? byteLength(value) : 0
     const message = variableIssue(name, value)
-    if (message !== undefined) issues.push({ path: `env.${name.slice(0, MAX_QUOTED_CHARACTERS)}`, message })
+    if (message !== undefined) issues.push({ path: pathText(["env", cutText(name, MAX_QUOTED_CHARACTERS)]), message })
   }
   if (total > MAX_ENV_TOTAL_BYTES)
     issues.push({ path: "env", message: "must be at most 64 KB in total with the secrets" })
@@ -65,7 +66,7 @@ export const labelIssues = (labels: unknown): ReadonlyArray<Issue> => {
         !/^[A-Za-z0-9][\w./-]{0,62}$/.test(key) || (typeof value === "string" && !/^[\w./:@ -]{0,63}$/.test(value))
     )
     .map(([key]) => ({
-      path: `labels.${key.slice(0, MAX_QUOTED_CHARACTERS)}`,
+      path: pathText(["labels", cutText(key, MAX_QUOTED_CHARACTERS)]),
       message:
         "a label has at most 63 characters of letters, digits and . _ / - (its value also : @ and blank), and its name " +
         "begins with a letter or a digit"

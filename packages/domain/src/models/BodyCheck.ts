@@ -4,7 +4,8 @@
  */
 import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
-import { issuesOf } from "../requests/BodyIssues.ts"
+import { issuesOf, pathText } from "../requests/BodyIssues.ts"
+import { cutText } from "../requests/LoneSurrogates.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
 import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
 
@@ -46,7 +47,7 @@ export const partDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema:
 }
 
 export const invalid = (param: string | null, message: string, code: string | null = null) =>
-  Result.fail(new ModelRequestInvalid({ message: message.slice(0, MAX_MESSAGE), param, code }))
+  Result.fail(new ModelRequestInvalid({ message: cutText(message, MAX_MESSAGE), param, code }))
 
 const invalidFrom = (
   exit: Exit.Exit<unknown, Schema.SchemaError>,
@@ -60,10 +61,10 @@ const invalidFrom = (
   const depth = Math.max(0, ...issues.map(({ path }) => path.length))
   const deepest = issues.filter(({ path }) => path.length === depth)
   const path = deepest[0]?.path ?? within
-  const param = path.length === 0 ? null : path.join(".")
+  const param = path.length === 0 ? null : pathText(path)
   const text = [...new Set(deepest.map(({ message }) => message))].join(" or ")
   const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
-  return new ModelRequestInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
+  return new ModelRequestInvalid({ message: cutText(message, MAX_MESSAGE), param, code: null })
 }
 
 /** Returns `budget` less the number of values in `value`; below zero if there are too many or they nest too deep. */

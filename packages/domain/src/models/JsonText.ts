@@ -3,7 +3,9 @@
  * normally long strings (images), which parse fast; millions of small values do not.
  */
 import { Result } from "effect"
+import { pathText } from "../requests/BodyIssues.ts"
 import { findFieldBeyondBounds } from "../requests/JsonBounds.ts"
+import { LONE_SURROGATE, loneSurrogates } from "../requests/LoneSurrogates.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
 
 /**
@@ -25,11 +27,20 @@ export const parseJson = (text: string, numbers = 0): Result.Result<unknown, Mod
   ) {
     return Result.fail(new ModelRequestInvalid({ message: TOO_LARGE, param: null, code: null }))
   }
+  let body: unknown
   try {
-    return Result.succeed(JSON.parse(text))
+    body = JSON.parse(text)
   } catch {
     return Result.fail(notJson())
   }
+  const [path] = loneSurrogates(text, body, 1)
+  return path === undefined ? Result.succeed(body) : Result.fail(illFormed(path))
+}
+
+const illFormed = (path: ReadonlyArray<string>) => {
+  const param = path.length === 0 ? null : pathText(path)
+  const where = param === null ? "The body" : `Invalid value for '${param}': it`
+  return new ModelRequestInvalid({ message: `${where} ${LONE_SURROGATE}`, param, code: null })
 }
 
 export const notJson = () =>

@@ -2,6 +2,7 @@
  * Lists the mistakes in a request body or query, each with its path, in words for API callers. Effect's own messages
  * for a value of the wrong type are in TypeScript's words.
  */
+import { cutText } from "./LoneSurrogates.ts"
 import { SchemaAST, SchemaIssue } from "effect"
 
 /** An issue as the infrastructure surface returns it: the path is dotted, and empty for the whole body. */
@@ -10,6 +11,10 @@ export interface Issue {
   readonly message: string
 }
 
+/** The text of a path: its names joined by dots. An empty name is `""`, so that it differs from the whole body. */
+export const pathText = (path: ReadonlyArray<string>): string =>
+  path.map((name) => (name === "" ? '""' : name)).join(".")
+
 /** Maximum issues of one answer. A body cannot have more; the parameters of a query may. */
 const MAX_ISSUES = 1_000
 
@@ -17,7 +22,7 @@ const MAX_ISSUES = 1_000
 export const listIssues = (issue: SchemaIssue.Issue, kind: string): ReadonlyArray<Issue> => {
   const issues = new Map<string, Issue>()
   for (const bodyIssue of issuesOf(issue, undefined).slice(0, MAX_ISSUES)) {
-    const path = bodyIssue.path.join(".")
+    const path = pathText(bodyIssue.path)
     const message = rewordMessage(bodyIssue.message, path === "", kind)
     issues.set(`${path}\n${message}`, { path, message })
   }
@@ -92,7 +97,7 @@ const expectedMessage = (ast: SchemaAST.AST, value: unknown): string => {
   const nouns = [...new Set([...plain, ...(types.length === 0 ? [] : [`an object of type ${oneOf(types)}`])])]
   const sentType = types.length === 0 ? undefined : valueAt(value, ["type"])
   const actual =
-    typeof sentType === "string" ? `, not of type ${JSON.stringify(sentType.slice(0, MAX_QUOTED_CHARACTERS))}` : ""
+    typeof sentType === "string" ? `, not of type ${JSON.stringify(cutText(sentType, MAX_QUOTED_CHARACTERS))}` : ""
   return `Expected ${oneOf(nouns)}${actual}`
 }
 

@@ -34,6 +34,16 @@ export const runInterpreted = async (
   context: ResolvedCommandContext
 ): Promise<CommandResult | undefined> => {
   const head = await context.fs.readFile(path).catch(() => "")
+  const returned = /^#!(.*)\r\n/
+    .exec(head)?.[1]
+    ?.trim()
+    .split(/[ \t]+/)
+  if (returned !== undefined) {
+    session.hasWindowsLines = true
+    return returned[0]?.endsWith("/env") === true && returned.length > 1
+      ? fail(`/usr/bin/env: '${returned.at(-1)}\\r': No such file or directory`, 127)
+      : fail(`bash: ${shown}: cannot execute: required file not found`, 127)
+  }
   const [, program, rest = ""] = INTERPRETER.exec(head.slice(0, 256)) ?? []
   if (program === undefined) return undefined
   const isEnv = program.endsWith("/env")

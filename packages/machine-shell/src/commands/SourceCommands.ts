@@ -1,6 +1,7 @@
 /** Commands that give `eval` and `.` the text to run, rewritten like any other script. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
+import { endsLikeWindows } from "../core/Explanations.ts"
 import { rewriteText } from "../core/Rewriting.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { FILE, TEXT } from "../repairs/Sourcing.ts"
@@ -24,6 +25,7 @@ export const sourceCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const place = fs.resolvePath(cwd, path)
         if ((await fs.stat(place).catch(() => undefined))?.isFile !== true) continue
         const source = await fs.readFile(place)
+        session.hasWindowsLines ||= endsLikeWindows(source)
         const text = rewriteText(source, modeOf(mode), session, path)
         if (text === source) break
         await fs.writeFile(PLACE, text)

@@ -5,6 +5,7 @@
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { runChild, quote } from "../core/Children.ts"
+import { endsLikeWindows } from "../core/Explanations.ts"
 import { BY_PATH } from "../core/Determinism.ts"
 import { STATUS } from "../repairs/ExitStatus.ts"
 import { MAX_DISK_BYTES } from "../core/MachineFs.ts"
@@ -147,6 +148,8 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         if (stat !== undefined && (stat.mode & 0o111) === 0) return fail(`bash: ${args[0]}: Permission denied`, 126)
         const other = byPath ? await runInterpreted(path, args, all[0] === MARK, session, context) : undefined
         if (other !== undefined) return other
+        const script = await context.fs.readFile(path).catch(() => "")
+        session.hasWindowsLines ||= endsLikeWindows(script)
         session.nextScript = all[0] === MARK ? "streamed" : "captured"
         const shown = byPath ? args : shellArguments(args, () => decodeBytesToUtf8(context.stdin))
         return context.origCommand?.(shown) ?? fail(`${name}: not available`, 127)

@@ -2,7 +2,7 @@
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { runChild } from "../core/Children.ts"
-import { rewriteHints } from "../core/Console.ts"
+import { rewriteHints } from "../core/Explanations.ts"
 import { LAST_JOB } from "../core/Determinism.ts"
 import { FIRST_JOB, signalOf } from "./JobCommands.ts"
 import { MARK } from "../core/Syntax.ts"

@@ -3,6 +3,7 @@
  * size is bounded: a command that writes more is killed.
  */
 import type { Chunk } from "../Shell.ts"
+import { Explanations } from "./Explanations.ts"
 import { moveTracesFirst } from "./Tracing.ts"
 
 /** A run keeps its output in memory: a higher limit costs memory, a lower one kills verbose commands. */
@@ -15,10 +16,6 @@ const NOTICE = /command not available in browser environments\. Exclude .* or us
 const UNOPENED = /: cannot open redirect target$/gm
 /** Characters. A longer write is output of the command, and is not searched for the messages above. */
 const MAX_NOTICE_LENGTH = 1_000
-
-/** The interpreter's advice to its host to raise a limit. A reader of the log cannot follow it. */
-const HINT = /, increase executionLimits\.\w+/g
-export const rewriteHints = (stderr: string): string => stderr.replace(HINT, " on a simulated machine")
 
 interface Piece {
   readonly at: number
@@ -40,6 +37,7 @@ export class Console {
   /** True: a script of this run may trace itself with `set -x`. */
   isTraced = false
   copies: Copies = { paths: [], outer: undefined }
+  readonly explanations = new Explanations()
   #size = 0
   readonly #pieces: Array<Piece> = []
   readonly #onFull: () => void
@@ -51,7 +49,9 @@ export class Console {
   write(at: number, content: string | Uint8Array, encoding: "bytes" | "text"): void {
     if (this.isFull || content.length === 0) return
     if (typeof content === "string" && content.length < MAX_NOTICE_LENGTH)
-      content = content.replace(NOTICE, "command not found").replace(UNOPENED, ": No such file or directory")
+      content = this.explanations.explain(
+        content.replace(NOTICE, "command not found").replace(UNOPENED, ": No such file or directory")
+      )
     if (this.isTraced && typeof content === "string") content = moveTracesFirst(content)
     const bytes =
       typeof content === "string" ? (encoding === "text" ? encoder.encode(content) : bytesOfLatin1(content)) : content

@@ -12,6 +12,7 @@ import { rewriteHostReads, saveVariablesBeforeExit } from "./Determinism.ts"
 import { collectExportedFunctions, prependExportedFunctions } from "../repairs/Exports.ts"
 import type { Exports } from "../repairs/Exports.ts"
 import { rewriteCapturedJobs } from "./Forks.ts"
+import { rewriteSetPositionals } from "./OwnHelp.ts"
 import type { JobBody } from "./Forks.ts"
 import { fixExitStatus } from "../repairs/ExitStatus.ts"
 import { splitLongRanges } from "../repairs/Ranges.ts"
@@ -61,6 +62,8 @@ export const rewrite = (
   rewriteSubscripts(script)
   // Before `fixExitStatus` and `saveVariablesBeforeExit`, which must see the groups and the `exit` that this pass adds.
   rewriteHostReads(script)
+  // Behind `rewriteHostReads`, whose commands it also sees, before the passes that add commands of their own.
+  rewriteSetPositionals(script)
   // Before `streamToConsole`, which sets the mode of the commands that this pass adds.
   rewriteSourcing(script)
   // Independent of all other passes.

@@ -8,6 +8,7 @@ import { hash32 } from "../Chance.ts"
 import type { Exports } from "../repairs/Exports.ts"
 import { WORKSPACE } from "./MachineFs.ts"
 import type { ShellRun } from "../Shell.ts"
+import { endsLikeWindows } from "./Explanations.ts"
 import type { JobBody } from "./Forks.ts"
 import { RUNNERS } from "../Programs.ts"
 
@@ -48,6 +49,8 @@ export class ShellSession {
   exitVariables: Record<string, string> = {}
   /** Handlers by the number of their signal. An empty one ignores the signal. */
   readonly signalHandlers = new Map<number, string>()
+  /** True once a script had lines that end as on Windows. */
+  hasWindowsLines: boolean
   /** The exit code of a command that has killed itself. */
   killCode: number | undefined
   #draws = 0
@@ -56,6 +59,7 @@ export class ShellSession {
   constructor(run: ShellRun, end: () => void) {
     this.run = run
     this.environment = environmentOf(run)
+    this.hasWindowsLines = endsLikeWindows(run.command)
     this.programs = new Set(Object.keys(run.programs ?? {}))
     this.runners = new Set([...RUNNERS, ...this.programs])
     this.clock = new LocalClock(run.startedAt)

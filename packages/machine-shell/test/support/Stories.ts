@@ -215,7 +215,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     [
       [
         0,
-        "bash: python3: command not found\n127\nbash: no-such: command not found\nsimulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; `programs` of a scenario can stand in for it\n"
+        "bash: python3: command not found\nsimulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; `programs` of a scenario can stand in for it\n127\nbash: no-such: command not found\n"
       ],
       [0, 127]
     ]

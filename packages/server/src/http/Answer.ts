@@ -3,10 +3,12 @@
  * the wire error of its row in the table. Handlers only name the call and the body.
  */
 import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
-import { isId, listOf, pageRequest } from "@sluice/api/infra/Envelope"
+import { isMarked, markOf } from "@sluice/api/infra/Cursor"
+import { isId, listOf, pageRequest, shortListOf } from "@sluice/api/infra/Envelope"
 import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { CurrentPrincipal, type Principal } from "@sluice/domain/access/Principal"
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
+import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import { Context, Effect } from "effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { infraError, unsupportedMediaType } from "./EdgeErrors.ts"
@@ -63,13 +65,50 @@ export const one =
       )
     )
 
+interface Paging {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+interface ListRequest<Q> {
+  readonly query: Q
+  readonly endpoint: { readonly path: string }
+}
+
 /** Returns a handler that lists one page of the caller's resources. */
 export const page =
-  <Q extends { readonly limit?: number; readonly cursor?: string }, A, B, E extends InfraFailure, R>(
+  <Q extends Paging, A, B, E extends InfraFailure, R>(
     call: (principal: Principal, page: PageRequest, query: Q) => Effect.Effect<Page<A>, E, R>,
     toWire: (item: A) => B
   ) =>
-  ({ query }: { readonly query: Q }) =>
-    Effect.flatMap(CurrentPrincipal, (principal) =>
-      answer(call(principal, pageRequest(query), query), (found, requestId) => listOf(found, toWire, requestId))
-    )
+  (request: ListRequest<Q>) =>
+    Effect.flatMap(CurrentPrincipal, (principal) => {
+      const { query } = request
+      const mark = markOfRequest(principal, request)
+      return answer(
+        Effect.andThen(ownCursor(query, mark), call(principal, pageRequest(query), query)),
+        (found, requestId) => listOf(found, toWire, requestId, mark)
+      )
+    })
+
+/** Returns a handler of a short list, which comes whole if no limit is given. */
+export const shortPage =
+  <A, B, E extends InfraFailure, R>(items: Effect.Effect<ReadonlyArray<A>, E, R>, toWire: (item: A) => B) =>
+  (request: ListRequest<Paging>) =>
+    Effect.flatMap(CurrentPrincipal, (principal) => {
+      const { query } = request
+      const mark = markOfRequest(principal, request)
+      return answer(Effect.andThen(ownCursor(query, mark), items), (all, requestId) =>
+        shortListOf(all, query, toWire, requestId, mark)
+      )
+    })
+
+const markOfRequest = ({ environmentId }: Principal, { endpoint, query }: ListRequest<object>): string =>
+  markOf(`${endpoint.path} ${environmentId}`, { ...query })
+
+const ownCursor = ({ cursor }: Paging, mark: string): Effect.Effect<void, RequestInvalid> =>
+  cursor === undefined || isMarked(cursor, mark)
+    ? Effect.void
+    : Effect.fail(new RequestInvalid({ issues: [{ path: "cursor", message: OTHER_LIST }] }))
+
+const OTHER_LIST = "is of another list or of other filters; leave it out for the first page"

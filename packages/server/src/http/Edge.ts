@@ -9,7 +9,7 @@ import type { Types } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BodyMemoryBudget, type ByteBudget } from "./BodyMemoryBudget.ts"
 import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
 import {
@@ -24,6 +24,7 @@ import {
   methodNotAllowed,
   notFound,
   payloadTooLarge,
+  severalHosts,
   stoppedEarly,
   storeUnavailable,
   unmetExpectation,
@@ -31,8 +32,8 @@ import {
 } from "./EdgeErrors.ts"
 import { invalid } from "@sluice/api/infra/WireError"
 import { hasUnmetExpectation } from "./Expect.ts"
-import type { HostRule } from "./Hosts.ts"
-import { BodyTooFull, bodyTooFull, boundValues } from "./InfraBody.ts"
+import { hasSeveralHosts, type HostRule } from "./Hosts.ts"
+import { BodyRefused, bodyRefused, checkBody } from "./InfraBody.ts"
 import { commonHeaders, RequestId, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
@@ -40,6 +41,9 @@ import { methodsOf } from "./RouteTable.ts"
 const MAX_INFRA_BODY_BYTES = 1_048_576
 /** 20 MiB, because images are sent inline as base64. */
 export const MAX_INFERENCE_BODY_BYTES = 20_971_520
+
+/** Probes of a cluster use the address of the pod, and load balancers send no `Host`: these answers hold nothing to hide. */
+const PROBES = /^\/(healthz|readyz)\/?$/
 
 export interface EdgeOptions {
   readonly isOurHost: HostRule
@@ -72,13 +76,14 @@ const handle = (
   const refuse = (error: EdgeError) => Effect.succeed(edgeError(path, error, requestId))
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
-  if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
-  if (hasUnmetExpectation(source)) return Effect.map(refuse(unmetExpectation), HttpServerResponse.setStatus(417))
+  if (hasSeveralHosts(source)) return refuse(severalHosts)
+  if (!PROBES.test(path) && !options.isOurHost(source.headers.host)) return refuse(foreignHost)
+  if (hasUnmetExpectation(source)) return refuse(unmetExpectation)
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
   // Forms do not read the text: each bounds its file itself, by the endpoint's limit.
   const body = boundedBody(source, response, limit, budget)
-  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : boundValues(body.text) })
+  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : checkBody(body.text) })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
     onSuccess: (response) =>
@@ -113,7 +118,7 @@ const explain = (
     return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
-  if (failure instanceof BodyTooFull) return Effect.succeed(bodyTooFull(failure))
+  if (failure instanceof BodyRefused) return Effect.succeed(bodyRefused(failure))
   if (failure instanceof BodyCrowdedOut) return Effect.succeed(bodyEvicted)
   if (failure instanceof BodyEncoded) return Effect.succeed(bodyEncoded)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))

@@ -17,6 +17,8 @@ export const isInference = (path: string): boolean =>
 
 /** `fact`: the failure by which inference endpoints report the same event. Under `/v1` its words replace `message`. */
 export interface EdgeError extends WireError {
+  /** Left out: the one of the code. */
+  readonly status?: number
   readonly fact?: InferenceFailure
 }
 
@@ -26,16 +28,18 @@ const inferenceTypes: { readonly [C in ErrorCode]?: string } = {
   service_unavailable: "overloaded_error"
 }
 
-const inferenceForm = ({ code, fact, ...rest }: EdgeError): InferenceWireError =>
+const inferenceForm = ({ code, fact, status = errorCodes[code], ...rest }: EdgeError): InferenceWireError =>
   fact === undefined
-    ? { ...rest, status: errorCodes[code], type: inferenceTypes[code] ?? "invalid_request_error", code }
+    ? { ...rest, status, type: inferenceTypes[code] ?? "invalid_request_error", code }
     : inferenceErrorOf(fact)
 
 /** Returns an error in the form of the surface of `path`. */
-const toSurface = (path: string, error: EdgeError, requestId: string) => {
-  if (!isInference(path)) return { ...error, status: errorCodes[error.code], text: errorText(error, requestId) }
+export const toSurface = (path: string, error: EdgeError, requestId: string) => {
+  if (!isInference(path)) {
+    return { ...error, requestId, status: error.status ?? errorCodes[error.code], text: errorText(error, requestId) }
+  }
   const form = inferenceForm(error)
-  return { ...form, text: inferenceErrorText(form, requestId) }
+  return { ...form, requestId, text: inferenceErrorText(form, requestId) }
 }
 
 export const edgeError = (path: string, error: EdgeError, requestId: string): HttpServerResponse.HttpServerResponse => {
@@ -103,7 +107,20 @@ export const foreignHost: EdgeError = {
   message: "The server does not answer requests for this Host. The operator can allow it with --allowed-hosts."
 }
 
+export const silentBody = (silenceMs: number): EdgeError => ({
+  status: 408,
+  code: "validation_error",
+  message: `No byte of the body came for ${silenceMs / 1_000} s. Send the request again, and its body without such a pause.`
+})
+
+export const severalHosts: EdgeError = {
+  status: 400,
+  code: "validation_error",
+  message: "The request has more than one Host field. Send one."
+}
+
 export const unmetExpectation: EdgeError = {
+  status: 417,
   code: "validation_error",
   message: "The server supports no `Expect` but 100-continue. Leave the header out."
 }

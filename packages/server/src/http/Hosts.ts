@@ -2,12 +2,21 @@
  * Decides which `Host` headers the server answers. It blocks DNS rebinding: a page of another site that points its own
  * name at this address gets no answer (decisions: Running it).
  */
+import { isIPv4, isIPv6 } from "node:net"
+import { networkInterfaces } from "node:os"
+
 export type HostRule = (host: string | undefined) => boolean
 
 const loopback = ["localhost", "127.0.0.1", "[::1]"]
 
-/** `allowed`: further names or addresses, without port. Ports are ignored. */
-export const hostRule = (allowed: ReadonlyArray<string>): HostRule => {
+/**
+ * `allowed`: further names or addresses, without port. Ports are ignored. `addresses`: reads the IP addresses that are
+ * allowed, too. DNS rebinding can't use them, because no name leads a browser to them.
+ */
+export const hostRule = (
+  allowed: ReadonlyArray<string>,
+  addresses: () => ReadonlyArray<string> = () => []
+): HostRule => {
   const names = new Set([
     ...loopback,
     ...allowed.map((name) => hostName(name.includes("::") && !name.startsWith("[") ? `[${name}]` : name))
@@ -17,10 +26,37 @@ export const hostRule = (allowed: ReadonlyArray<string>): HostRule => {
   return (host) => {
     if (host === undefined) return false
     if (host === known) return true
-    const ours = names.has(hostName(host))
+    const name = hostName(host)
+    const ours = names.has(name) || isAmong(addresses, name)
     if (ours) known = host
     return ours
   }
+}
+
+const isAmong = (addresses: () => ReadonlyArray<string>, host: string): boolean => {
+  const address = addressOf(host)
+  return address !== undefined && addresses().includes(address)
+}
+
+/** Returns the IP address in its canonical spelling; undefined for a name. */
+const addressOf = (host: string): string | undefined => {
+  if (isIPv4(host)) return host
+  if (!isIPv6(/^\[(.*)\]$/.exec(host)?.[1] ?? "")) return undefined
+  return URL.parse(`http://${host}`)?.hostname.slice(1, -1)
+}
+
+/** Reads all IP addresses of this machine. */
+export const machineAddresses = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address))
+
+/** True where a request has more than one `Host` field, which RFC 9112 (3.2) answers with a 400. */
+export const hasSeveralHosts = ({ rawHeaders }: { readonly rawHeaders: ReadonlyArray<string> }): boolean => {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === "host") count++
+  }
+  return count > 1
 }
 
 /** Returns the name in lower case, without port and final dot. */

@@ -10,7 +10,7 @@ import type { ByteBudget } from "./BodyMemoryBudget.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
 import { endWith, serverStopping } from "./EdgeErrors.ts"
 import { hasUnmetExpectation } from "./Expect.ts"
-import type { HostRule } from "./Hosts.ts"
+import { hasSeveralHosts, type HostRule } from "./Hosts.ts"
 
 /** Writes the whole response; interrupted when the caller disconnects. It must not fail. `text`: the body. */
 export type HotHandler = (
@@ -46,7 +46,8 @@ export const makeHotRoutes = (isOurHost: HostRule, budget: ByteBudget): HotRoute
     take: (source, response) => {
       const { headers, method, url } = source
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
-      if (route === undefined || !isOurHost(headers.host) || hasUnmetExpectation(source)) return false
+      if (route === undefined || !isOurHost(headers.host) || hasSeveralHosts(source) || hasUnmetExpectation(source))
+        return false
       const length = Number(headers["content-length"] ?? Number.NaN)
       const body = boundedBody(source, response, route.maxBodyBytes, budget)
       const begin = (text: BoundedBody["text"]) => {

@@ -1,4 +1,5 @@
 /** Parses a JSON body for handlers whose validation is in the domain. */
+import { pathText } from "@sluice/domain/requests/BodyIssues"
 import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import { Data, Effect } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -23,7 +24,7 @@ const requireNoFields = (body: unknown): Effect.Effect<void, RequestInvalid> => 
   const issues =
     typeof body !== "object" || body === null || Array.isArray(body)
       ? [{ path: "", message: "must be a JSON object" }]
-      : Object.keys(body).map((path) => ({ path, message: "is not a field of this request" }))
+      : Object.keys(body).map((name) => ({ path: pathText([name]), message: "is not a field of this request" }))
   return issues.length === 0 ? Effect.void : Effect.fail(new RequestInvalid({ issues }))
 }
 

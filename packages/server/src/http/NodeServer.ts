@@ -7,27 +7,32 @@ import { Server, STATUS_CODES } from "node:http"
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { errorText } from "@sluice/api/infra/WireError"
 import { Crypto, Duration, Effect, Exit, Layer } from "effect"
 import { after } from "../clock/WallTime.ts"
 import { ServerMetrics } from "../metrics/ServerMetrics.ts"
-import { endWith, serverUnavailable } from "./EdgeErrors.ts"
+import { type EdgeError, endWith, serverUnavailable, silentBody, toSurface } from "./EdgeErrors.ts"
 import { BodyMemoryBudget, FileSpaceBudget, ByteBudget } from "./BodyMemoryBudget.ts"
 import type { HostRule } from "./Hosts.ts"
 import { HotRoutes, makeHotRoutes } from "./HotRoutes.ts"
 import { HttpMetrics } from "../metrics/HttpMetrics.ts"
-import { requestPath } from "./RequestPath.ts"
+import { hostOfTarget, requestPath } from "./RequestPath.ts"
 import { PipelinedRequests } from "./PipelinedRequests.ts"
-import { nameRequest } from "./RequestId.ts"
+import { nameRequest, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
+import { watchSilence } from "./SilentBodies.ts"
 import { Spool } from "./Spool.ts"
 
-const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
-const HEADERS_WITHIN_MS = 20_000
-const REQUEST_WITHIN_MS = 120_000
-/** Longer than the usual 60 s of proxies, so that the proxy closes an idle connection first. */
-const KEEP_ALIVE_MS = 65_000
+/** Bounds the pause of a body. Less cuts callers on bad networks off, more keeps dead connections open. */
+const SILENCE_MS = 30_000
+export const SOCKET_LIMITS: ServerOptions = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 20_000,
+  // No limit, because an upload takes as long as its network needs. Its silence is bounded instead.
+  requestTimeout: 0,
+  // Longer than the usual 60 s of proxies, so that the proxy closes an idle connection first.
+  keepAliveTimeout: 65_000
+}
 const DRAIN = Duration.seconds(4)
 /** Time for a caller to read why its connection is refused. */
 const REFUSAL_MS = 2_000
@@ -45,6 +50,8 @@ export interface Listening {
   readonly drain?: Duration.Input
   /** Milliseconds that a refused connection may stay open. */
   readonly refusalMs?: number
+  /** Milliseconds that a body may pause. */
+  readonly silenceMs?: number
   /** Budget in bytes for all request bodies together. */
   readonly bodyMemoryBytes?: number
   /** Budget in bytes for all files of forms together. */
@@ -61,7 +68,8 @@ export const nodeServer = ({
   fileSpaceBytes,
   refusalMs = REFUSAL_MS,
   bodyMemoryBytes,
-  routes = []
+  routes = [],
+  silenceMs = SILENCE_MS
 }: Listening) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -73,7 +81,7 @@ export const nodeServer = ({
         onRequest(source, response)
         return hot.take(source, response)
       }
-      const server = makeServer(newId, take, metrics, refusalMs)
+      const server = makeServer(newId, take, metrics, { refusalMs, silenceMs })
       const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
       // Released before the socket: streams that outlast the drain are cut, or closing the socket would wait for them.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
@@ -96,6 +104,8 @@ class FrontServer extends Server {
     super(options)
     this.pipelines = new PipelinedRequests((source, response, onEnd) => {
       const given = source.url ?? "/"
+      const host = hostOfTarget(given)
+      if (host !== undefined) source.headers.host = host
       const url = requestPath(given)
       if (url !== given) source.url = url
       nameRequest(source, newId)
@@ -124,13 +134,10 @@ const makeServer = (
   newId: () => string,
   take: HotRoutes["Service"]["take"],
   metrics: HttpMetrics,
-  refusalMs: number
+  { refusalMs, silenceMs }: { readonly refusalMs: number; readonly silenceMs: number }
 ): Server => {
   const server = new FrontServer(newId, take, metrics, {
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_WITHIN_MS,
-    requestTimeout: REQUEST_WITHIN_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    ...SOCKET_LIMITS,
     // The server speaks no other protocol: a request that offers an upgrade is answered as an ordinary request.
     shouldUpgradeCallback: () => false,
     // The rule for hosts refuses a missing header, with an error body.
@@ -142,9 +149,12 @@ const makeServer = (
   // Refused in the same place as every other request.
   server.on("checkExpectation", (source, response) => server.enter(source, response))
   server.on("clientError", (error: ParserError, socket) => {
-    const canAnswer = socket.writable && error.code !== "ECONNRESET" && !server.pipelines.isWithinAnswer(socket)
-    if (canAnswer) refuse(error, socket, newId(), refusalMs)
-    else socket.destroy()
+    if (error.code === "ECONNRESET" || server.pipelines.isWithinAnswer(socket)) socket.destroy()
+    else refuse(socket, toSurface("", parserRefusal(error), newId()), refusalMs)
+  })
+  watchSilence(server, server.pipelines, silenceMs, (socket, request) => {
+    if (server.pipelines.isWithinAnswer(socket)) socket.destroy()
+    else refuse(socket, toSurface(request.url ?? "", silentBody(silenceMs), requestIdOf(request)), refusalMs)
   })
   return server
 }
@@ -163,16 +173,19 @@ const makeSyncIds = Effect.gen(function* () {
 
 type ParserError = Error & { readonly code?: string }
 
-/**
- * Answers a request that the HTTP parser refused. It never reaches the router, and gets an error body of the same form.
- */
-const refuse = (error: ParserError, socket: Duplex, requestId: string, refusalMs: number): void => {
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400
-  const message = "The request is not valid HTTP, arrived too slowly, or has headers that are too large."
-  const body = errorText({ code: "validation_error", message }, requestId)
+/** The error of a request that the HTTP parser refused. It never reaches the router. */
+const parserRefusal = ({ code }: ParserError): EdgeError => ({
+  status: code === "HPE_HEADER_OVERFLOW" ? 431 : code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400,
+  code: "validation_error",
+  message: "The request is not valid HTTP, arrived too slowly, or has headers that are too large."
+})
+
+/** Writes an error to the socket itself and closes the connection. */
+const refuse = (socket: Duplex, { requestId, status, text }: ReturnType<typeof toSurface>, refusalMs: number): void => {
+  if (!socket.writable) return void socket.destroy()
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n\r\n${body}`
+      `content-length: ${Buffer.byteLength(text)}\r\nx-request-id: ${requestId}\r\n\r\n${text}`
   )
   // `end` closes only the server's half of the connection. A caller that keeps its half open, or that vanished, would
   // keep the socket for ever.

@@ -72,6 +72,12 @@ export class PipelinedRequests {
     return false
   }
 
+  /** Returns the newest request without a whole response; "none": all have theirs; undefined: the connection had none. */
+  newest(socket: Duplex): IncomingMessage | "none" | undefined {
+    const queue = this.queues.get(socket)
+    return queue === undefined ? undefined : (queue.pending.at(-1)?.source ?? queue.running.at(-1)?.req ?? "none")
+  }
+
   private begin(socket: Socket, queue: ConnectionQueue, source: IncomingMessage, response: ServerResponse): void {
     queue.running.push(response)
     this.start(source, response, () => {

@@ -9,6 +9,10 @@ const MODELS = "/v1/models/"
 export const requestPath = (target: string): string =>
   encodeModelId(normalizeSpelling(target.startsWith("/") ? target : removeOrigin(target)))
 
+/** Returns the host of an absolute-form target, which counts instead of the `Host` field (RFC 9112, 3.2.2). */
+export const hostOfTarget = (target: string): string | undefined =>
+  target.startsWith("/") ? undefined : /^https?:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(target)?.[1]
+
 /** Removes the scheme and host of an absolute-form target, as clients send it to a proxy. */
 const removeOrigin = (target: string): string => {
   const rest = target.replace(/^https?:\/\/[^/?#]*/i, "")

@@ -5,11 +5,32 @@
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { FileTooLarge, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { notJson } from "@sluice/domain/models/JsonText"
+import { exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
+import { Effect, Exit } from "effect"
+import type { IncomingMessage } from "node:http"
 import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
 
+/** Reads a JSON body. It refuses every type but JSON and none, because pages of other sites can send those without asking. */
+export const jsonText = (
+  { headers }: IncomingMessage,
+  text: Effect.Effect<string, unknown>
+): Effect.Effect<string, InferenceFailure> => {
+  const type = headers["content-type"]
+  if (type !== undefined && type !== "" && !JSON_TYPE.test(type)) return Effect.fail(notJsonType)
+  const read = exitIfSettled(text)
+  return read !== undefined && Exit.isSuccess(read) ? Effect.succeed(read.value) : Effect.mapError(text, toBodyFailure)
+}
+
+const JSON_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i
+const notJsonType = new ModelRequestInvalid({
+  message: "The body must be JSON: send it with Content-Type: application/json.",
+  param: null,
+  code: "unsupported_content_type"
+})
+
 /** The failure of a body that could not be read as text. */
-export const toBodyFailure = (error: unknown): InferenceFailure =>
+const toBodyFailure = (error: unknown): InferenceFailure =>
   error instanceof BodyTooLarge
     ? { _tag: "BodyTooLarge", limitBytes: error.limit }
     : error instanceof BodyCrowdedOut
@@ -28,7 +49,11 @@ export const toFormFailure =
       ? new FileTooLarge({ param, limitBytes: error.limitBytes })
       : error._tag === "FormCrowdedOut"
         ? { _tag: "BodyCrowdedOut" }
-        : new ModelRequestInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
+        : new ModelRequestInvalid({
+            message: FORM_MESSAGES[error.reason],
+            param: null,
+            code: error.reason === "no_form" ? "unsupported_content_type" : "invalid_form"
+          })
 
 const FORM_MESSAGES = {
   no_form: "The body must be a form with a file: send it as multipart/form-data.",

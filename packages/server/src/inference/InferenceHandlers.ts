@@ -46,7 +46,7 @@ import type { AnswerHandler } from "./answers/AnswerEndpoint.ts"
 import { makeChat } from "./chat/ChatEndpoint.ts"
 import { makeEmbeddings } from "./embeddings/EmbeddingEndpoint.ts"
 import { makeImages } from "./images/ImageEndpoint.ts"
-import { toBodyFailure, toFormFailure } from "./InferenceBody.ts"
+import { jsonText, toFormFailure } from "./InferenceBody.ts"
 import { makeResponses } from "./responses/ResponseEndpoint.ts"
 import { makeSpeech } from "./audio/SpeechEndpoint.ts"
 import { makeTranscriptions } from "./audio/TranscriptionEndpoint.ts"
@@ -118,7 +118,7 @@ export const InferenceHandlers = HttpApiBuilder.group(
       numbers = 0
     ) =>
       viaGate(request, "inference:write", (caller) =>
-        Effect.mapError(request.text, toBodyFailure).pipe(
+        jsonText(NodeHttpServerRequest.toIncomingMessage(request), request.text).pipe(
           Effect.flatMap((text) => Effect.fromResult(parseJson(text, numbers))),
           Effect.flatMap((body) => respond(caller, body))
         )

@@ -1,6 +1,5 @@
 /** The routes of volumes and their regions. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { shortListOf } from "@sluice/api/infra/Envelope"
 import { volumeToWire } from "@sluice/api/storage/VolumeWire"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
@@ -8,7 +7,7 @@ import { VolumeNotFound } from "@sluice/domain/storage/Volume"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, nothing, one, page } from "../http/Answer.ts"
+import { answer, dataOf, nothing, one, page, shortPage } from "../http/Answer.ts"
 import { jsonBody } from "../http/JsonBody.ts"
 
 const missing = (id: string) => new VolumeNotFound({ id })
@@ -28,10 +27,9 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
         })
       )
       .handle("list", page(volumes.list, volumeToWire))
-      .handle("regions", ({ query }) =>
-        answer(Effect.succeed(volumes.regions), (all, requestId) =>
-          shortListOf(all, query, (region) => region, requestId)
-        )
+      .handle(
+        "regions",
+        shortPage(Effect.succeed(volumes.regions), (region) => region)
       )
       .handle("get", one(missing, volumes.get, dataOf(volumeToWire)))
       .handle(

@@ -137,7 +137,8 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
   it.effect("answers to its own names only", () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer
-      const host = (value: string, path = "/healthz") => rawRequest(port, [`GET ${path} HTTP/1.1`, `Host: ${value}`])
+      const host = (value: string, path = "/openapi.json") =>
+        rawRequest(port, [`GET ${path} HTTP/1.1`, `Host: ${value}`])
       for (const ours of ["localhost", `127.0.0.1:${port}`, "[::1]:80", "LOCALHOST."])
         expect((yield* host(ours)).status).toBe(200)
       for (const foreign of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""]) {
@@ -206,7 +207,7 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common 
       for (const path of ["/METRICS", "//metrics", "/V1/models", "/api/v1/JOBS", "/api//v1/jobs"]) {
         expect([path, (yield* ask(path)).status]).toEqual([path, 404])
       }
-      const hostless = yield* rawRequest(port, ["GET /healthz HTTP/1.1"])
+      const hostless = yield* rawRequest(port, ["GET /openapi.json HTTP/1.1"])
       expect([hostless.status, hostless.body]).toEqual([403, expect.stringContaining('"error"')])
     })
   )

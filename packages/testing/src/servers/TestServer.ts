@@ -123,6 +123,7 @@ export interface Given {
   readonly metricsToken?: Redacted.Redacted
   readonly bodyMemoryBytes?: number
   readonly fileSpaceBytes?: number
+  readonly silenceMs?: number
 }
 
 export const testServer = testServerOf()

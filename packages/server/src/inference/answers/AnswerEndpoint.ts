@@ -8,13 +8,13 @@ import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/chat/Inference"
 import type { ClientStalled, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
-import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
-import { Cause, Clock, Effect, Exit, Result } from "effect"
+import { flatMapSync } from "@sluice/domain/runtime/SyncFastPath"
+import { Cause, Clock, Effect, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyWatch } from "../../access/KeyWatch.ts"
 import { bearerOf } from "../../http/Bearer.ts"
 import { type Caller, failureOf, json, makeGate, type Reply } from "../CallerGate.ts"
-import { toBodyFailure } from "../InferenceBody.ts"
+import { jsonText } from "../InferenceBody.ts"
 import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
 
 export interface AnswerInput {
@@ -75,7 +75,7 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
 
     const handler: AnswerHandler = ({ headers, response, source, text }) =>
       gate(source, { headers, scope: "inference:write" }, (caller) =>
-        flatMapSync(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
+        flatMapSync(jsonText(source, text), (body): Effect.Effect<Reply, InferenceFailure> => {
           const request = Result.flatMap(parseJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
@@ -85,11 +85,6 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
       )
     return handler
   })
-
-const bodyOf = (text: AnswerInput["text"]): Effect.Effect<string, InferenceFailure> => {
-  const read = exitIfSettled(text)
-  return read !== undefined && Exit.isSuccess(read) ? Effect.succeed(read.value) : Effect.mapError(text, toBodyFailure)
-}
 
 /** The status has been sent, so the failure is the stream's last event. */
 const failStream = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>

@@ -71,7 +71,11 @@ const ask = Effect.fn(function* (id: string, stream: boolean) {
   const response = yield* Effect.promise(() =>
     fetch(`${url}/v1/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer svc_live_${workspaces}`, "x-request-id": `test-${workspaces}` },
+      headers: {
+        authorization: `Bearer svc_live_${workspaces}`,
+        "content-type": "application/json",
+        "x-request-id": `test-${workspaces}`
+      },
       body: JSON.stringify({
         model: id,
         messages: [{ role: "user", content: "hi" }],
@@ -220,7 +224,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams th
         Effect.promise(() =>
           fetch(`${url}/v1/chat/completions`, {
             method: "POST",
-            headers: { authorization: `Bearer svc_live_${workspaces}` },
+            headers: { authorization: `Bearer svc_live_${workspaces}`, "content-type": "application/json" },
             body: JSON.stringify({ model: "hangs", messages: [{ role: "user", content: "hi" }], stream })
           })
         )

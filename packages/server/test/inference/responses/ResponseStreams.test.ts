@@ -62,7 +62,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
       const response = yield* Effect.promise(() =>
         fetch(`${url}/v1/responses`, {
           method: "POST",
-          headers: { authorization: `Bearer ${apiKey}` },
+          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
           body: JSON.stringify({ model: "breaks", input: "hi", stream: true })
         })
       )
