@@ -9,20 +9,32 @@ import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
 import { extraContentOf } from "../../models/ExtraContent.ts"
 import { imageFault, isLink } from "../images/ImageUrl.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
+import { type ToolFault, toolFaultOf } from "./ToolResults.ts"
 
 const decode = bodyDecoder(ChatBody)
 
 /** Checks a parsed JSON body. */
 export const decodeChat = (body: unknown): Result.Result<ChatRequest, ModelRequestInvalid> =>
-  Result.flatMap(decode(withToolType(body)), chatOf)
+  Result.flatMap(decode(withToolType(body)), (given) => chatOf(given, toolFaultPath))
 
-/** The rules of a body that has the right shape. */
-export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestInvalid> => {
+const toolFaultPath = ({ call, message }: ToolFault): string =>
+  call === undefined ? `messages.${message}.tool_call_id` : `messages.${message}`
+
+/** The rules of a body that has the right shape. `pathOf`: where a tool fault stands in the body that the caller sent. */
+export const chatOf = (
+  body: ChatBody,
+  pathOf: (fault: ToolFault) => string
+): Result.Result<ChatRequest, ModelRequestInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
     const one = normaliseMessage(message, `messages.${index}`)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     messages.push(one.success)
+  }
+  const toolFault = toolFaultOf(body.messages)
+  if (toolFault !== undefined) {
+    const param = pathOf(toolFault)
+    return invalid(param, `Invalid value for '${param}': ${toolFault.why}`)
   }
   const format = formatOf(body)
   if (Result.isFailure(format)) return Result.fail(format.failure)

@@ -1,7 +1,8 @@
 /**
  * The items of a conversation as messages of a chat: what a model said and what it called in one turn are one message, and a
- * call's output is a tool's message. Refuses outputs of calls that are not in the conversation: nothing is kept here between
- * two requests, so the caller sends all of it.
+ * call's output is a tool's message right after it. Other items may stand between the two, as agents send them, but no user
+ * message. Refuses outputs of calls that are not in the conversation: nothing is kept here between two requests, so the
+ * caller sends all of it.
  */
 import { Result } from "effect"
 import { invalid, partDecoder } from "../../models/BodyCheck.ts"
@@ -14,6 +15,8 @@ import { plainName } from "./ResponseTools.ts"
 export interface PlacedMessage {
   readonly path: string
   readonly message: MessageBody
+  /** The paths of the ids of its calls, or of the call that it answers. */
+  readonly ids?: ReadonlyArray<string>
 }
 
 const decodeMessage = partDecoder(MessageItem)
@@ -25,24 +28,32 @@ export const messagesOf = (
   input: string | ReadonlyArray<Item>
 ): Result.Result<ReadonlyArray<PlacedMessage>, ModelRequestInvalid> => {
   if (typeof input === "string") return Result.succeed([{ path: "input", message: { role: "user", content: input } }])
-  const conversation: Conversation = { messages: [], called: new Set(), calls: undefined }
+  const conversation: Conversation = { turns: [], called: new Set(), callers: new Map() }
   for (const [index, item] of input.entries()) {
     const taken = take(conversation, item, `input.${index}`)
     if (Result.isFailure(taken)) return Result.fail(taken.failure)
   }
-  return conversation.messages.length === 0
+  return conversation.turns.length === 0
     ? invalid("input", "Invalid value for 'input': at least one message")
-    : Result.succeed(conversation.messages)
+    : Result.succeed(conversation.turns.flatMap(({ outputs, placed }) => [placed, ...outputs]))
 }
 
 type ToolCall = NonNullable<MessageBody["tool_calls"]>[number]
 
+/** A message with the outputs of its calls. */
+interface Turn {
+  readonly placed: PlacedMessage
+  readonly calls: Array<ToolCall>
+  readonly ids: Array<string>
+  readonly outputs: Array<PlacedMessage>
+}
+
 interface Conversation {
-  readonly messages: Array<PlacedMessage>
+  readonly turns: Array<Turn>
   /** Ids of the calls so far. */
   readonly called: Set<string>
-  /** Those of the last message, where it is an assistant's. */
-  calls: Array<ToolCall> | undefined
+  /** The turns since the last user message that call by an id: outputs join the last of them that wants one. */
+  readonly callers: Map<string, Array<Turn>>
 }
 
 type Item = Readonly<Record<string, unknown>>
@@ -50,9 +61,9 @@ type Item = Readonly<Record<string, unknown>>
 const take = (conversation: Conversation, item: Item, path: string): Result.Result<void, ModelRequestInvalid> => {
   switch (item.type ?? "message") {
     case "message":
-      return Result.map(decodeMessage(item, path), ({ content, role }) =>
+      return Result.map(decodeMessage(item, path), ({ content, role }) => {
         add(conversation, `${path}.content`, { role, content: contentOf(content) })
-      )
+      })
     case "function_call":
       return Result.map(decodeCall(item, path), (call) =>
         addCall(conversation, path, {
@@ -64,7 +75,11 @@ const take = (conversation: Conversation, item: Item, path: string): Result.Resu
     case "function_call_output":
       return Result.flatMap(decodeOutput(item, path), ({ call_id, output }) => {
         if (!conversation.called.has(call_id)) return orphan(`${path}.call_id`)
-        add(conversation, `${path}.output`, { role: "tool", tool_call_id: call_id, content: contentOf(output) })
+        addOutput(conversation, call_id, {
+          path: `${path}.output`,
+          message: { role: "tool", tool_call_id: call_id, content: contentOf(output) },
+          ids: [`${path}.call_id`]
+        })
         return Result.succeed(undefined)
       })
     case "reasoning":
@@ -88,19 +103,35 @@ const orphan = (param: string) =>
     `Invalid value for '${param}': no function_call before it has this call_id; send the whole conversation, nothing is stored here`
   )
 
-/** Calls join the assistant's message before them, where there is one. */
+/** Calls join the assistant's message before them, where there is one without outputs. */
 const addCall = (conversation: Conversation, path: string, call: ToolCall): void => {
-  if (conversation.calls === undefined) add(conversation, path, { role: "assistant", content: null })
+  const last = conversation.turns.at(-1)
+  const isOpen = last?.placed.message.role === "assistant" && last.outputs.length === 0
+  const turn = isOpen ? last : add(conversation, path, { role: "assistant", content: null })
   conversation.called.add(call.id)
-  conversation.calls?.push(call)
+  turn.calls.push(call)
+  turn.ids.push(`${path}.call_id`)
+  const all = conversation.callers.get(call.id)
+  if (all === undefined) conversation.callers.set(call.id, [turn])
+  else all.push(turn)
 }
 
-const add = (conversation: Conversation, path: string, message: MessageBody): void => {
-  conversation.calls = message.role === "assistant" ? [] : undefined
-  conversation.messages.push({
-    path,
-    message: conversation.calls === undefined ? message : { ...message, tool_calls: conversation.calls }
-  })
+/** An output without a call since the last user message stands alone, one too many stands with the first call: both are refused. */
+const addOutput = ({ callers, turns }: Conversation, id: string, output: PlacedMessage): void => {
+  const all = callers.get(id)
+  const turn = all !== undefined && all.length > 1 ? all.pop() : all?.[0]
+  if (turn === undefined) turns.push({ placed: output, calls: [], ids: [], outputs: [] })
+  else turn.outputs.push(output)
+}
+
+const add = (conversation: Conversation, path: string, message: MessageBody): Turn => {
+  const calls: Array<ToolCall> = []
+  const ids: Array<string> = []
+  const placed = { path, message: message.role === "assistant" ? { ...message, tool_calls: calls } : message, ids }
+  const turn: Turn = { placed, calls, ids, outputs: [] }
+  conversation.turns.push(turn)
+  if (message.role === "user") conversation.callers.clear()
+  return turn
 }
 
 const contentOf = (content: Content): NonNullable<MessageBody["content"]> =>
