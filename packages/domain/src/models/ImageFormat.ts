@@ -12,11 +12,14 @@ export const imageFormatOf = (bytes: Uint8Array): ImageFormat | undefined => {
   return undefined
 }
 
-/** Whether chats show it to models: these take GIF too, which none of them makes. */
-export const isShown = (bytes: Uint8Array): boolean =>
-  imageFormatOf(bytes) !== undefined || has(bytes, 0, 0x47, 0x49, 0x46, 0x38)
-
 export const imageType = (format: ImageFormat) => `image/${format}` as const
+
+/** The media type of an image that chats show to models: these take GIF too, which none of them makes. Undefined: none of these. */
+export const shownTypeOf = (bytes: Uint8Array): string | undefined => {
+  const format = imageFormatOf(bytes)
+  if (format !== undefined) return imageType(format)
+  return has(bytes, 0, 0x47, 0x49, 0x46, 0x38) ? "image/gif" : undefined
+}
 
 const has = (bytes: Uint8Array, at: number, ...wanted: ReadonlyArray<number>): boolean =>
   wanted.every((byte, i) => bytes[at + i] === byte)

@@ -7,6 +7,7 @@ import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
 import { MAX_IDEMPOTENCY_KEY } from "../idempotency/IdempotencyKey.ts"
 import { bodyDecoder, invalid } from "../models/BodyCheck.ts"
+import { dataUrlHead, plainBase64 } from "../models/DataUrl.ts"
 import { ImageUrl, opt } from "../inference/chat/ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "../models/ImageFormat.ts"
 import { isLink } from "../inference/images/ImageUrl.ts"
@@ -112,14 +113,14 @@ const typed = (file: VideoImage): VideoImage => {
 /** The last is what S3 says of what nobody described. */
 const UNSTATED = new Set(["", "application/octet-stream", "binary/octet-stream"])
 
-/** The image in a `data:` URL. */
+/** The image in a `data:` URL. One that is called no image at all is what its bytes are. */
 export const imageIn = (url: string): Result.Result<VideoImage, ModelRequestInvalid> => {
-  const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
-  if (parts === null) return refused(NO_DATA)
-  const bytes = Base64.decode(url.slice(parts[0].length))
-  return Result.isFailure(bytes)
-    ? refused("must be a data: URL in base64")
-    : checked({ bytes: bytes.success, contentType: parts[1]! })
+  const head = dataUrlHead(url)
+  if (head === undefined) return refused(NO_DATA)
+  const data = plainBase64(url.slice(head.length))
+  if (data === undefined) return refused("must be a data: URL in base64")
+  const contentType = head.mediaType.startsWith("image/") ? head.mediaType : ""
+  return checked(typed({ bytes: Result.getOrThrow(Base64.decode(data)), contentType }))
 }
 
 const checked = (image: VideoImage): Result.Result<VideoImage, ModelRequestInvalid> => {

@@ -7,7 +7,7 @@ import { Result } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
 import { extraContentOf } from "../../models/ExtraContent.ts"
-import { imageFault, isLink } from "../images/ImageUrl.ts"
+import { isLink, plainImageUrl } from "../images/ImageUrl.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { type ToolFault, toolFaultOf } from "./ToolResults.ts"
 
@@ -140,9 +140,9 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
     else {
       const param = `${path}.content.${index}.image_url.url`
       const { detail, url } = part.image_url
-      const fault = isLink(url) ? undefined : imageFault(url, param)
-      if (fault !== undefined) return invalid(param, fault)
-      parts.push({ url, detail: detail ?? "auto" })
+      const plain = isLink(url) ? Result.succeed(url) : plainImageUrl(url, param)
+      if (Result.isFailure(plain)) return invalid(param, plain.failure)
+      parts.push({ url: plain.success, detail: detail ?? "auto" })
     }
   }
   const texts = parts.filter((part) => typeof part === "string")

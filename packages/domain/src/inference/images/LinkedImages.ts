@@ -3,10 +3,10 @@
  * at a time, and all together are no larger than what a caller could have sent instead. A link that gives no image refuses the
  * whole question, with the path of that link. A question without links is not touched.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { type ChatImage, type ChatMessage, type ChatRequest } from "../../models/ChatRequest.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
-import { imageFault, isLink, noData } from "./ImageUrl.ts"
+import { isLink, noData, plainImageUrl } from "./ImageUrl.ts"
 import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
@@ -65,10 +65,10 @@ export const withImages = (
             Effect.fail(new ModelRequestInvalid({ ...refusal(param, why), code: null }))
           ),
           (url) => {
-            const message = imageFault(url, param)
-            return message === undefined
-              ? Effect.succeed([image, { ...image, url }] as const)
-              : Effect.fail(new ModelRequestInvalid({ param, message, code: null }))
+            const plain = plainImageUrl(url, param)
+            return Result.isSuccess(plain)
+              ? Effect.succeed([image, { ...image, url: plain.success }] as const)
+              : Effect.fail(new ModelRequestInvalid({ param, message: plain.failure, code: null }))
           }
         ),
       { concurrency: CONCURRENCY }
