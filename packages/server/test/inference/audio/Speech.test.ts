@@ -176,6 +176,29 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("transcript
     })
   )
 
+  it.effect("takes a field of the form without a value for one that was not sent", () =>
+    Effect.gen(function* () {
+      const { apiKey, client, url } = yield* customer(NANO)
+      const { bytes } = yield* speak(client, { input: "hello", response_format: "wav" })
+      const answer = (fields: Readonly<Record<string, string>>) =>
+        Effect.promise(async () => {
+          const form = new FormData()
+          form.append("file", new Blob([new Uint8Array(bytes)]), "a.wav")
+          for (const [name, value] of Object.entries(fields)) form.append(name, value)
+          const headers = { authorization: `Bearer ${apiKey}` }
+          const response = await fetch(`${url}/v1/audio/transcriptions`, { method: "POST", headers, body: form })
+          return [response.status, await response.json()] as const
+        })
+      const empty = { language: "", prompt: "", response_format: "", temperature: "", stream: "" }
+      const [status, text] = yield* answer({ model: "sluice-listen", ...empty, "timestamp_granularities[]": "" })
+      expect([status, text]).toMatchObject([200, { text: "hello" }])
+      expect(yield* answer({ model: "" })).toMatchObject([
+        400,
+        { error: { param: "model", message: "Invalid value for 'model': it is required" } }
+      ])
+    })
+  )
+
   it.effect("refuses what is no sound, what is too large, and what it can't do", () =>
     Effect.gen(function* () {
       const { client, apiKey, principal, url } = yield* customer(NANO)
