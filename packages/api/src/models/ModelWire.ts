@@ -19,6 +19,7 @@ export const ModelWire = Schema.Struct({
   seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a video" })),
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
   max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a text to speak" })),
+  max_seconds: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a sound to transcribe" })),
   capabilities: Schema.Array(Schema.String),
   pricing: Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
@@ -79,6 +80,7 @@ export const speechModelToWire = (model: SpeechModel): typeof ModelWire.Type => 
 export const transcriptionModelToWire = (model: TranscriptionModel): typeof ModelWire.Type => ({
   ...head(model),
   modalities: { input: ["audio"], output: ["text"] },
+  max_seconds: model.maxSeconds,
   capabilities: ["transcription"],
   pricing: { minute: toUsd(model.minutePrice) }
 })

@@ -3,6 +3,7 @@
  * can set it; `instant` is the same catalog without any delay and with short
  * answers, for benchmarks.
  */
+import { DEFAULT_MAX_SECONDS } from "@sluice/domain/models/ModelEntry"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 
@@ -125,7 +126,13 @@ const voices: ReadonlyArray<SpeechModel> = [
 ]
 
 const ears: ReadonlyArray<TranscriptionModel> = [
-  { id: "sluice-listen", created: CREATED, ownedBy: "sluice-simulator", minutePrice: 6_000_000n }
+  {
+    id: "sluice-listen",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    maxSeconds: DEFAULT_MAX_SECONDS,
+    minutePrice: 6_000_000n
+  }
 ]
 
 const cameras: ReadonlyArray<VideoModel> = [

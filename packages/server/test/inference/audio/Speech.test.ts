@@ -10,7 +10,11 @@ import { chatServer, simulated } from "../support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../support/Customer.ts"
 import { framesOf, wavOf } from "@sluice/testing/fixtures/Sounds"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const world = instant(7)
+const brief = { ...world.ears[0]!, id: "brief", maxSeconds: 2 }
+const Running = chatServer(keys, simulated({ ...world, ears: [...world.ears, brief] })).pipe(
+  Layer.provideMerge(ownPglite)
+)
 const TEXT = "The harbour is quiet, and the boats wait. Nobody speaks: façade! 🎉"
 const PER_CHARACTER = 15_000n
 const PER_MINUTE = 6_000_000n
@@ -222,6 +226,21 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("transcript
       })
       // As large as it may be: what surrounds it in the form is not counted.
       expect(yield* refused(Buffer.alloc(26_214_400))).toMatchObject({ status: 400, code: "invalid_file" })
+      // Of 16 bits at 24,000 samples a second: 48,000 bytes are one second.
+      const sound = (seconds: number, rate = 24_000) => {
+        const file = Buffer.concat([bytes.subarray(0, 44), Buffer.alloc(48_000 * seconds)])
+        file.write("data", 36)
+        file.writeUInt32LE(rate, 24)
+        file.writeUInt32LE(48_000 * seconds, 40)
+        return file
+      }
+      expect(yield* refused(sound(1, 1))).toMatchObject({ status: 400, param: "file", code: "invalid_file" })
+      expect(yield* refused(sound(3), { model: "brief" })).toMatchObject({
+        status: 400,
+        param: "file",
+        code: "input_too_long",
+        message: expect.stringContaining("The sound lasts 3 seconds, and brief takes at most 2; send it in parts")
+      })
       expect(yield* refused(bytes, { model: "sluice-voice" })).toMatchObject({ status: 404, code: "model_not_found" })
       expect(yield* refused(bytes, { response_format: "doc" })).toMatchObject({ status: 400, param: "response_format" })
       expect(yield* refused(bytes, { language: "English!" })).toMatchObject({ status: 400, param: "language" })
