@@ -10,7 +10,7 @@ export const ModelWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
   owned_by: Schema.String,
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
-  context_length: Schema.optionalKey(Schema.Int),
+  context_length: Schema.NullOr(Schema.Int).annotate({ description: "Tokens; null: the model has no context" }),
   max_output_tokens: Schema.optionalKey(Schema.Int),
   sizes: Schema.optionalKey(
     Schema.Array(Schema.String).annotate({ description: "Sizes of an image or a video, in pixels" })
@@ -39,7 +39,8 @@ const head = ({ created, id, ownedBy }: Pick<Model, "created" | "id" | "ownedBy"
   id,
   object: "model" as const,
   created,
-  owned_by: ownedBy
+  owned_by: ownedBy,
+  context_length: null
 })
 
 export const modelToWire = (model: Model): typeof ModelWire.Type => ({
