@@ -6,7 +6,7 @@ import { Exit, Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { issuesOf } from "../requests/BodyIssues.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
-import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
+import { MAX_DEPTH, MAX_VALUES, tooLarge } from "./JsonText.ts"
 
 /** Message texts of issues are cut here: they may repeat what the caller sent. */
 const MAX_MESSAGE = 300
@@ -24,7 +24,9 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
 ) => {
   const decode = decoderOf(schema)
   return (body: unknown): Result.Result<S["Type"], ModelRequestInvalid> => {
-    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES, numbers === "free") < 0) return invalid(null, TOO_LARGE)
+    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES, numbers === "free") < 0) {
+      return Result.fail(tooLarge(firstFieldBeyond(body, numbers === "free")))
+    }
     const exit = decode(body)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, body))
   }
@@ -57,6 +59,17 @@ const invalidFrom = (
   const text = [...new Set(deepest.map(({ message }) => message))].join(" or ")
   const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
   return new ModelRequestInvalid({ message: message.slice(0, MAX_MESSAGE), param, code: null })
+}
+
+/** The first field with which the values are too many; empty: it is no list and no object. */
+const firstFieldBeyond = (body: unknown, free: boolean): string => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return ""
+  let left = MAX_VALUES - 1
+  for (const [name, inner] of Object.entries(body)) {
+    left = valuesLeft(inner, MAX_DEPTH - 1, left, free)
+    if (left < 0) return typeof inner === "object" ? name : ""
+  }
+  return ""
 }
 
 /** What of `budget` is left after counting a value and all in it; below zero: too many, or nested too deep. */
