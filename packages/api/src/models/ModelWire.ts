@@ -10,7 +10,7 @@ export const ModelWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
   owned_by: Schema.String,
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
-  context_length: Schema.optionalKey(Schema.Int),
+  context_length: Schema.NullOr(Schema.Int).annotate({ description: "Tokens; null: the model has no context" }),
   max_output_tokens: Schema.optionalKey(Schema.Int),
   sizes: Schema.optionalKey(
     Schema.Array(Schema.String).annotate({ description: "Sizes of an image or a video, in pixels" })
@@ -19,6 +19,7 @@ export const ModelWire = Schema.Struct({
   seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a video" })),
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
   max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a text to speak" })),
+  max_seconds: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a sound to transcribe" })),
   capabilities: Schema.Array(Schema.String),
   pricing: Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
@@ -38,7 +39,8 @@ const head = ({ created, id, ownedBy }: Pick<Model, "created" | "id" | "ownedBy"
   id,
   object: "model" as const,
   created,
-  owned_by: ownedBy
+  owned_by: ownedBy,
+  context_length: null
 })
 
 export const modelToWire = (model: Model): typeof ModelWire.Type => ({
@@ -79,6 +81,7 @@ export const speechModelToWire = (model: SpeechModel): typeof ModelWire.Type => 
 export const transcriptionModelToWire = (model: TranscriptionModel): typeof ModelWire.Type => ({
   ...head(model),
   modalities: { input: ["audio"], output: ["text"] },
+  max_seconds: model.maxSeconds,
   capabilities: ["transcription"],
   pricing: { minute: toUsd(model.minutePrice) }
 })

@@ -7,7 +7,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { issuesOf, pathText } from "../requests/BodyIssues.ts"
 import { cutText } from "../requests/LoneSurrogates.ts"
 import { ModelRequestInvalid } from "./InferenceErrors.ts"
-import { MAX_DEPTH, MAX_VALUES, TOO_LARGE } from "./JsonText.ts"
+import { MAX_DEPTH, MAX_VALUES, tooLarge } from "./JsonText.ts"
 
 /** Characters of a message at most: a message may quote the caller's text. */
 const MAX_MESSAGE = 300
@@ -31,7 +31,9 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
 ) => {
   const decode = decoderOf(schema)
   return (body: unknown): Result.Result<S["Type"], ModelRequestInvalid> => {
-    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES, numbers === "free") < 0) return invalid(null, TOO_LARGE)
+    if (valuesLeft(body, MAX_DEPTH, MAX_VALUES, numbers === "free") < 0) {
+      return Result.fail(tooLarge(firstFieldBeyond(body, numbers === "free")))
+    }
     const exit = decode(body)
     return Exit.isSuccess(exit) ? Result.succeed(exit.value) : Result.fail(invalidFrom(exit, body))
   }
@@ -65,6 +67,17 @@ const invalidFrom = (
   const text = [...new Set(deepest.map(({ message }) => message))].join(" or ")
   const message = param === null ? `The body must be a JSON object: ${text}` : `Invalid value for '${param}': ${text}`
   return new ModelRequestInvalid({ message: cutText(message, MAX_MESSAGE), param, code: null })
+}
+
+/** Returns the first field with which the body has too many values; empty if that field is no list and no object. */
+const firstFieldBeyond = (body: unknown, isFree: boolean): string => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return ""
+  let left = MAX_VALUES - 1
+  for (const [name, inner] of Object.entries(body)) {
+    left = valuesLeft(inner, MAX_DEPTH - 1, left, isFree)
+    if (left < 0) return typeof inner === "object" ? name : ""
+  }
+  return ""
 }
 
 /** Returns `budget` less the number of values in `value`; below zero if there are too many or they nest too deep. */

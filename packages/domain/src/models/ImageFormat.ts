@@ -12,11 +12,14 @@ export const imageFormatOf = (bytes: Uint8Array): ImageFormat | undefined => {
   return undefined
 }
 
-/** Returns whether chats accept the image. They also accept GIF, which no image model makes. */
-export const isChatImage = (bytes: Uint8Array): boolean =>
-  imageFormatOf(bytes) !== undefined || has(bytes, 0, 0x47, 0x49, 0x46, 0x38)
-
 export const imageType = (format: ImageFormat) => `image/${format}` as const
 
-const has = (bytes: Uint8Array, offset: number, ...expected: ReadonlyArray<number>): boolean =>
-  expected.every((byte, i) => bytes[offset + i] === byte)
+/** Returns the media type of an image that chats accept, GIF included, which no image model makes; undefined for anything else. */
+export const shownTypeOf = (bytes: Uint8Array): string | undefined => {
+  const format = imageFormatOf(bytes)
+  if (format !== undefined) return imageType(format)
+  return has(bytes, 0, 0x47, 0x49, 0x46, 0x38) ? "image/gif" : undefined
+}
+
+const has = (bytes: Uint8Array, at: number, ...wanted: ReadonlyArray<number>): boolean =>
+  wanted.every((byte, i) => bytes[at + i] === byte)

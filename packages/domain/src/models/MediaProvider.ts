@@ -44,6 +44,8 @@ export interface TranscriptionModel {
   readonly id: string
   readonly created: number
   readonly ownedBy: string
+  /** Seconds of the longest sound that it takes. */
+  readonly maxSeconds: number
   /** Nano-USD for one minute of sound. */
   readonly minutePrice: NanoUsd
 }

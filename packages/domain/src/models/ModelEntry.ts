@@ -53,9 +53,13 @@ export const speechFields = {
   price_usd: Schema.Struct({ million_characters: usd("One million characters that are spoken") })
 }
 
+/** Four hours: a long meeting fits, and no request holds an upstream for a day. */
+export const DEFAULT_MAX_SECONDS = 14_400
+
 export const transcriptionFields = {
   kind: Schema.Literal("transcription"),
   ...common,
+  max_seconds: opt(whole(1, 86_400), `Of a sound; ${DEFAULT_MAX_SECONDS} where left out`),
   price_usd: Schema.Struct({ minute: usd("One minute of sound") })
 }
 
@@ -100,6 +104,7 @@ export const speechModel = (entry: Entry<typeof speechFields>): SpeechModel => (
 
 export const transcriptionModel = (entry: Entry<typeof transcriptionFields>): TranscriptionModel => ({
   ...commonOf(entry),
+  maxSeconds: entry.max_seconds ?? DEFAULT_MAX_SECONDS,
   minutePrice: fromUsd(entry.price_usd.minute)
 })
 

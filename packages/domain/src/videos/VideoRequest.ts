@@ -7,6 +7,7 @@ import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
 import { MAX_IDEMPOTENCY_KEY } from "../idempotency/IdempotencyKey.ts"
 import { bodyDecoder, invalid } from "../models/BodyCheck.ts"
+import { dataUrlHead, plainBase64 } from "../models/DataUrl.ts"
 import { ImageUrl, opt } from "../inference/chat/ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "../models/ImageFormat.ts"
 import { isLink } from "../inference/images/ImageUrl.ts"
@@ -113,14 +114,14 @@ const withDetectedType = (file: VideoImage): VideoImage => {
 /** The last one is S3's default type. */
 const UNSPECIFIC_TYPES = new Set(["", "application/octet-stream", "binary/octet-stream"])
 
-/** Returns the image in a `data:` URL. */
+/** Returns the image in a `data:` URL. If the URL names no image type, the bytes decide. */
 export const decodeDataUrl = (url: string): Result.Result<VideoImage, ModelRequestInvalid> => {
-  const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
-  if (parts === null) return invalidImage(NOT_DATA_URL)
-  const bytes = Base64.decode(url.slice(parts[0].length))
-  return Result.isFailure(bytes)
-    ? invalidImage("must be a data: URL in base64")
-    : checkImage({ bytes: bytes.success, contentType: parts[1]! })
+  const head = dataUrlHead(url)
+  if (head === undefined) return invalidImage(NOT_DATA_URL)
+  const data = plainBase64(url.slice(head.length))
+  if (data === undefined) return invalidImage("must be a data: URL in base64")
+  const contentType = head.mediaType.startsWith("image/") ? head.mediaType : ""
+  return checkImage(withDetectedType({ bytes: Result.getOrThrow(Base64.decode(data)), contentType }))
 }
 
 const checkImage = (image: VideoImage): Result.Result<VideoImage, ModelRequestInvalid> => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
+import { bodyDecoder } from "@sluice/domain/models/BodyCheck"
 import { parseJson } from "@sluice/domain/models/JsonText"
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import fc from "fast-check"
 
 const refusal = (text: string) => {
@@ -18,6 +19,24 @@ describe("the JSON text of a body", () => {
       `[${'"",'.repeat(900_000)}""]`
     ]) {
       expect(refusal(text)).toContain("more than 100000 values")
+    }
+  })
+
+  it("is refused by the field that holds too much, where that is one", () => {
+    const nested = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`
+    const many = `[${"1,".repeat(100_000)}1]`
+    const pad = `"user":"${"x".repeat(140_000)}"`
+    const key = "k".repeat(65)
+    for (const [text, param] of [
+      [`{"model":"m",${pad},"messages":${nested(64)}}`, "messages"],
+      [`{"model":"m",${pad},"input":${many},"stream":true}`, "input"],
+      [`{"model":"m",${pad},"${key}":${many}}`, null],
+      [many, null]
+    ] as const) {
+      const read = parseJson(text)
+      expect(Result.isFailure(read) && read.failure.param).toBe(param)
+      const checked = bodyDecoder(Schema.Unknown)(JSON.parse(text))
+      expect(Result.isFailure(checked) && checked.failure.param).toBe(param)
     }
   })
 

@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
+import { kinds } from "@sluice/testing/upstreams/Kinds"
 import { chatEntry } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const SECRET = "sk-4f9a1b7c2d8e3f60"
@@ -65,6 +66,19 @@ describe("a catalog", () => {
       { model: "m", weight: 1, timeoutMs: 300_000, key: undefined }
     ])
     expect(Redacted.value(servers[0]!.key!)).toBe(SECRET)
+  })
+
+  it("a model that transcribes takes four hours of sound where the file has no max_seconds", () => {
+    const heard = (more: object) =>
+      Result.getOrThrow(offersOf({ models: [{ ...kinds([upstream]).transcription, ...more }] }, keys)).transcription[0]!
+        .model
+    expect(heard({}).maxSeconds).toBe(14_400)
+    expect(heard({ max_seconds: 60 }).maxSeconds).toBe(60)
+    for (const max_seconds of [0, 1.5, 86_401]) {
+      expect(Result.isFailure(offersOf({ models: [{ ...kinds([upstream]).transcription, max_seconds }] }, keys))).toBe(
+        true
+      )
+    }
   })
 
   it("keeps every price with nine decimals exactly, and refuses the others", () => {

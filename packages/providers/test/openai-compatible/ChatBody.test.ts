@@ -99,6 +99,7 @@ describe("chatBody", () => {
       { role: "assistant", content: null, tool_calls: [call] },
       { role: "tool", tool_call_id: "c1", content: "rain" },
       { role: "assistant", content: "Rain.", tool_calls: [call] },
+      { role: "tool", tool_call_id: "c1", content: "sun" },
       {
         role: "user",
         content: [
@@ -113,6 +114,7 @@ describe("chatBody", () => {
       messages[2],
       messages[3],
       messages[4],
+      messages[5],
       { role: "user", content: "a\nb" }
     ])
   })

@@ -24,7 +24,7 @@ export interface UploadedFile {
 }
 
 export interface UploadedForm {
-  /** Values by name; a list where a name is repeated. */
+  /** Values by name; a list if a name is repeated. A field with an empty value counts as not sent, as `null` does in JSON. */
   readonly fields: Readonly<Record<string, string | ReadonlyArray<string>>>
   /** The first file of each name. */
   readonly files: ReadonlyMap<string, UploadedFile>
@@ -146,7 +146,7 @@ const formOf = async (parts: Multipart.Persisted): Promise<UploadedForm> => {
   const files = new Map<string, UploadedFile>()
   for (const [name, given] of Object.entries(parts)) {
     const values: ReadonlyArray<string | Multipart.PersistedFile> = typeof given === "string" ? [given] : given
-    const texts = values.filter((value) => typeof value === "string")
+    const texts = values.filter((value) => typeof value === "string" && value !== "")
     const file = values.find((value) => typeof value !== "string")
     if (file !== undefined)
       files.set(name, {

@@ -70,6 +70,22 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the image 
     })
   )
 
+  it.effect("is not there where its fields have no value", () =>
+    Effect.gen(function* () {
+      const { apiKey, url } = yield* customer(4n * NANO)
+      const empty = ["seconds", "size", "input_reference", "input_reference[image_url]", "input_reference[file_id]"]
+      const form = new FormData()
+      for (const name of ["model", "prompt"] as const) form.append(name, ORDER[name])
+      for (const name of empty) form.append(name, "")
+      const before = tasks.length
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const answer = yield* Effect.promise(() => fetch(`${url}/v1/videos`, { method: "POST", headers, body: form }))
+      expect(answer.status).toBe(200)
+      while (tasks.length === before) yield* Effect.sleep("20 millis")
+      expect(tasks.at(-1)!.image).toBeUndefined()
+    })
+  )
+
   it.effect("that is none, or can't be here, is a 400 and no video", () =>
     Effect.gen(function* () {
       const { apiKey, client, principal, url } = yield* customer(NANO)

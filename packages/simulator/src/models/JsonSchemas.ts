@@ -132,14 +132,28 @@ const isSame = (one: unknown, other: unknown, work: Work): boolean => {
 export const resolve = (root: JsonSchema, reference: string, work: Work): unknown => {
   work.spend(reference.length)
   if (!reference.startsWith("#")) throw new SchemaUnsupported(`"$ref" outside the schema is not supported`)
-  if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaUnsupported(`"$anchor" is not supported`)
+  const pointer = percentDecoded(reference.slice(1))
+  if (pointer !== "" && !pointer.startsWith("/")) throw new SchemaUnsupported(`"$anchor" is not supported`)
   let at: unknown = root
-  for (const step of reference.slice(1).split("/").slice(1)) {
-    const name = step.replaceAll("~1", "/").replaceAll("~0", "~")
-    at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
-  }
+  for (const step of pointer.split("/").slice(1)) at = inner(at, step.replaceAll("~1", "/").replaceAll("~0", "~"))
   if (at === undefined) throw new SchemaUnsupported(`the reference ${reference.slice(0, 80)} leads nowhere`)
   return at
+}
+
+/** Decodes a fragment. Invalid percent-encoding stays as it is, because some generators do not encode. */
+const percentDecoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const ARRAY_INDEX = /^(0|[1-9]\d*)$/
+
+const inner = (value: unknown, name: string): unknown => {
+  if (Array.isArray(value)) return ARRAY_INDEX.test(name) ? value[Number(name)] : undefined
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /**

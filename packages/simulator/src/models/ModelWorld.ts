@@ -2,6 +2,7 @@
  * The simulated catalog: the models, their prices and their speed. A plain object, so that a scenario can set it.
  * `instant` is the same catalog without delays and with short answers, for benchmarks.
  */
+import { DEFAULT_MAX_SECONDS } from "@sluice/domain/models/ModelEntry"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 
@@ -124,7 +125,13 @@ const speech: ReadonlyArray<SpeechModel> = [
 ]
 
 const transcription: ReadonlyArray<TranscriptionModel> = [
-  { id: "sluice-listen", created: CREATED, ownedBy: "sluice-simulator", minutePrice: 6_000_000n }
+  {
+    id: "sluice-listen",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    maxSeconds: DEFAULT_MAX_SECONDS,
+    minutePrice: 6_000_000n
+  }
 ]
 
 const videos: ReadonlyArray<VideoModel> = [

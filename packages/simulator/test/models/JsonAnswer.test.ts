@@ -108,6 +108,24 @@ describe("jsonAnswer", () => {
     }
   })
 
+  it.each([
+    ["#/$defs/B%20C", { $defs: { "B C": { const: 1 } } }],
+    ["#/$defs/B C", { $defs: { "B C": { const: 1 } } }],
+    ["#/$defs/Page%3CItem%3E", { $defs: { "Page<Item>": { const: 1 } } }],
+    ["#/%24defs/%C3%A4", { $defs: { ä: { const: 1 } } }],
+    ["#%2F$defs%2Fa", { $defs: { a: { const: 1 } } }],
+    ["#/$defs/a~1b", { $defs: { "a/b": { const: 1 } } }],
+    ["#/$defs/a~01b", { $defs: { "a~1b": { const: 1 } } }],
+    ["#/$defs/a%7E1b", { $defs: { "a/b": { const: 1 } } }],
+    ["#/$defs/a%252Fb", { $defs: { "a%2Fb": { const: 1 } } }],
+    ["#/$defs/100%", { $defs: { "100%": { const: 1 } } }],
+    ["#/$defs/a/anyOf/1", { $defs: { a: { anyOf: [{ const: 0 }, { const: 1 }] } } }]
+  ])("the reference %s is followed as a percent-encoded JSON Pointer", ($ref, rest) => {
+    expect(jsonAnswer({ $ref, ...rest }, 1, "text")).toBe(1)
+    expect(jsonAnswer({ allOf: [{ title: "one" }, { $ref }], ...rest }, 1, "text")).toBe(1)
+    expect(jsonAnswer({ required: ["a"], properties: { a: { $ref } }, ...rest }, 1, "text")).toEqual({ a: 1 })
+  })
+
   it("refuses an unsupported rule by name, and ends on a recursive schema", () => {
     const refusal = (schema: Record<string, unknown>) => {
       try {
@@ -131,6 +149,7 @@ describe("jsonAnswer", () => {
     expect(refusal({ type: "integer", minimum: 3, maximum: 2 })).toContain("bounds")
     expect(refusal({ type: "object", properties: { a: { $ref: "#" } }, required: ["a"] })).toContain("without end")
     expect(refusal({ $ref: "#/$defs/none" })).toContain("leads nowhere")
+    expect(refusal({ $ref: "#/enum/00", enum: [1] })).toContain("leads nowhere")
     expect(refusal({ $ref: "https://example.com/schema" })).toContain("outside")
     const list = {
       type: "object",

@@ -48,6 +48,10 @@ export class Transcriptions extends Context.Service<
         transcribe: Effect.fnUntraced(function* (principal, requestId, request) {
           const { model, provider } = yield* catalog.find(request.model)
           const durationMs = yield* Effect.mapError(probe.durationMs(request.path), toRequestError)
+          if (durationMs > model.maxSeconds * 1_000) {
+            const message = `The sound lasts ${Math.ceil(durationMs / 1_000)} seconds, and ${model.id} takes at most ${model.maxSeconds}; send it in parts`
+            return yield* new ModelRequestInvalid({ message, param: "file", code: "input_too_long" })
+          }
           const cost = priceFor(model.minutePrice, durationMs, MINUTE_MS)
           const { file, fileName, language, path, prompt, temperature } = request
           const transcribed = provider.transcribe(model, {

@@ -7,22 +7,34 @@ import { Result } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
 import { extraContentOf } from "../../models/ExtraContent.ts"
-import { findImageMistake, isLink } from "../images/ImageUrl.ts"
+import { isLink, plainImageUrl } from "../images/ImageUrl.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
+import { type ToolFault, toolFaultOf } from "./ToolResults.ts"
 
 const decode = bodyDecoder(ChatBody)
 
 /** Decodes a parsed JSON body. */
 export const decodeChat = (body: unknown): Result.Result<ChatRequest, ModelRequestInvalid> =>
-  Result.flatMap(decode(withToolType(body)), chatOf)
+  Result.flatMap(decode(withToolType(body)), (given) => chatOf(given, toolFaultPath))
 
-/** Checks the rules of a body that has the right shape. */
-export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestInvalid> => {
+const toolFaultPath = ({ call, message }: ToolFault): string =>
+  call === undefined ? `messages.${message}.tool_call_id` : `messages.${message}`
+
+/** Checks the rules of a body that has the right shape. `pathOf` gives the path of a tool fault in the caller's body. */
+export const chatOf = (
+  body: ChatBody,
+  pathOf: (fault: ToolFault) => string
+): Result.Result<ChatRequest, ModelRequestInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
     const normalised = normaliseMessage(message, `messages.${index}`)
     if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
     messages.push(normalised.success)
+  }
+  const toolFault = toolFaultOf(body.messages)
+  if (toolFault !== undefined) {
+    const param = pathOf(toolFault)
+    return invalid(param, `Invalid value for '${param}': ${toolFault.why}`)
   }
   const format = formatOf(body)
   if (Result.isFailure(format)) return Result.fail(format.failure)
@@ -133,9 +145,9 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
     else {
       const param = `${path}.content.${index}.image_url.url`
       const { detail, url } = part.image_url
-      const fault = isLink(url) ? undefined : findImageMistake(url, param)
-      if (fault !== undefined) return invalid(param, fault)
-      parts.push({ url, detail: detail ?? "auto" })
+      const plain = isLink(url) ? Result.succeed(url) : plainImageUrl(url, param)
+      if (Result.isFailure(plain)) return invalid(param, plain.failure)
+      parts.push({ url: plain.success, detail: detail ?? "auto" })
     }
   }
   const texts = parts.filter((part) => typeof part === "string")

@@ -3,10 +3,10 @@
  * a time. All images together are no larger than those that a body can contain. A link without an image refuses the
  * whole request, with the path of that link. A request without links is not changed.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { type ChatImage, type ChatMessage, type ChatRequest } from "../../models/ChatRequest.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
-import { findImageMistake, isLink, notImageUrl } from "./ImageUrl.ts"
+import { isLink, notImageUrl, plainImageUrl } from "./ImageUrl.ts"
 import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
@@ -65,10 +65,10 @@ export const fetchLinkedImages = (
             Effect.fail(new ModelRequestInvalid({ ...refusal(param, why), code: null }))
           ),
           (url) => {
-            const message = findImageMistake(url, param)
-            return message === undefined
-              ? Effect.succeed([image, { ...image, url }] as const)
-              : Effect.fail(new ModelRequestInvalid({ param, message, code: null }))
+            const plain = plainImageUrl(url, param)
+            return Result.isSuccess(plain)
+              ? Effect.succeed([image, { ...image, url: plain.success }] as const)
+              : Effect.fail(new ModelRequestInvalid({ param, message: plain.failure, code: null }))
           }
         ),
       { concurrency: CONCURRENCY }

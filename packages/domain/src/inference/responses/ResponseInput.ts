@@ -14,6 +14,8 @@ import { qualifiedName } from "./ResponseTools.ts"
 export interface MessageAtPath {
   readonly path: string
   readonly message: MessageBody
+  /** The paths of the ids of its calls, or of the call that it answers. */
+  readonly ids?: ReadonlyArray<string>
 }
 
 const decodeMessage = partDecoder(MessageItem)
@@ -25,24 +27,32 @@ export const messagesOf = (
   input: string | ReadonlyArray<Item>
 ): Result.Result<ReadonlyArray<MessageAtPath>, ModelRequestInvalid> => {
   if (typeof input === "string") return Result.succeed([{ path: "input", message: { role: "user", content: input } }])
-  const conversation: Conversation = { messages: [], callIds: new Set(), calls: undefined }
+  const conversation: Conversation = { turns: [], callIds: new Set(), callers: new Map() }
   for (const [index, item] of input.entries()) {
     const added = addItem(conversation, item, `input.${index}`)
     if (Result.isFailure(added)) return Result.fail(added.failure)
   }
-  return conversation.messages.length === 0
+  return conversation.turns.length === 0
     ? invalid("input", "Invalid value for 'input': at least one message")
-    : Result.succeed(conversation.messages)
+    : Result.succeed(conversation.turns.flatMap(({ outputs, placed }) => [placed, ...outputs]))
 }
 
 type ToolCall = NonNullable<MessageBody["tool_calls"]>[number]
 
+/** A message with the outputs of its calls. */
+interface Turn {
+  readonly placed: MessageAtPath
+  readonly calls: Array<ToolCall>
+  readonly ids: Array<string>
+  readonly outputs: Array<MessageAtPath>
+}
+
 interface Conversation {
-  readonly messages: Array<MessageAtPath>
+  readonly turns: Array<Turn>
   /** Ids of the calls so far. */
   readonly callIds: Set<string>
-  /** The calls of the last message, if it is an assistant's; undefined otherwise. */
-  calls: Array<ToolCall> | undefined
+  /** The turns since the last user message, by the ids of their calls. An output joins the last turn that lacks one. */
+  readonly callers: Map<string, Array<Turn>>
 }
 
 type Item = Readonly<Record<string, unknown>>
@@ -50,9 +60,9 @@ type Item = Readonly<Record<string, unknown>>
 const addItem = (conversation: Conversation, item: Item, path: string): Result.Result<void, ModelRequestInvalid> => {
   switch (item.type ?? "message") {
     case "message":
-      return Result.map(decodeMessage(item, path), ({ content, role }) =>
+      return Result.map(decodeMessage(item, path), ({ content, role }) => {
         add(conversation, `${path}.content`, { role, content: contentOf(content) })
-      )
+      })
     case "function_call":
       return Result.map(decodeCall(item, path), (call) =>
         addCall(conversation, path, {
@@ -64,7 +74,11 @@ const addItem = (conversation: Conversation, item: Item, path: string): Result.R
     case "function_call_output":
       return Result.flatMap(decodeOutput(item, path), ({ call_id, output }) => {
         if (!conversation.callIds.has(call_id)) return orphanOutput(`${path}.call_id`)
-        add(conversation, `${path}.output`, { role: "tool", tool_call_id: call_id, content: contentOf(output) })
+        addOutput(conversation, call_id, {
+          path: `${path}.output`,
+          message: { role: "tool", tool_call_id: call_id, content: contentOf(output) },
+          ids: [`${path}.call_id`]
+        })
         return Result.succeed(undefined)
       })
     case "reasoning":
@@ -88,19 +102,35 @@ const orphanOutput = (param: string) =>
     `Invalid value for '${param}': no function_call before it has this call_id; send the whole conversation, nothing is stored here`
   )
 
-/** Adds a call to the last message if that is an assistant's; otherwise to a new one. */
+/** Adds a call to the last message if that is an assistant's without outputs; otherwise to a new one. */
 const addCall = (conversation: Conversation, path: string, call: ToolCall): void => {
-  if (conversation.calls === undefined) add(conversation, path, { role: "assistant", content: null })
+  const last = conversation.turns.at(-1)
+  const isOpen = last?.placed.message.role === "assistant" && last.outputs.length === 0
+  const turn = isOpen ? last : add(conversation, path, { role: "assistant", content: null })
   conversation.callIds.add(call.id)
-  conversation.calls?.push(call)
+  turn.calls.push(call)
+  turn.ids.push(`${path}.call_id`)
+  const all = conversation.callers.get(call.id)
+  if (all === undefined) conversation.callers.set(call.id, [turn])
+  else all.push(turn)
 }
 
-const add = (conversation: Conversation, path: string, message: MessageBody): void => {
-  conversation.calls = message.role === "assistant" ? [] : undefined
-  conversation.messages.push({
-    path,
-    message: conversation.calls === undefined ? message : { ...message, tool_calls: conversation.calls }
-  })
+/** An output without a call since the last user message stands alone, one too many stands with the first call: both are refused. */
+const addOutput = ({ callers, turns }: Conversation, id: string, output: MessageAtPath): void => {
+  const all = callers.get(id)
+  const turn = all !== undefined && all.length > 1 ? all.pop() : all?.[0]
+  if (turn === undefined) turns.push({ placed: output, calls: [], ids: [], outputs: [] })
+  else turn.outputs.push(output)
+}
+
+const add = (conversation: Conversation, path: string, message: MessageBody): Turn => {
+  const calls: Array<ToolCall> = []
+  const ids: Array<string> = []
+  const placed = { path, message: message.role === "assistant" ? { ...message, tool_calls: calls } : message, ids }
+  const turn: Turn = { placed, calls, ids, outputs: [] }
+  conversation.turns.push(turn)
+  if (message.role === "user") conversation.callers.clear()
+  return turn
 }
 
 const contentOf = (content: Content): NonNullable<MessageBody["content"]> =>

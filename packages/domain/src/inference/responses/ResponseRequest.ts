@@ -6,6 +6,7 @@ import { Result } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { chatOf } from "../chat/Chat.ts"
 import { type ChatRequest } from "../../models/ChatRequest.ts"
+import type { ToolFault } from "../chat/ToolResults.ts"
 import type { ChatBody } from "../chat/ChatBody.ts"
 import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { OpenResponseBody } from "./ResponseBody.ts"
@@ -124,7 +125,8 @@ const requestOf = (
     response_format: format.type === "json_schema" ? { type: format.type, json_schema: format } : format
   }
   const paths = { messages: messages.map(({ path }) => path), tools: tools.offered.map(({ path }) => path) }
-  return Result.mapBoth(chatOf(body), {
+  const idPath = ({ call = 0, message }: ToolFault) => messages[message]?.ids?.[call] ?? "input"
+  return Result.mapBoth(chatOf(body, idPath), {
     onFailure: (refusal) => toBodyRefusal(paths, refusal),
     onSuccess: (chat) => ({ chat, tools, echo: echoOf(given, chat, tools), paths })
   })

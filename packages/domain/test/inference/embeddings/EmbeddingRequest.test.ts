@@ -46,6 +46,21 @@ describe("the input of embeddings", () => {
     expect(Result.isFailure(spread) && spread.failure.message).toContain("values")
   })
 
+  it("is refused by its name, in few words, however many texts there are", () => {
+    for (const one of ["a", "x".repeat(500), {}, null, [[]], [{}]]) {
+      const input = Array.from({ length: 100_000 }, (_, at) => (at === 99_999 ? 5 : one))
+      const text = JSON.stringify({ model: "m", input, user: "ann" })
+      const read = Result.flatMap(parseJson(text, MAX_IDS), decodeEmbedding)
+      const refusals = [read, decodeEmbedding({ model: "m", input, user: "ann" })]
+      for (const refused of refusals) {
+        expect(Result.isFailure(refused) && refused.failure).toMatchObject({
+          param: "input",
+          message: expect.stringMatching(/^Invalid value for 'input': it .{1,80} more than 100000 values$/)
+        })
+      }
+    }
+  })
+
   it("is refused by the path of what is wrong", () => {
     for (const [input, param, said] of [
       [5, "input", "a string or an array"],
