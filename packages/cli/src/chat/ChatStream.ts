@@ -3,6 +3,7 @@
  * answer without `[DONE]` is not whole and is not passed off as such.
  */
 import { ChatChunkWire } from "@sluice/api/inference/chat/ChatWire"
+import { nullable } from "@sluice/api/infra/WireFields"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -55,7 +56,7 @@ export const chatStream = Effect.fnUntraced(function* <E, R>(
 })
 
 const ErrorEvent = Schema.Struct({
-  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: Schema.NullOr(Schema.String) })
+  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: nullable(Schema.String) })
 })
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([ErrorEvent, ChatChunkWire])))
 
