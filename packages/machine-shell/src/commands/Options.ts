@@ -25,7 +25,10 @@ export interface Options {
   readonly value: (letter: string) => string | undefined
 }
 
-/** Ends a command with what it says and its exit code. */
+/**
+ * Ends a command with its message and its exit code. A plain `Error`: commands of just-bash are promises of plain functions,
+ * and this is thrown and caught within them, never in an Effect.
+ */
 export class Refusal extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode = 1) {

@@ -6,7 +6,7 @@
 import type { WireError } from "@sluice/api/infra/WireError"
 import { invalid } from "@sluice/api/infra/WireError"
 import { fieldBeyond } from "@sluice/domain/requests/JsonBounds"
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 
 /** More than twice the values of the largest job: 200 variables, 16 labels and each other field. */
 const BOUNDS = { depth: 64, values: 500 }
@@ -14,7 +14,7 @@ const BOUNDS = { depth: 64, values: 500 }
 const SHOWN_CHARACTERS = 64
 
 /** `path`: the field with too many values; empty where the fields together have too many. */
-export class BodyTooFull extends Data.TaggedError("BodyTooFull")<{ readonly path: string }> {}
+export class BodyTooFull extends Schema.TaggedError<BodyTooFull>()("BodyTooFull", { path: Schema.String }) {}
 
 export const boundValues = <E>(text: Effect.Effect<string, E>): Effect.Effect<string, E | BodyTooFull> =>
   Effect.flatMap(text, (text) => {

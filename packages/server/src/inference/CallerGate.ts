@@ -3,6 +3,7 @@
  * order. It writes every failure in one form. The rate headers are on every response to a known key, also on failures.
  * The code avoids generators, because every request passes here.
  */
+import { RateExceeded, StoreUnavailable, Unexpected } from "@sluice/api/inference/EdgeFailures"
 import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
@@ -59,7 +60,7 @@ export const makeGate: Effect.Effect<Gate, never, Access | RateLimits> = Effect.
         refusals.add()
         // Windows end on the service's clock, but callers wait on the wall clock.
         const retryAfterSeconds = Math.max(1, Math.ceil(verdict.retryAfterSeconds / speed))
-        return Effect.fail({ _tag: "RateExceeded" as const, limit: verdict.limit, retryAfterSeconds })
+        return Effect.fail(new RateExceeded({ limit: verdict.limit, retryAfterSeconds }))
       }
     )
 
@@ -110,9 +111,10 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
   const known = Cause.findErrorOption(cause)
   if (Option.isSome(known)) return Effect.succeed(known.value)
   const defect = Cause.squash(cause)
-  return Effect.as(Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })), {
-    _tag: isTransient(defect) ? "StoreUnavailable" : "Unexpected"
-  } as const)
+  return Effect.as(
+    Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })),
+    isTransient(defect) ? new StoreUnavailable() : new Unexpected()
+  )
 }
 
 /** A JSON response. */

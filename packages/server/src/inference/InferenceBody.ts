@@ -2,21 +2,20 @@
  * Maps failures of reading a body, JSON or a form, to failures of the inference surface, in the form of OpenAI's
  * clients.
  */
+import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
 import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
 import { FileTooLarge, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { notJson } from "@sluice/domain/models/JsonText"
-import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
+import { BodyEncoded } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
 
 /** The failure of a body that could not be read as text. */
 export const toBodyFailure = (error: unknown): InferenceFailure =>
-  error instanceof BodyTooLarge
-    ? { _tag: "BodyTooLarge", limitBytes: error.limit }
-    : error instanceof BodyCrowdedOut
-      ? { _tag: "BodyCrowdedOut" }
-      : error instanceof BodyEncoded
-        ? new ModelRequestInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
-        : notJson()
+  error instanceof BodyTooLarge || error instanceof BodyCrowdedOut
+    ? error
+    : error instanceof BodyEncoded
+      ? new ModelRequestInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
+      : notJson()
 
 const ENCODED = "Send the body uncompressed, without Content-Encoding."
 
@@ -27,7 +26,7 @@ export const toFormFailure =
     error._tag === "FormTooLarge"
       ? new FileTooLarge({ param, limitBytes: error.limitBytes })
       : error._tag === "FormCrowdedOut"
-        ? { _tag: "BodyCrowdedOut" }
+        ? new BodyCrowdedOut()
         : new ModelRequestInvalid({ message: FORM_MESSAGES[error.reason], param: null, code: "invalid_form" })
 
 const FORM_MESSAGES = {

@@ -1,9 +1,12 @@
 /** Schemas as a simulated model reads them: what it can follow, where references lead, and several rules as one. */
+import { Schema } from "effect"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** A schema that no answer is known for; its message says why. */
-export class SchemaUnsupported extends Error {}
+export class SchemaUnsupported extends Schema.TaggedError<SchemaUnsupported>()("SchemaUnsupported", {
+  message: Schema.String
+}) {}
 
 /** Values and characters of a schema at most. */
 const MAX_VALUES = 5_000
@@ -31,14 +34,16 @@ export class Work {
         }
       }
       if (values + open.length > MAX_VALUES || characters > MAX_CHARACTERS) {
-        throw new SchemaUnsupported(`it has more than ${MAX_VALUES} values or ${MAX_CHARACTERS} characters`)
+        throw new SchemaUnsupported({
+          message: `it has more than ${MAX_VALUES} values or ${MAX_CHARACTERS} characters`
+        })
       }
     }
   }
 
   spend(units: number): void {
     this.left -= units
-    if (this.left < 0) throw new SchemaUnsupported("it is too large, or refers to itself without end")
+    if (this.left < 0) throw new SchemaUnsupported({ message: "it is too large, or refers to itself without end" })
   }
 }
 
@@ -80,7 +85,7 @@ const ANNOTATIONS = new Set([
 export const refuseUnknown = (node: JsonSchema, work: Work): void => {
   for (const [word, value] of Object.entries(node)) {
     work.spend(1 + sizeOf(value))
-    if (REFUSED.has(word)) throw new SchemaUnsupported(`the keyword "${word}" is not supported`)
+    if (REFUSED.has(word)) throw new SchemaUnsupported({ message: `the keyword "${word}" is not supported` })
   }
 }
 
@@ -98,14 +103,14 @@ export const merged = (root: JsonSchema, node: JsonSchema, work: Work): JsonSche
   const whole: Record<string, unknown> = {}
   for (const given of [rest, ...(allOf as ReadonlyArray<unknown>)]) {
     const part = isObject(given) && typeof given["$ref"] === "string" ? resolve(root, given["$ref"], work) : given
-    if (!isObject(part)) throw new SchemaUnsupported("a part of allOf must be an object")
+    if (!isObject(part)) throw new SchemaUnsupported({ message: "a part of allOf must be an object" })
     for (const [word, value] of Object.entries(part)) {
       const before = whole[word]
       work.spend(1 + sizeOf(before) + sizeOf(value))
       if (word === "properties" && isObject(before) && isObject(value)) whole[word] = { ...before, ...value }
       else if (word === "required" && Array.isArray(before) && Array.isArray(value)) whole[word] = [...before, ...value]
       else if (before === undefined || ANNOTATIONS.has(word) || isSame(before, value, work)) whole[word] = value
-      else throw new SchemaUnsupported(`"${word}" in two parts of allOf is not supported`)
+      else throw new SchemaUnsupported({ message: `"${word}" in two parts of allOf is not supported` })
     }
   }
   return whole
@@ -125,14 +130,16 @@ const isSame = (one: unknown, other: unknown, work: Work): boolean => {
 /** Where a reference within the schema leads. */
 export const resolve = (root: JsonSchema, reference: string, work: Work): unknown => {
   work.spend(reference.length)
-  if (!reference.startsWith("#")) throw new SchemaUnsupported(`"$ref" outside the schema is not supported`)
-  if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaUnsupported(`"$anchor" is not supported`)
+  if (!reference.startsWith("#")) throw new SchemaUnsupported({ message: `"$ref" outside the schema is not supported` })
+  if (reference !== "#" && !reference.startsWith("#/"))
+    throw new SchemaUnsupported({ message: `"$anchor" is not supported` })
   let at: unknown = root
   for (const step of reference.slice(1).split("/").slice(1)) {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~")
     at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
   }
-  if (at === undefined) throw new SchemaUnsupported(`the reference ${reference.slice(0, 80)} leads nowhere`)
+  if (at === undefined)
+    throw new SchemaUnsupported({ message: `the reference ${reference.slice(0, 80)} leads nowhere` })
   return at
 }
 
