@@ -165,19 +165,19 @@ export const InferenceHandlers = HttpApiBuilder.group(
             )
           : withJson(request, (caller, body) => videos.fromJson(caller, body, request.headers["idempotency-key"]))
       )
-      .handleRaw("listVideos", ({ request }) =>
+      .handle("listVideos", ({ request }) =>
         viaGate(request, "inference:read", (caller) => videos.list(caller, queryOf(request.url)))
       )
-      .handleRaw("getVideo", ({ params, request }) =>
+      .handle("getVideo", ({ params, request }) =>
         viaGate(request, "inference:read", (caller) => videos.show(caller, params.id))
       )
-      .handleRaw("deleteVideo", ({ params, request }) =>
+      .handle("deleteVideo", ({ params, request }) =>
         viaGate(request, "inference:write", (caller) => videos.remove(caller, params.id))
       )
-      .handleRaw("downloadVideo", ({ params, request }) => download(request, params.id))
-      .handleRaw("videoContent", ({ params, request }) => download(request, params.id))
-      .handleRaw("listModels", ({ request }) => readOnly(request, Effect.succeed(list)))
-      .handleRaw("getModel", ({ request, params }) => showModel(request, params.id))
+      .handle("downloadVideo", ({ params, request }) => download(request, params.id))
+      .handle("videoContent", ({ params, request }) => download(request, params.id))
+      .handle("listModels", ({ request }) => readOnly(request, Effect.succeed(list)))
+      .handle("getModel", ({ request, params }) => showModel(request, params.id))
   })
 )
 

@@ -2,14 +2,11 @@
 import { InfraApi } from "@sluice/api/InfraApi"
 import { shortListOf } from "@sluice/api/infra/Envelope"
 import { volumeToWire } from "@sluice/api/storage/VolumeWire"
-import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
 import { VolumeNotFound } from "@sluice/domain/storage/Volume"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, nothing, one, page } from "../http/Answer.ts"
-import { jsonBody } from "../http/JsonBody.ts"
+import { answer, dataOf, nothing, one, page, submit } from "../http/Answer.ts"
 
 const missing = (id: string) => new VolumeNotFound({ id })
 
@@ -17,16 +14,7 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
   Effect.gen(function* () {
     const volumes = yield* Volumes
     return handlers
-      .handleRaw(
-        "create",
-        Effect.fnUntraced(function* ({ request }) {
-          const [principal, attempt] = [yield* CurrentPrincipal, yield* CurrentAttempt]
-          return yield* answer(
-            Effect.flatMap(jsonBody(request), (body) => volumes.create(principal, body, attempt)),
-            dataOf(volumeToWire)
-          )
-        })
-      )
+      .handleRaw("create", submit(volumes.create, dataOf(volumeToWire)))
       .handle("list", page(volumes.list, volumeToWire))
       .handle("regions", ({ query }) =>
         answer(Effect.succeed(volumes.regions), (all, requestId) =>
