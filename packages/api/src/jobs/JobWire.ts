@@ -2,12 +2,16 @@
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Job, Quote } from "@sluice/domain/jobs/Job"
 import { jobStatuses, statusReasons } from "@sluice/domain/jobs/Job"
+import type { JobRequestBody } from "@sluice/domain/jobs/JobRequest"
 import { LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
 import * as Schema from "effect/Schema"
 import { DateTime, iso, isoOrNull, nullable, Usd, withDefault } from "../infra/WireFields.ts"
 
 /** The line that replaces a gap in a log's text. */
 export { gapLine } from "@sluice/domain/machines/OutputLimit"
+
+/** The body of POST /jobs and of a quote. */
+export type JobRequestWire = typeof JobRequestBody.Encoded
 
 export const JobStatusWire = Schema.Literals(jobStatuses)
 
