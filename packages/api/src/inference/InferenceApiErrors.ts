@@ -1,4 +1,4 @@
-/** The errors of the inference contract by status. Their messages are in `InferenceErrors.ts`. */
+/** The errors of the inference contract by status. Their messages are in `InferenceErrorTable.ts`. */
 import * as Schema from "effect/Schema"
 import { nullable } from "../infra/WireFields.ts"
 

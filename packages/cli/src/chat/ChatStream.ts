@@ -14,7 +14,7 @@ import type { Connection } from "../connection/Connection.ts"
 import type { Failure } from "../connection/Failure.ts"
 import { Unreachable } from "../connection/Failure.ts"
 
-export interface ChatBody {
+export interface ChatPayload {
   readonly model: string
   readonly messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>
   readonly max_tokens?: number
@@ -26,7 +26,7 @@ export type Chunk = typeof ChatChunkWire.Type
 /** Runs `onChunk` for each chunk in order; the usage is in the last one. Nothing is sent twice: an answer costs money. */
 export const chatStream = Effect.fnUntraced(function* <E, R>(
   connection: Connection,
-  body: ChatBody,
+  body: ChatPayload,
   onChunk: (chunk: Chunk) => Effect.Effect<void, E, R>
 ) {
   const url = connection.baseUrl

@@ -13,7 +13,7 @@ import {
   StoreUnavailable,
   Unexpected
 } from "@sluice/api/inference/EdgeFailures"
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText, type InferenceWireError } from "@sluice/api/inference/InferenceWireError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingMessage, ServerResponse } from "node:http"

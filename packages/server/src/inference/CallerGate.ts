@@ -4,7 +4,7 @@
  * The code avoids generators, because every request passes here.
  */
 import { RateExceeded, StoreUnavailable, Unexpected } from "@sluice/api/inference/EdgeFailures"
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"

@@ -3,7 +3,7 @@
  * clients.
  */
 import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import { FileTooLarge, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { notJson } from "@sluice/domain/models/JsonText"
 import { BodyEncoded } from "../http/BoundedBody.ts"

@@ -3,7 +3,7 @@
  * response. The gate comes first, so that nobody's body is read before the key is known.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import type { Scope } from "@sluice/domain/access/Principal"
 import { parsedJson } from "@sluice/domain/models/JsonText"
 import { Context, Effect, Layer } from "effect"

@@ -3,7 +3,7 @@
  * as bytes.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/videos/VideoWire"
 import { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { VideoNotFound } from "@sluice/domain/videos/Video"

@@ -65,7 +65,7 @@ const ChatEntry = Schema.Struct({
   )
 })
 
-const ModelEntry = Schema.Union([
+const ScenarioModelEntry = Schema.Union([
   ChatEntry,
   Schema.Struct(embeddingsFields),
   Schema.Struct(imagesFields),
@@ -73,7 +73,7 @@ const ModelEntry = Schema.Union([
   Schema.Struct(transcriptionFields),
   Schema.Struct(videoFields)
 ])
-export type ModelEntry = typeof ModelEntry.Type
+export type ScenarioModelEntry = typeof ScenarioModelEntry.Type
 
 const rate = number(0, 1)
 const Faults = Schema.Struct(
@@ -96,7 +96,7 @@ export const ScenarioFile = Schema.Struct({
     Schema.Record(programName, Schema.String),
     "Bash scripts that machines have as commands of these names, such as `python`: 50 with 65536 characters at most"
   ),
-  models: opt(list(ModelEntry, 1_000), "Which models answer. Not beside --models, whose servers answer then"),
+  models: opt(list(ScenarioModelEntry, 1_000), "Which models answer. Not beside --models, whose servers answer then"),
   model_latency: opt(
     Schema.Literals(["paced", "none"]),
     "`paced`: models take their time; `none`: they answer at once. `paced` where left out"

@@ -6,7 +6,7 @@
  * silence.
  */
 import { ServerStopping } from "@sluice/api/inference/EdgeFailures"
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
 import { ClientStalled } from "@sluice/domain/models/InferenceErrors"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
