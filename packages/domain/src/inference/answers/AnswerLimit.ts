@@ -1,5 +1,5 @@
 /** The longest that one answer of a model may take. One timer serves all that are under way. */
-import { Clock, Duration, Effect, Fiber, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, type Scope } from "effect"
 import { Replica } from "../../database/Replica.ts"
 import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { SlotArray } from "../../runtime/SlotArray.ts"
@@ -17,11 +17,10 @@ interface UnderWay {
   readonly end: Abort<UpstreamFailed>
 }
 
-/** Ends what takes longer. */
-export type AnswerLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) => Effect.Effect<A, E | UpstreamFailed, R>
+/** Ends an answer that takes longer. */
+type WithinLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) => Effect.Effect<A, E | UpstreamFailed, R>
 
-/** It holds until the scope closes. */
-export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.Scope> = Effect.gen(function* () {
+const makeAnswerLimit: Effect.Effect<WithinLimit, never, Replica | Scope.Scope> = Effect.gen(function* () {
   const { scale } = yield* Replica
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
@@ -51,3 +50,13 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
 
   return (answer) => withAbort(answer, begin)
 })
+
+/**
+ * One for all services: each of them provides this layer, which is built once. The limit holds until its scope closes; an
+ * answer that begins afterwards has none.
+ */
+export class AnswerLimit extends Context.Service<AnswerLimit, WithinLimit>()(
+  "@sluice/domain/inference/answers/AnswerLimit"
+) {
+  static readonly layer = Layer.effect(AnswerLimit, makeAnswerLimit)
+}
