@@ -35,6 +35,12 @@ const RELAXED: Readonly<Record<string, string>> = {
   "packages/simulator/src/world/WorldStore.ts": "the simulated world's own"
 }
 
+/** Files whose errors are plain `Error` classes, each with the reason. */
+const PLAIN_ERRORS: Readonly<Record<string, string>> = {
+  "packages/domain/src/jobs/JobAdmissionStore.ts": "its two outcomes become classes with its statement",
+  "packages/machine-shell/src/commands/Options.ts": "commands of just-bash are promises of plain functions"
+}
+
 const FROM_THE_DATABASE = /\b(now|gen_random_uuid|clock_timestamp|random|uuidv7)\(\)|\bcurrent_(timestamp|date)\b/gi
 
 export const codeRules: ReadonlyArray<Rule> = [
@@ -132,6 +138,20 @@ export const codeRules: ReadonlyArray<Rule> = [
         BANNED.flatMap(([pattern, instead]) => matches(source, pattern).map((found) => `${found} (${instead})`))
     ),
     breaks: ["packages/server/src/jobs/A.ts", "const now = Date.now()"]
+  },
+  {
+    title: "a failure is a class of Schema.TaggedError",
+    instead:
+      'declare `class Name extends Schema.TaggedError<Name>()("Name", { ... })` once and fail with `new Name(...)`',
+    find: perFile(
+      (source) => isSource(source) && PLAIN_ERRORS[source.path] === undefined,
+      (source) => [
+        ...matches(source, /\bData\.(Tagged)?Error\b/g),
+        ...matches(source, /\bclass \w+ extends (Type|Range|Aggregate)?Error\b/g),
+        ...matches(source, /\b(Effect|Exit|Result)\.fail(Sync)?\(\s*(\(\) =>\s*)?\(?\{/g)
+      ]
+    ),
+    breaks: ["packages/domain/src/jobs/Jobs.ts", 'Effect.fail({ _tag: "BudgetReached" as const })']
   },
   {
     title: "no state outside services",

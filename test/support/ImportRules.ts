@@ -31,6 +31,19 @@ export const importRules: ReadonlyArray<Rule> = [
     breaks: ["packages/api/src/A.ts", 'import { x } from "../../domain/src/jobs/Job.ts"']
   },
   {
+    title: "the tests of a package are imported by that package alone",
+    instead: "move the shared fixture to packages/testing/src",
+    find: perFile(
+      () => true,
+      (source) =>
+        source.imports.flatMap(({ specifier, file }) => {
+          const owner = /^(packages\/[a-z-]+\/)test\//.exec(file ?? "")?.[1]
+          return owner === undefined || source.path.startsWith(owner) ? [] : [`imports ${specifier}`]
+        })
+    ),
+    breaks: ["packages/server/test/A.test.ts", 'import { x } from "../../domain/test/support/Fixture.ts"']
+  },
+  {
     title: "domain, api, machine-shell and simulator import no vendor and no node:*",
     instead: "define a port (an interface) here and adapt it in packages/server",
     find: perFile(

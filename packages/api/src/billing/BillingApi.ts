@@ -71,9 +71,7 @@ const UsageGroupWire = Schema.Struct({
   group: Schema.String.annotate({
     description: "The common property of its requests: a UTC date, a model, or the id of an API key or environment."
   }),
-  name: nullable(Schema.String).annotate({
-    description: "Name of the API key or environment; null where it is deleted."
-  }),
+  name: nullable(Schema.String, "Name of the API key or environment; null where it is deleted."),
   ...UsageWire.fields
 }).annotate({ identifier: "UsageGroup" })
 

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
 import { about, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { NotFound } from "../infra/InfraErrors.ts"
-import { DateTime, idParams, iso, nullable, required, Usd } from "../infra/WireFields.ts"
+import { DateTime, idParams, iso, nullable, required, Usd, withDefault } from "../infra/WireFields.ts"
 
 /** A higher amount would not fit into a balance. */
 const MAX_BUDGET_USD = 1_000_000_000
@@ -19,7 +19,7 @@ const EnvironmentWire = Schema.Struct({
   monthly_budget_usd: nullable(Usd),
   month_spent_usd: Usd,
   budget_resets_at: DateTime,
-  secret_names: Schema.Array(Schema.String),
+  secret_names: withDefault(Schema.Array(Schema.String), []),
   created_at: DateTime
 }).annotate({ identifier: "Environment" })
 

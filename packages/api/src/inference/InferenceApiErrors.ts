@@ -1,11 +1,12 @@
-/** The errors of the inference contract by status. Their messages are in `InferenceErrors.ts`. */
+/** The errors of the inference contract by status. Their messages are in `InferenceErrorTable.ts`. */
 import * as Schema from "effect/Schema"
+import { nullable } from "../infra/WireFields.ts"
 
 const InferenceErrorBody = Schema.Struct({
   message: Schema.String,
   type: Schema.String,
-  code: Schema.NullOr(Schema.String),
-  param: Schema.NullOr(Schema.String),
+  code: nullable(Schema.String),
+  param: nullable(Schema.String),
   request_id: Schema.String
 }).annotate({ identifier: "InferenceError" })
 

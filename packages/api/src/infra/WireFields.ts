@@ -1,10 +1,26 @@
 /** Wire fields that several resources share: times, money, ids. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
 export const DateTime = Schema.String.annotate({ format: "date-time", description: "RFC 3339, UTC, milliseconds." })
 export const Usd = Schema.Finite.annotate({ description: "USD, at most 9 decimals." })
-export const nullable = Schema.NullOr
+
+/**
+ * A field of an answer that an older server may not send. The client decodes a missing field as `whenMissing`. The server
+ * always sends it, so the contract and the document keep it required.
+ */
+export const withDefault = <S extends Schema.Top>(schema: S, whenMissing: S["Type"]) =>
+  schema.pipe(Schema.middlewareDecoding(Effect.map(Option.orElseSome(() => whenMissing))))
+
+/** A nullable field of an answer: the client decodes a missing one as null. */
+export const nullable = <S extends Schema.Top>(schema: S, description?: string) =>
+  withDefault(Schema.NullOr(schema).annotate({ description }), null)
+
+/** A field of an answer that is always null. */
+export const alwaysNull = withDefault(Schema.Null, null)
+
 export const required = { messageMissingKey: "is required" }
 
 /** The path parameter of one resource. */

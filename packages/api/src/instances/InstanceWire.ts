@@ -3,7 +3,7 @@ import { toUsd } from "@sluice/domain/billing/Money"
 import type { GpuType } from "@sluice/domain/machines/GpuType"
 import type { Machine, MachineStatus } from "@sluice/domain/machines/Machine"
 import * as Schema from "effect/Schema"
-import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
+import { DateTime, iso, isoOrNull, nullable, Usd, withDefault } from "../infra/WireFields.ts"
 
 const statuses = ["pending", "starting", "running", "stopping", "stopped", "failed"] as const
 
@@ -61,7 +61,7 @@ export const GpuTypeWire = Schema.Struct({
   memory_gb: Schema.Finite,
   max_gpu_count: Schema.Int,
   price_per_gpu_hour: Usd,
-  regions: Schema.Array(Schema.String),
+  regions: withDefault(Schema.Array(Schema.String), []),
   available: Schema.Int.annotate({ description: "Free GPUs, over all regions." })
 }).annotate({ identifier: "InstanceType" })
 

@@ -3,6 +3,7 @@ import { toUsd } from "@sluice/domain/billing/Money"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 import * as Schema from "effect/Schema"
+import { withDefault } from "../infra/WireFields.ts"
 
 export const ModelWire = Schema.Struct({
   id: Schema.String,
@@ -20,7 +21,7 @@ export const ModelWire = Schema.Struct({
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
   max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a text to speak" })),
   max_seconds: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a sound to transcribe" })),
-  capabilities: Schema.Array(Schema.String),
+  capabilities: withDefault(Schema.Array(Schema.String), []),
   pricing: Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
     image: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one image" })),

@@ -13,7 +13,7 @@ export const VolumeWire = Schema.Struct({
   region: Schema.String,
   size_gb: Schema.Int,
   used_bytes: Schema.Int,
-  attached_to: nullable(Schema.String).annotate({ description: "The machine that mounts the volume." }),
+  attached_to: nullable(Schema.String, "The machine that mounts the volume."),
   created_at: DateTime
 }).annotate({ identifier: "Volume" })
 

@@ -6,6 +6,7 @@ import { toUsd } from "@sluice/domain/billing/Money"
 import type { VideoFailure } from "@sluice/domain/models/MediaProvider"
 import { type Video, VIDEO_STATUSES } from "@sluice/domain/videos/Video"
 import * as Schema from "effect/Schema"
+import { alwaysNull, nullable } from "../infra/WireFields.ts"
 
 const Time = Schema.Int.annotate({ description: "Unix time in seconds" })
 
@@ -13,15 +14,15 @@ export const VideoWire = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("video"),
   created_at: Time,
-  completed_at: Schema.NullOr(Time),
-  expires_at: Schema.Null,
+  completed_at: nullable(Time),
+  expires_at: alwaysNull,
   model: Schema.String,
   status: Schema.Literals(VIDEO_STATUSES),
   progress: Schema.Int.annotate({ description: "0 to 100" }),
   prompt: Schema.String,
   seconds: Schema.String,
   size: Schema.String,
-  remixed_from_video_id: Schema.Null,
+  remixed_from_video_id: alwaysNull,
   error: Schema.optionalKey(Schema.String.annotate({ description: "The reason for the failure" })),
   error_details: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   usage: Schema.optionalKey(
@@ -32,8 +33,8 @@ export const VideoWire = Schema.Struct({
 export const VideoListWire = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(VideoWire),
-  first_id: Schema.NullOr(Schema.String),
-  last_id: Schema.NullOr(Schema.String),
+  first_id: nullable(Schema.String),
+  last_id: nullable(Schema.String),
   has_more: Schema.Boolean
 }).annotate({ identifier: "VideoList" })
 

@@ -35,7 +35,7 @@ export const chatCommand = Command.make(
   },
   (flags) =>
     Effect.flatMap(
-      Effect.promise(() => import("./Chat.ts")),
+      Effect.promise(() => import("./ChatAction.ts")),
       ({ chat }) => chat(flags)
     )
 ).pipe(

@@ -3,6 +3,7 @@
  * answer without `[DONE]` is not whole and is not passed off as such.
  */
 import { ChatChunkWire } from "@sluice/api/inference/chat/ChatWire"
+import { nullable } from "@sluice/api/infra/WireFields"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -13,7 +14,7 @@ import type { Connection } from "../connection/Connection.ts"
 import type { Failure } from "../connection/Failure.ts"
 import { Unreachable } from "../connection/Failure.ts"
 
-export interface ChatBody {
+export interface ChatPayload {
   readonly model: string
   readonly messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>
   readonly max_tokens?: number
@@ -25,7 +26,7 @@ export type Chunk = typeof ChatChunkWire.Type
 /** Runs `onChunk` for each chunk in order; the usage is in the last one. Nothing is sent twice: an answer costs money. */
 export const chatStream = Effect.fnUntraced(function* <E, R>(
   connection: Connection,
-  body: ChatBody,
+  body: ChatPayload,
   onChunk: (chunk: Chunk) => Effect.Effect<void, E, R>
 ) {
   const url = connection.baseUrl
@@ -55,7 +56,7 @@ export const chatStream = Effect.fnUntraced(function* <E, R>(
 })
 
 const ErrorEvent = Schema.Struct({
-  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: Schema.NullOr(Schema.String) })
+  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: nullable(Schema.String) })
 })
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([ErrorEvent, ChatChunkWire])))
 

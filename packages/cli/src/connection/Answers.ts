@@ -2,6 +2,7 @@
  * From what an HTTP client says went wrong to a failure of ours: a refusal with the body and request id that the service
  * gave, no connection, or an answer nobody understands. Both surfaces' error bodies are read.
  */
+import { nullable } from "@sluice/api/infra/WireFields"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -34,7 +35,7 @@ const ADVICE = "Is the server running (sluice serve)? Its address is --infra-url
 
 const ErrorBody = Schema.Struct({
   error: Schema.Struct({
-    code: Schema.NullOr(Schema.String),
+    code: nullable(Schema.String),
     message: Schema.String,
     details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
   })

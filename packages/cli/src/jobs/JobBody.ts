@@ -2,6 +2,7 @@
  * The body of POST /jobs from the flags of `jobs run`: units turned to minutes, variables from flags, files and the
  * caller's own environment, words to one shell command. What the values may be, the service says.
  */
+import type { JobRequestWire } from "@sluice/api/jobs/JobWire"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -12,22 +13,6 @@ import { UsageWrong } from "../connection/Failure.ts"
 import { minutesOf } from "./DurationText.ts"
 import type { JobFlags } from "./JobFlags.ts"
 import { shellCommand } from "./ShellWords.ts"
-
-export interface JobBody {
-  readonly command: string
-  readonly gpu_type: string
-  readonly gpu_count: number
-  readonly max_runtime_minutes: number
-  readonly template?: string
-  readonly image?: string
-  readonly region?: string
-  readonly storage_id?: string
-  readonly name?: string
-  readonly env?: Readonly<Record<string, string>>
-  readonly labels?: Readonly<Record<string, string>>
-  readonly max_cost_usd?: number
-  readonly capacity_wait_minutes?: number
-}
 
 /** All that is wrong with the flags at once. `storage_id` is added by who can look volumes up. */
 export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
@@ -56,7 +41,7 @@ export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
   const command = shellCommand(flags.command)
   if (flags.command.length === 0) issues.push("The command is missing. Give it after --, like: -- nvidia-smi")
   if (issues.length > 0) return yield* new UsageWrong({ issues })
-  const body: JobBody = {
+  return {
     command,
     gpu_type: flags.gpu,
     gpu_count: flags.gpus,
@@ -69,8 +54,7 @@ export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
     ...(wait === undefined ? {} : { capacity_wait_minutes: wait }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(Object.keys(labels).length === 0 ? {} : { labels })
-  }
-  return body
+  } satisfies JobRequestWire
 })
 
 const given = <K extends string, A>(key: K, value: Option.Option<A>): { readonly [P in K]?: A } =>

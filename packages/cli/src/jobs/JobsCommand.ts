@@ -1,4 +1,5 @@
 /** `sluice jobs ...`: the commands and their flags. What they do is loaded when one is run, so that help is quick. */
+import { JobStatusWire } from "@sluice/api/jobs/JobWire"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -42,15 +43,10 @@ const run = Command.make(
 const list = Command.make(
   "list",
   {
-    status: Flag.Literals("status", [
-      "queued",
-      "starting",
-      "running",
-      "succeeded",
-      "failed",
-      "cancelled",
-      "timed_out"
-    ]).pipe(Flag.optional, Flag.withDescription("Only jobs of this status")),
+    status: Flag.Literals("status", JobStatusWire.literals).pipe(
+      Flag.optional,
+      Flag.withDescription("Only jobs of this status")
+    ),
     name: Flag.String("name").pipe(Flag.optional, Flag.withDescription("Only jobs of this name")),
     label: Flag.String("label").pipe(
       Flag.optional,

@@ -2,6 +2,7 @@
  * The events of a job's log, as bytes. Events carry text; where a command wrote bytes that are no UTF-8 their text shows a
  * replacement character, and the exact bytes are fetched by their offsets, so that what is printed is what was written.
  */
+import { nullable } from "@sluice/api/infra/WireFields"
 import { JobStatusWire, JobWire } from "@sluice/api/jobs/JobWire"
 import * as Schema from "effect/Schema"
 
@@ -15,7 +16,7 @@ export type LogPiece =
 
 const Text = Schema.Struct({ text: Schema.String })
 const Gap = Schema.Struct({ from: Schema.Int, to: Schema.Int })
-const End = Schema.Struct({ status: JobStatusWire, exit_code: Schema.NullOr(Schema.Int) })
+const End = Schema.Struct({ status: JobStatusWire, exit_code: nullable(Schema.Int) })
 const decode = {
   log: Schema.decodeUnknownSync(Schema.fromJsonString(Text)),
   gap: Schema.decodeUnknownSync(Schema.fromJsonString(Gap)),

@@ -2,7 +2,7 @@
  * Quotes and submits a job. A submission whose answer was lost is sent again with the same Idempotency-Key, so that one
  * command line never makes two jobs.
  */
-import type { JobWire } from "@sluice/api/jobs/JobWire"
+import type { JobRequestWire, JobWire } from "@sluice/api/jobs/JobWire"
 import * as Crypto from "effect/Crypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import type { Connection } from "../connection/Connection.ts"
 import type { Failure } from "../connection/Failure.ts"
 import { Refused, Unreachable, UsageWrong } from "../connection/Failure.ts"
 import { infra } from "../connection/Infra.ts"
-import { type JobBody, jobBody } from "./JobBody.ts"
+import { jobBody } from "./JobBody.ts"
 import type { JobFlags } from "./JobFlags.ts"
 
 /** The body that the flags ask for, its volume looked up where it is given by name. */
@@ -22,13 +22,13 @@ export const wantedJob = Effect.fnUntraced(function* (connection: Connection, fl
   return { ...body, storage_id: yield* volumeId(connection, flags.volume.value) }
 })
 
-export const quoteJob = (connection: Connection, payload: JobBody) =>
+export const quoteJob = (connection: Connection, payload: JobRequestWire) =>
   Effect.map(
     infra(connection, (client) => client.jobs.quote({ query: {}, payload })),
     ({ data }) => data
   )
 
-export const submitJob = Effect.fnUntraced(function* (connection: Connection, payload: JobBody) {
+export const submitJob = Effect.fnUntraced(function* (connection: Connection, payload: JobRequestWire) {
   const crypto = yield* Crypto.Crypto
   const once = yield* Effect.orDie(crypto.randomUUIDv7())
   return yield* infra(connection, (client) => client.jobs.create({ query: {}, payload }), { once }).pipe(

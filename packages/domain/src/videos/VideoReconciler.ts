@@ -11,7 +11,7 @@ import { Signals } from "../database/Signals.ts"
 import type { VideoModel } from "../models/MediaProvider.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
 import { ModelProvider } from "../models/ModelProvider.ts"
-import { type UpstreamFailed } from "../models/UpstreamFailed.ts"
+import { UpstreamFailed } from "../models/UpstreamFailed.ts"
 import { advance, isEnded, nextPollAt, VIDEO_LIMIT_MS, type VideoNews } from "./VideoLifecycle.ts"
 import { stateOf, type VideoRow } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
@@ -49,7 +49,7 @@ export class VideoReconciler extends Context.Service<
         return news.pipe(
           Effect.timeoutOrElse({
             duration: VIDEO_CALL_TIMEOUT_MS * scale,
-            orElse: () => Effect.fail({ reason: "timeout" as const })
+            orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
           }),
           Effect.catch(({ reason }) => Effect.succeed<VideoNews>({ _tag: "Silent", reason }))
         )

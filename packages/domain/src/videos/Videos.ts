@@ -8,7 +8,7 @@ import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { Signals } from "../database/Signals.ts"
 import { recoverDefect, isTransient, isOutcomeUnknown } from "../database/StoreFailure.ts"
 import { Wakeups } from "../database/Wakeups.ts"
-import { makeAnswerLimit } from "../inference/answers/AnswerLimit.ts"
+import { AnswerLimit } from "../inference/answers/AnswerLimit.ts"
 import { catalogOf, chooseOption } from "../models/Catalog.ts"
 import { ImageFetch } from "../inference/images/ImageFetch.ts"
 import type { ModelRequestError } from "../models/InferenceErrors.ts"
@@ -76,7 +76,7 @@ export class Videos extends Context.Service<
       const metrics = yield* makeModelMetrics
       const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
-      const limitAnswer = yield* makeAnswerLimit
+      const limitAnswer = yield* AnswerLimit
 
       const find = (principal: Principal, id: string) =>
         Effect.filterOrFail(
@@ -158,5 +158,5 @@ export class Videos extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 }

@@ -108,7 +108,7 @@ export const postgres = (
           idleTimeout: IDLE_TIMEOUT,
           connectionTTL: CONNECTION_TTL,
           startupParameters: { ...ISOLATION, ...startupParameters }
-        }).pipe(Effect.map(disableStatementCache))
+        }).pipe(Effect.flatMap(disableStatementCache))
       const clients = yield* Effect.all({
         main: pool(10, {}),
         batch: pool(4, PLANNING),

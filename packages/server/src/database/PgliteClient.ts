@@ -13,4 +13,4 @@ export const makePgliteClient = (stream: () => Duplex, maxConnections: number) =
     maxConnections,
     connectTimeout: Duration.infinity,
     idleTimeout: Duration.infinity
-  }).pipe(Effect.map(disableStatementCache), Effect.orDie)
+  }).pipe(Effect.flatMap(disableStatementCache), Effect.orDie)

@@ -2,7 +2,7 @@
  * A semaphore with a limit in total and a limit per owner, so that no owner can use all permits. A caller that waits
  * too long for a permit fails with `Busy`; an interrupted caller releases its permit or its place in the queue.
  */
-import { Data, Effect, Semaphore } from "effect"
+import { Effect, Schema, Semaphore } from "effect"
 
 export interface SemaphoreLimits {
   /** Permits in total. */
@@ -13,7 +13,7 @@ export interface SemaphoreLimits {
 }
 
 /** No permit became free within `waitMs`. */
-export class Busy extends Data.TaggedError("NoTurn")<{}> {}
+export class Busy extends Schema.TaggedError<Busy>()("Busy", {}) {}
 
 export class FairSemaphore {
   readonly #limits: SemaphoreLimits

@@ -77,7 +77,7 @@ export class SafeFetch extends Context.Service<
             orElse: () => fail(phase.isAnswering ? "timeout" : "unreachable")
           })
           return semaphore.run(owner, limited).pipe(
-            Effect.catchTag("NoTurn", () => fail("busy")),
+            Effect.catchTag("Busy", () => fail("busy")),
             inWallTime
           )
         }

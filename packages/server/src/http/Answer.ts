@@ -8,11 +8,13 @@ import { isId, listOf, pageRequest, shortListOf } from "@sluice/api/infra/Envelo
 import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { CurrentPrincipal, type Principal } from "@sluice/domain/access/Principal"
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
+import { CurrentAttempt, type Attempt } from "@sluice/domain/idempotency/Attempt"
 import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import { Context, Effect } from "effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { infraError, unsupportedMediaType } from "./EdgeErrors.ts"
-import type { NotJson } from "./JsonBody.ts"
+import { jsonBody, type NotJson } from "./JsonBody.ts"
 import { RequestId } from "./RequestId.ts"
 
 /** Returns the body that `toBody` makes of the value, or the response of the failure. */
@@ -64,6 +66,25 @@ export const one =
         toBody
       )
     )
+
+/**
+ * Returns a raw handler of a body that the domain checks itself, for the routes whose body has issues that no schema of the
+ * contract knows, such as a region without the GPU type. The caller gets all issues at once.
+ */
+export const submit =
+  <A, B, E extends InfraFailure, R>(
+    call: (principal: Principal, body: unknown, attempt: Attempt | undefined) => Effect.Effect<A, E, R>,
+    toBody: (value: A) => B
+  ) =>
+  ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) =>
+    Effect.withFiber<B | HttpServerResponse.HttpServerResponse, never, R | CurrentPrincipal>((fiber) => {
+      const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
+      const attempt = Context.get(fiber.context, CurrentAttempt)
+      return answer<A, B, E | RequestInvalid | NotJson, R>(
+        Effect.flatMap(jsonBody(request), (body) => call(principal, body, attempt)),
+        toBody
+      )
+    })
 
 interface Paging {
   readonly limit?: number

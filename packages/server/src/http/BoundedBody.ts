@@ -4,20 +4,16 @@
  */
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Data, Effect, Exit } from "effect"
+import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
+import { Effect, Exit, Schema } from "effect"
 import { bearerOf } from "./Bearer.ts"
 import type { BodyReservation, ByteBudget } from "./BodyMemoryBudget.ts"
 
-export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
-
 /** The bytes are not UTF-8, so they are no JSON text either. */
-export class BodyNotText extends Data.TaggedError("BodyNotText")<{}> {}
+export class BodyNotText extends Schema.TaggedError<BodyNotText>()("BodyNotText", {}) {}
 
 /** The body is compressed or has another content coding; the server decodes none. */
-export class BodyEncoded extends Data.TaggedError("BodyEncoded")<{}> {}
-
-/** The body was evicted while it was arriving, because the memory for bodies was full. */
-export class BodyCrowdedOut extends Data.TaggedError("BodyCrowdedOut")<{}> {}
+export class BodyEncoded extends Schema.TaggedError<BodyEncoded>()("BodyEncoded", {}) {}
 
 export type BodyFailure = BodyTooLarge | BodyNotText | BodyEncoded | BodyCrowdedOut
 
@@ -55,7 +51,7 @@ export const boundedBody = (
     // The declared length is over the limit, so nothing is read.
     if (Number(source.headers["content-length"]) > limit) {
       hasOverflowed = true
-      return end(Exit.fail(new BodyTooLarge({ limit })))
+      return end(Exit.fail(new BodyTooLarge({ limitBytes: limit })))
     }
     const contentCoding = source.headers["content-encoding"]
     if (contentCoding !== undefined && contentCoding.toLowerCase() !== "identity")
@@ -82,7 +78,7 @@ export const boundedBody = (
       if (size > limit) {
         hasOverflowed = true
         if (reservation !== undefined) budget.release(reservation)
-        return drop(new BodyTooLarge({ limit }))
+        return drop(new BodyTooLarge({ limitBytes: limit }))
       }
       parts.push(chunk)
       if (size > SMALL_BODY_BYTES)

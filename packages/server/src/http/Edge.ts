@@ -2,6 +2,7 @@
  * The middleware around every route: it sets a request id, refuses a foreign `Host`, bounds the body, and writes errors
  * in the form of the surface, without the text of defects. Unknown routes and wrong methods end here.
  */
+import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
 import { isTransient } from "@sluice/domain/database/StoreFailure"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Effect } from "effect"
@@ -11,7 +12,7 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BodyMemoryBudget, type ByteBudget } from "./BodyMemoryBudget.ts"
-import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
+import { BodyEncoded, BodyNotText, boundedBody } from "./BoundedBody.ts"
 import {
   bodyEvicted,
   type EdgeError,

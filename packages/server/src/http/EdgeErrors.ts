@@ -6,7 +6,14 @@ import type { ErrorCode } from "@sluice/api/infra/InfraErrors"
 import { errorCodes } from "@sluice/api/infra/InfraErrors"
 import type { WireError } from "@sluice/api/infra/WireError"
 import { errorText } from "@sluice/api/infra/WireError"
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import {
+  BodyCrowdedOut,
+  BodyTooLarge,
+  ServerStopping,
+  StoreUnavailable,
+  Unexpected
+} from "@sluice/api/inference/EdgeFailures"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText, type InferenceWireError } from "@sluice/api/inference/InferenceWireError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -82,14 +89,14 @@ export const methodNotAllowed = (methods: ReadonlyArray<string>): EdgeError => (
 export const payloadTooLarge = (limitBytes: number): EdgeError => ({
   code: "payload_too_large",
   message: `The body may have at most ${limitBytes} bytes.`,
-  fact: { _tag: "BodyTooLarge", limitBytes }
+  fact: new BodyTooLarge({ limitBytes })
 })
 
 export const bodyEvicted: EdgeError = {
   code: "service_unavailable",
   message: "The server's space for request bodies is full, and this request was dropped. Send it again shortly.",
   headers: RETRY_HEADERS,
-  fact: { _tag: "BodyCrowdedOut" }
+  fact: new BodyCrowdedOut()
 }
 
 export const unsupportedMediaType: EdgeError = {
@@ -128,14 +135,14 @@ export const unmetExpectation: EdgeError = {
 export const internalError: EdgeError = {
   code: "internal_error",
   message: "The server failed to handle this request. The operator finds the error in the log under this request's id.",
-  fact: { _tag: "Unexpected" }
+  fact: new Unexpected()
 }
 
 export const storeUnavailable: EdgeError = {
   code: "service_unavailable",
   message: "The database is temporarily unavailable. Send the request again shortly.",
   headers: RETRY_HEADERS,
-  fact: { _tag: "StoreUnavailable" }
+  fact: new StoreUnavailable()
 }
 
 /** The router is not built yet or is gone already, so nothing was started. */
@@ -149,7 +156,7 @@ export const serverStopping: EdgeError = {
   code: "service_unavailable",
   message: "The server is restarting and ended this request early. Send it again; an Idempotency-Key makes that safe.",
   headers: RETRY_HEADERS,
-  fact: { _tag: "ServerStopping" }
+  fact: new ServerStopping()
 }
 
 /** For a POST that creates something and has no idempotency key by which a retry would be recognized. */

@@ -8,7 +8,7 @@ import { invalid } from "@sluice/api/infra/WireError"
 import { type Issue, pathText } from "@sluice/domain/requests/BodyIssues"
 import { findFieldBeyondBounds } from "@sluice/domain/requests/JsonBounds"
 import { cutText, LONE_SURROGATE, loneSurrogates } from "@sluice/domain/requests/LoneSurrogates"
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 
 /** More than twice the values of the largest job: 200 variables, 16 labels and each other field. */
 const BOUNDS = { depth: 64, values: 500 }
@@ -16,7 +16,9 @@ const BOUNDS = { depth: 64, values: 500 }
 const SHOWN_CHARACTERS = 64
 
 /** The body is refused before its endpoint reads it. */
-export class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly issues: ReadonlyArray<Issue> }> {}
+export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
+  issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+}) {}
 
 export const checkBody = <E>(text: Effect.Effect<string, E>): Effect.Effect<string, E | BodyRefused> =>
   Effect.flatMap(text, (text) => {

@@ -1,11 +1,11 @@
 /** Parses a JSON body for handlers whose validation is in the domain. */
 import { pathText } from "@sluice/domain/requests/BodyIssues"
 import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 
 /** The `Content-Type` is not JSON. */
-export class NotJson extends Data.TaggedError("NotJson")<{}> {}
+export class NotJson extends Schema.TaggedError<NotJson>()("NotJson", {}) {}
 
 export const jsonBody = (
   request: HttpServerRequest.HttpServerRequest

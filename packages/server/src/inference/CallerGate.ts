@@ -3,7 +3,8 @@
  * order. It writes every failure in one form. The rate headers are on every response to a known key, also on failures.
  * The code avoids generators, because every request passes here.
  */
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { RateExceeded, StoreUnavailable, Unexpected } from "@sluice/api/inference/EdgeFailures"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
@@ -13,7 +14,7 @@ import type { Verdict } from "@sluice/domain/limits/RateLimit"
 import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Metrics } from "@sluice/domain/metrics/Metrics"
-import { Cause, Effect, Exit, Option } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { WorldSpeed } from "../clock/WorldClock.ts"
 import { bearerOf } from "../http/Bearer.ts"
@@ -37,14 +38,13 @@ export type Reply =
   | undefined
 
 /** `headers`: headers of every response, failures included, unless the response object has them already. */
-export type Gate = (
+type Gate = (
   source: IncomingMessage,
   requirements: { readonly headers?: Record<string, string> | undefined; readonly scope: Scope },
   answer: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
 ) => Effect.Effect<Reply>
 
-/** Makes the gate over `Access` and `RateLimits`. */
-export const makeGate: Effect.Effect<Gate, never, Access | RateLimits> = Effect.gen(function* () {
+const makeGate = Effect.gen(function* () {
   const access = yield* Access
   const limits = yield* RateLimits
   const speed = yield* WorldSpeed
@@ -59,7 +59,7 @@ export const makeGate: Effect.Effect<Gate, never, Access | RateLimits> = Effect.
         refusals.add()
         // Windows end on the service's clock, but callers wait on the wall clock.
         const retryAfterSeconds = Math.max(1, Math.ceil(verdict.retryAfterSeconds / speed))
-        return Effect.fail({ _tag: "RateExceeded" as const, limit: verdict.limit, retryAfterSeconds })
+        return Effect.fail(new RateExceeded({ limit: verdict.limit, retryAfterSeconds }))
       }
     )
 
@@ -82,7 +82,7 @@ export const makeGate: Effect.Effect<Gate, never, Access | RateLimits> = Effect.
     })
   }
 
-  return (source, { headers = {}, scope }, answer) => {
+  const gate: Gate = (source, { headers = {}, scope }, answer) => {
     const requestId = requestIdOf(source)
     return Effect.catchCause(
       Effect.flatMap(identify(source, headers), (principal) =>
@@ -96,7 +96,13 @@ export const makeGate: Effect.Effect<Gate, never, Access | RateLimits> = Effect.
           : Effect.map(failureOf(cause, requestId), (failure) => failureReply(failure, requestId, headers))
     )
   }
+  return gate
 })
+
+/** The gate over `Access` and `RateLimits`, one for all endpoints. */
+export class CallerGate extends Context.Service<CallerGate, Gate>()("@sluice/server/inference/CallerGate") {
+  static readonly layer: Layer.Layer<CallerGate, never, Access | RateLimits> = Layer.effect(CallerGate, makeGate)
+}
 
 const environmentOf = (source: IncomingMessage): string | undefined => {
   const given = source.headers["x-environment"]
@@ -110,9 +116,10 @@ export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: strin
   const known = Cause.findErrorOption(cause)
   if (Option.isSome(known)) return Effect.succeed(known.value)
   const defect = Cause.squash(cause)
-  return Effect.as(Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })), {
-    _tag: isTransient(defect) ? "StoreUnavailable" : "Unexpected"
-  } as const)
+  return Effect.as(
+    Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })),
+    isTransient(defect) ? new StoreUnavailable() : new Unexpected()
+  )
 }
 
 /** A JSON response. */

@@ -2,13 +2,14 @@
  * Maps failures of reading a body, JSON or a form, to failures of the inference surface, in the form of OpenAI's
  * clients.
  */
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import { FileTooLarge, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { notJson } from "@sluice/domain/models/JsonText"
 import { exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { Effect, Exit } from "effect"
 import type { IncomingMessage } from "node:http"
-import { BodyCrowdedOut, BodyEncoded, BodyTooLarge } from "../http/BoundedBody.ts"
+import { BodyEncoded } from "../http/BoundedBody.ts"
 import type { FormFailure } from "../http/FormErrors.ts"
 
 /** Reads a JSON body. It refuses every type but JSON and none, because pages of other sites can send those without asking. */
@@ -31,13 +32,11 @@ const notJsonType = new ModelRequestInvalid({
 
 /** The failure of a body that could not be read as text. */
 const toBodyFailure = (error: unknown): InferenceFailure =>
-  error instanceof BodyTooLarge
-    ? { _tag: "BodyTooLarge", limitBytes: error.limit }
-    : error instanceof BodyCrowdedOut
-      ? { _tag: "BodyCrowdedOut" }
-      : error instanceof BodyEncoded
-        ? new ModelRequestInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
-        : notJson()
+  error instanceof BodyTooLarge || error instanceof BodyCrowdedOut
+    ? error
+    : error instanceof BodyEncoded
+      ? new ModelRequestInvalid({ message: ENCODED, param: null, code: "invalid_encoding" })
+      : notJson()
 
 const ENCODED = "Send the body uncompressed, without Content-Encoding."
 
@@ -48,7 +47,7 @@ export const toFormFailure =
     error._tag === "FormTooLarge"
       ? new FileTooLarge({ param, limitBytes: error.limitBytes })
       : error._tag === "FormCrowdedOut"
-        ? { _tag: "BodyCrowdedOut" }
+        ? new BodyCrowdedOut()
         : new ModelRequestInvalid({
             message: FORM_MESSAGES[error.reason],
             param: null,

@@ -4,12 +4,12 @@
  */
 import { BatchSql } from "@sluice/domain/database/Clients"
 import { StoreWrites } from "@sluice/domain/database/StoreWrites"
-import { Context, Data, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
 /** The database answers but accepts no writes: it is a standby, read-only, or its disk is full. */
-class StoreReadOnly extends Data.TaggedError("StoreReadOnly")<{}> {}
+class StoreReadOnly extends Schema.TaggedError<StoreReadOnly>()("StoreReadOnly", {}) {}
 
 export class StoreProbe extends Context.Service<
   StoreProbe,

@@ -5,16 +5,16 @@
  *
  * The thread's file answers each `{ id, task }` with an `Answer`.
  */
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { after } from "../clock/WallTime.ts"
 
 /** The task failed: the queue is full, the task took too long, or the thread reported an error (`fault`, for logs). */
-export class WorkUndone extends Data.TaggedError("WorkUndone")<{
-  readonly reason: "busy" | "late" | "fault"
-  readonly fault?: string
-}> {}
+export class WorkUndone extends Schema.TaggedError<WorkUndone>()("WorkUndone", {
+  reason: Schema.Literals(["busy", "late", "fault"]),
+  fault: Schema.optionalKey(Schema.String)
+}) {}
 
 export interface Limits {
   /** Milliseconds of host time for one task. */

@@ -2,7 +2,8 @@
  * The endpoints of `/videos` over the domain's `Videos`: orders as JSON or as a form, lists and objects as JSON, videos
  * as bytes.
  */
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import { videoIdOf, videoListText, videoToWire, videoWireId } from "@sluice/api/videos/VideoWire"
 import { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { VideoNotFound } from "@sluice/domain/videos/Video"
@@ -10,17 +11,17 @@ import { MAX_VIDEO_PAGE, type VideoPage } from "@sluice/domain/videos/VideoListS
 import { decodeVideo, MAX_VIDEO_IMAGE_BYTES } from "@sluice/domain/videos/VideoRequest"
 import { Videos } from "@sluice/domain/videos/Videos"
 import { Effect } from "effect"
-import type { IncomingMessage, ServerResponse } from "node:http"
 import { sendBytes } from "../http/BinaryAnswer.ts"
 import { rangeOf } from "../http/ByteRange.ts"
-import type { UploadedForm } from "../http/UploadedForm.ts"
+import { isForm, type UploadedForm } from "../http/UploadedForm.ts"
 import { type Caller, json, type Reply } from "../inference/CallerGate.ts"
+import { type Routed, RoutedRequests } from "../inference/RoutedRequests.ts"
 
 const DEFAULT_PAGE = 20
 const CONTENT_TYPE = "video/mp4"
 
 const IMAGE = "input_reference"
-export const VIDEO_FORM = {
+const VIDEO_FORM = {
   file: IMAGE,
   maxFileBytes: MAX_VIDEO_IMAGE_BYTES,
   longField: `${IMAGE}[image_url]`
@@ -28,7 +29,12 @@ export const VIDEO_FORM = {
 
 type Answer = Effect.Effect<Reply, InferenceFailure>
 
-export const makeVideos = Effect.map(Videos, (videos) => {
+type OfVideo = Routed & { readonly params: { readonly id: string } }
+
+export const makeVideos = Effect.gen(function* () {
+  const videos = yield* Videos
+  const { gated, withForm, withJson } = yield* RoutedRequests
+
   const order = (caller: Caller, request: ReturnType<typeof decodeVideo>): Answer =>
     Effect.flatMap(Effect.fromResult(request), (checked) =>
       Effect.map(videos.submit(caller.principal, checked), ({ replayed, video }) =>
@@ -39,70 +45,84 @@ export const makeVideos = Effect.map(Videos, (videos) => {
       )
     )
 
-  return {
-    fromJson: (caller: Caller, body: unknown, idempotencyKey: string | undefined): Answer =>
-      order(caller, decodeVideo(body, { idempotencyKey })),
+  const fromForm = (
+    caller: Caller,
+    { fields: sent, files }: UploadedForm,
+    idempotencyKey: string | undefined
+  ): Answer => {
+    const fields = withReference(sent)
+    const file = imageIn(files)
+    if (file === undefined) return order(caller, decodeVideo(fields, { idempotencyKey }))
+    return Effect.flatMap(
+      Effect.promise(() => file.arrayBuffer()),
+      (buffer) =>
+        order(
+          caller,
+          decodeVideo(fields, {
+            idempotencyKey,
+            image: { bytes: new Uint8Array(buffer), contentType: file.type }
+          })
+        )
+    )
+  }
 
-    fromForm: (caller: Caller, { fields: sent, files }: UploadedForm, idempotencyKey: string | undefined): Answer => {
-      const fields = withReference(sent)
-      const file = imageIn(files)
-      if (file === undefined) return order(caller, decodeVideo(fields, { idempotencyKey }))
-      return Effect.flatMap(
-        Effect.promise(() => file.arrayBuffer()),
-        (buffer) =>
-          order(
-            caller,
-            decodeVideo(fields, {
-              idempotencyKey,
-              image: { bytes: new Uint8Array(buffer), contentType: file.type }
-            })
-          )
-      )
+  const sendContent = Effect.fnUntraced(function* (caller: Caller, { params, request }: OfVideo) {
+    const { headers } = NodeHttpServerRequest.toIncomingMessage(request)
+    const variant = yield* singleValue(queryOf(request.url), "variant")
+    if (variant !== undefined && variant !== "video") return yield* invalidParam("variant", "only 'video' is available")
+    // The endpoint sends no validator for this version of the bytes, so no `If-Range` can match and the range is
+    // ignored.
+    const range = headers["if-range"] === undefined ? rangeOf(headers.range) : undefined
+    const read = yield* videos.read(caller.principal, yield* decodeId(params.id), range)
+    const answer = { ...read, partial: range !== undefined, contentType: CONTENT_TYPE }
+    yield* sendBytes(NodeHttpServerRequest.toServerResponse(request), answer, caller.headers)
+    return undefined
+  })
+
+  return {
+    create: ({ request }: Routed) => {
+      const key = request.headers["idempotency-key"]
+      return isForm(NodeHttpServerRequest.toIncomingMessage(request))
+        ? withForm(request, VIDEO_FORM, (caller, form) => fromForm(caller, form, key))
+        : withJson(request, (caller, body) => order(caller, decodeVideo(body, { idempotencyKey: key })))
     },
 
-    list: (caller: Caller, query: URLSearchParams): Answer =>
-      Effect.flatMap(pageOf(query), (page) =>
-        Effect.map(videos.list(caller.principal, page), (found) =>
-          json(200, videoListText(found.videos, found.hasMore), caller.headers)
+    list: ({ request }: Routed) =>
+      gated(request, "inference:read", (caller) =>
+        Effect.flatMap(pageOf(queryOf(request.url)), (page) =>
+          Effect.map(videos.list(caller.principal, page), (found) =>
+            json(200, videoListText(found.videos, found.hasMore), caller.headers)
+          )
         )
       ),
 
-    show: (caller: Caller, id: string): Answer =>
-      Effect.flatMap(decodeId(id), (uuid) =>
-        Effect.map(videos.show(caller.principal, uuid), (video) =>
-          json(200, JSON.stringify(videoToWire(video)), caller.headers)
+    get: ({ params, request }: OfVideo) =>
+      gated(request, "inference:read", (caller) =>
+        Effect.flatMap(decodeId(params.id), (uuid) =>
+          Effect.map(videos.show(caller.principal, uuid), (video) =>
+            json(200, JSON.stringify(videoToWire(video)), caller.headers)
+          )
         )
       ),
 
-    remove: (caller: Caller, id: string): Answer =>
-      Effect.flatMap(decodeId(id), (uuid) =>
-        Effect.as(
-          videos.remove(caller.principal, uuid),
-          json(200, JSON.stringify({ id: videoWireId(uuid), object: "video.deleted", deleted: true }), caller.headers)
+    remove: ({ params, request }: OfVideo) =>
+      gated(request, "inference:write", (caller) =>
+        Effect.flatMap(decodeId(params.id), (uuid) =>
+          Effect.as(
+            videos.remove(caller.principal, uuid),
+            json(200, JSON.stringify({ id: videoWireId(uuid), object: "video.deleted", deleted: true }), caller.headers)
+          )
         )
       ),
 
-    content: (
-      caller: Caller,
-      id: string,
-      query: URLSearchParams,
-      source: IncomingMessage,
-      response: ServerResponse
-    ): Answer =>
-      Effect.gen(function* () {
-        const variant = yield* singleValue(query, "variant")
-        if (variant !== undefined && variant !== "video")
-          return yield* invalidParam("variant", "only 'video' is available")
-        // The endpoint sends no validator for this version of the bytes, so no `If-Range` can match and the range is
-        // ignored.
-        const range = source.headers["if-range"] === undefined ? rangeOf(source.headers.range) : undefined
-        const read = yield* videos.read(caller.principal, yield* decodeId(id), range)
-        const answer = { ...read, partial: range !== undefined, contentType: CONTENT_TYPE }
-        yield* sendBytes(response, answer, caller.headers)
-        return undefined
-      })
+    download: (asked: OfVideo) => gated(asked.request, "inference:read", (caller) => sendContent(caller, asked))
   }
 })
+
+const queryOf = (url: string): URLSearchParams => {
+  const at = url.indexOf("?")
+  return new URLSearchParams(at < 0 ? "" : url.slice(at + 1))
+}
 
 /**
  * OpenAI's clients send an object in a form as the fields `input_reference[image_url]` and `input_reference[file_id]`.

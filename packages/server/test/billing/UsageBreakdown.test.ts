@@ -69,4 +69,17 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the bre
       expect([refused.status, refused.json.error.code]).toEqual([403, "forbidden"])
     })
   )
+
+  it.effect("usage and its breakdown refuse days, groups and cursors that make no sense", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      for (const query of ["from=2026-02-30", "to=x", "from=2026-02-02&to=2026-02-01", "from=0000-01-01"]) {
+        expect([query, (yield* ask(`/api/v1/billing/usage?${query}`)).status]).toEqual([query, 422])
+        expect([query, (yield* ask(`/api/v1/billing/usage/breakdown?${query}`)).status]).toEqual([query, 422])
+      }
+      for (const query of ["by=hour", "cursor=", "cursor=AA", "cursor=*", "limit=0"]) {
+        expect([query, (yield* ask(`/api/v1/billing/usage/breakdown?${query}`)).status]).toEqual([query, 422])
+      }
+    })
+  )
 })

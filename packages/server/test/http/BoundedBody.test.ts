@@ -1,6 +1,7 @@
 /** The bound of a body, to the byte: what fits is read whole, what does not is refused as soon as that is known. */
 import { expect, it } from "@effect/vitest"
-import { boundedBody, type BodyOutcome, BodyTooLarge } from "@sluice/server/http/BoundedBody"
+import { BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
+import { boundedBody, type BodyOutcome } from "@sluice/server/http/BoundedBody"
 import { ByteBudget } from "@sluice/server/http/BodyMemoryBudget"
 import { Exit } from "effect"
 import { EventEmitter } from "node:events"
@@ -19,7 +20,7 @@ const body = (headers: Readonly<Record<string, string>> = {}) => {
   return { bounded, rooms, stream, told }
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-const tooLarge = Exit.fail(new BodyTooLarge({ limit: LIMIT }))
+const tooLarge = Exit.fail(new BodyTooLarge({ limitBytes: LIMIT }))
 
 it("A body may have as many bytes as the limit, whether it says so before or not", async () => {
   for (const headers of [{}, { "content-length": String(LIMIT) }]) {

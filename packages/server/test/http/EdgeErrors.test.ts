@@ -1,5 +1,5 @@
 /** One event has one error on a surface: under `/v1` that of its endpoints, whoever finds it. */
-import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import * as EdgeErrors from "@sluice/server/http/EdgeErrors"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { expect, it } from "vitest"

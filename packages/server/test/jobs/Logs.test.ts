@@ -79,4 +79,20 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("job log
       expect(head.status).toBe(404)
     })
   )
+
+  it.effect("the log is events for a caller that accepts them, whatever the case and quality it names", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const body = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const { id } = (yield* ask("/api/v1/jobs", { body })).json.data
+      const logs = (accept: string, query = "") => ask(`/api/v1/jobs/${id}/logs${query}`, { headers: { accept } })
+      for (const accept of ["text/event-stream;q=0", "text/plain, text/event-stream; q=0.0", "text/event-streams"]) {
+        expect((yield* logs(accept)).headers.get("content-type")).toBe("text/plain; charset=utf-8")
+      }
+      for (const query of ["", "?follow=false"]) {
+        const told = yield* logs("text/plain;q=0.5, Text/Event-Stream;q=0.9", query)
+        expect(told.text.endsWith('event: end\ndata: {"status":"succeeded","exit_code":0}\n\n')).toBe(true)
+      }
+    })
+  )
 })

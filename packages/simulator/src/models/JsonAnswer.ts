@@ -32,9 +32,9 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
   const words = text.match(/[\p{L}\p{N}]+/gu) ?? ["text"]
   const draw = (node: unknown, depth: number): unknown => {
     if (node === true) return {}
-    if (!isObject(node)) throw new SchemaUnsupported("a subschema must be an object")
+    if (!isObject(node)) throw new SchemaUnsupported({ message: "a subschema must be an object" })
     if (++drawn > MAX_NODES || depth > MAX_DEPTH)
-      throw new SchemaUnsupported("it is too large, or refers to itself without end")
+      throw new SchemaUnsupported({ message: "it is too large, or refers to itself without end" })
     refuseUnknown(node, work)
     const { $ref: reference, allOf } = node
     if (typeof reference === "string") {
@@ -53,7 +53,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
     const types = Array.isArray(node["type"]) ? node["type"].length : 1
     for (const value of values) work.spend(types + (typeof value === "string" ? value.length : 0))
     const fitting = values.filter((value) => satisfies(node, value))
-    if (fitting.length === 0) throw new SchemaUnsupported("none of the values that it names fits it")
+    if (fitting.length === 0) throw new SchemaUnsupported({ message: "none of the values that it names fits it" })
     return pick(key, drawn, fitting)
   }
   const ofType = (node: JsonSchema, depth: number): unknown => {
@@ -64,7 +64,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
     if (type === "integer" || type === "number") return numberOf(node, type === "integer", key, drawn)
     if (type === "boolean") return unit(key, drawn) < 0.5
     if (type === "null") return null
-    throw new SchemaUnsupported(`the type ${JSON.stringify(type)} is not known`)
+    throw new SchemaUnsupported({ message: `the type ${JSON.stringify(type)} is not known` })
   }
   const objectOf = (node: JsonSchema, depth: number) => {
     const properties = isObject(node["properties"]) ? node["properties"] : {}
@@ -85,7 +85,7 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
       ["minProperties", entries.length >= limit(node["minProperties"], 0, MAX_NODES)],
       ["maxProperties", entries.length <= limit(node["maxProperties"], MAX_NODES, MAX_NODES)]
     ] as const) {
-      if (!fits) throw new SchemaUnsupported(`"${word}" can't be met by the properties that it names`)
+      if (!fits) throw new SchemaUnsupported({ message: `"${word}" can't be met by the properties that it names` })
     }
     return Object.fromEntries(entries)
   }
@@ -93,10 +93,10 @@ export const jsonAnswer = (schema: JsonSchema, key: number, text: string): unkno
     const { items, prefixItems } = node
     const first: ReadonlyArray<unknown> = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
     const [least, most] = [limit(node["minItems"], 0, MAX_ITEMS), limit(node["maxItems"], MAX_ITEMS, MAX_ITEMS)]
-    if (least > MAX_ITEMS) throw new SchemaUnsupported(`minItems is above ${MAX_ITEMS}`)
-    if (least > most) throw new SchemaUnsupported("minItems is above maxItems")
+    if (least > MAX_ITEMS) throw new SchemaUnsupported({ message: `minItems is above ${MAX_ITEMS}` })
+    if (least > most) throw new SchemaUnsupported({ message: "minItems is above maxItems" })
     const unique = node["uniqueItems"] === true
-    if (unique && least > 1) throw new SchemaUnsupported('"uniqueItems" is supported for one item')
+    if (unique && least > 1) throw new SchemaUnsupported({ message: '"uniqueItems" is supported for one item' })
     // Not drawn: a schema must not be supported or refused by chance.
     const usual = first.length > 0 ? first.length : depth < 3 ? (unique ? 1 : 2) : 0
     const length = Math.max(least, Math.min(most, usual))

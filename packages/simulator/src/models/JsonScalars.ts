@@ -14,11 +14,11 @@ export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: numb
   const format = typeof node["format"] === "string" ? FORMATS[node["format"]] : undefined
   if (format !== undefined) {
     // A pattern beside a known format says the same more exactly, so it is not checked.
-    if (!satisfies(node, format)) throw new SchemaUnsupported("no text of its format has its length")
+    if (!satisfies(node, format)) throw new SchemaUnsupported({ message: "no text of its format has its length" })
     return format
   }
   const [least, most] = [limit(node["minLength"], 0, MAX_TEXT), limit(node["maxLength"], MAX_TEXT, MAX_TEXT)]
-  if (least > most || least > MAX_TEXT) throw new SchemaUnsupported("minLength can't be met")
+  if (least > most || least > MAX_TEXT) throw new SchemaUnsupported({ message: "minLength can't be met" })
   const pattern = String(node["pattern"] ?? "")
   if (!ANY_TEXT.has(pattern)) {
     const within = [least, Math.min(most, MAX_TEXT)] as const
@@ -80,7 +80,7 @@ export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: num
   const drawn = low + unit(key, n) * (high - low)
   const value = whole ? Math.min(Math.max(Math.round(drawn), Math.ceil(low)), Math.floor(high)) : drawn
   if (value < given || value > top || (whole && !Number.isInteger(value)))
-    throw new SchemaUnsupported("no number fits its bounds")
+    throw new SchemaUnsupported({ message: "no number fits its bounds" })
   return value
 }
 
@@ -92,7 +92,7 @@ interface Wanted {
 
 /** Returns the first multiple from the drawn one on that a division confirms too: 0.3 divided by 0.1 is not 3. */
 const multipleOf = (step: unknown, { high, integer, low }: Wanted, key: number, n: number): number => {
-  if (typeof step !== "number" || !(step > 0)) throw new SchemaUnsupported('"multipleOf" must be above 0')
+  if (typeof step !== "number" || !(step > 0)) throw new SchemaUnsupported({ message: '"multipleOf" must be above 0' })
   const first = low === -Infinity ? Math.min(0, Math.floor(high / step)) : Math.ceil(low / step)
   const count = Math.min(first + 100, Math.floor(high / step)) - first + 1
   const drawn = count > 0 ? between(key, n, 0, count - 1) : 0
@@ -102,7 +102,7 @@ const multipleOf = (step: unknown, { high, integer, low }: Wanted, key: number, 
     const fits = value >= low && value <= high && (!integer || Number.isInteger(value))
     if (fits && Number.isInteger(value / step)) return value
   }
-  throw new SchemaUnsupported("no number fits its bounds")
+  throw new SchemaUnsupported({ message: "no number fits its bounds" })
 }
 
 const bounds = (node: JsonSchema, whole: boolean) => {

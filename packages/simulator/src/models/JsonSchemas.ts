@@ -2,11 +2,14 @@
  * Reads the schemas that a simulated model follows: checks their keywords, resolves references, and merges several
  * rules into one schema.
  */
+import { Schema } from "effect"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** A schema for which no answer is known. The message says why. */
-export class SchemaUnsupported extends Error {}
+export class SchemaUnsupported extends Schema.TaggedError<SchemaUnsupported>()("SchemaUnsupported", {
+  message: Schema.String
+}) {}
 
 /** Bounds of a schema: its values and its characters. */
 const MAX_VALUES = 5_000
@@ -34,14 +37,16 @@ export class Work {
         }
       }
       if (values + open.length > MAX_VALUES || characters > MAX_CHARACTERS) {
-        throw new SchemaUnsupported(`it has more than ${MAX_VALUES} values or ${MAX_CHARACTERS} characters`)
+        throw new SchemaUnsupported({
+          message: `it has more than ${MAX_VALUES} values or ${MAX_CHARACTERS} characters`
+        })
       }
     }
   }
 
   spend(units: number): void {
     this.left -= units
-    if (this.left < 0) throw new SchemaUnsupported("it is too large, or refers to itself without end")
+    if (this.left < 0) throw new SchemaUnsupported({ message: "it is too large, or refers to itself without end" })
   }
 }
 
@@ -83,7 +88,7 @@ const ANNOTATIONS = new Set([
 export const refuseUnknown = (node: JsonSchema, work: Work): void => {
   for (const [word, value] of Object.entries(node)) {
     work.spend(1 + sizeOf(value))
-    if (REFUSED.has(word)) throw new SchemaUnsupported(`the keyword "${word}" is not supported`)
+    if (REFUSED.has(word)) throw new SchemaUnsupported({ message: `the keyword "${word}" is not supported` })
   }
 }
 
@@ -104,14 +109,14 @@ export const mergeAllOf = (root: JsonSchema, node: JsonSchema, work: Work): Json
   const whole: Record<string, unknown> = {}
   for (const given of [rest, ...(allOf as ReadonlyArray<unknown>)]) {
     const part = isObject(given) && typeof given["$ref"] === "string" ? resolve(root, given["$ref"], work) : given
-    if (!isObject(part)) throw new SchemaUnsupported("a part of allOf must be an object")
+    if (!isObject(part)) throw new SchemaUnsupported({ message: "a part of allOf must be an object" })
     for (const [word, value] of Object.entries(part)) {
       const before = whole[word]
       work.spend(1 + sizeOf(before) + sizeOf(value))
       if (word === "properties" && isObject(before) && isObject(value)) whole[word] = { ...before, ...value }
       else if (word === "required" && Array.isArray(before) && Array.isArray(value)) whole[word] = [...before, ...value]
       else if (before === undefined || ANNOTATIONS.has(word) || isSame(before, value, work)) whole[word] = value
-      else throw new SchemaUnsupported(`"${word}" in two parts of allOf is not supported`)
+      else throw new SchemaUnsupported({ message: `"${word}" in two parts of allOf is not supported` })
     }
   }
   return whole
@@ -131,12 +136,13 @@ const isSame = (one: unknown, other: unknown, work: Work): boolean => {
 /** Returns the subschema to which a reference within the schema leads. */
 export const resolve = (root: JsonSchema, reference: string, work: Work): unknown => {
   work.spend(reference.length)
-  if (!reference.startsWith("#")) throw new SchemaUnsupported(`"$ref" outside the schema is not supported`)
+  if (!reference.startsWith("#")) throw new SchemaUnsupported({ message: `"$ref" outside the schema is not supported` })
   const pointer = percentDecoded(reference.slice(1))
-  if (pointer !== "" && !pointer.startsWith("/")) throw new SchemaUnsupported(`"$anchor" is not supported`)
+  if (pointer !== "" && !pointer.startsWith("/")) throw new SchemaUnsupported({ message: `"$anchor" is not supported` })
   let at: unknown = root
   for (const step of pointer.split("/").slice(1)) at = inner(at, step.replaceAll("~1", "/").replaceAll("~0", "~"))
-  if (at === undefined) throw new SchemaUnsupported(`the reference ${reference.slice(0, 80)} leads nowhere`)
+  if (at === undefined)
+    throw new SchemaUnsupported({ message: `the reference ${reference.slice(0, 80)} leads nowhere` })
   return at
 }
 

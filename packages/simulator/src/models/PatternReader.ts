@@ -59,7 +59,8 @@ const SETS: Readonly<Record<string, Ranges>> = {
 }
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
 
-const unsupported = (what: string) => new SchemaUnsupported(`the keyword "pattern" is not supported with ${what}`)
+const unsupported = (what: string) =>
+  new SchemaUnsupported({ message: `the keyword "pattern" is not supported with ${what}` })
 
 export const readPattern = (pattern: string): Part => new PatternReader(pattern).whole()
 

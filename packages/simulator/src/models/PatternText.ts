@@ -68,4 +68,4 @@ export const patternText = (
   return text
 }
 
-const noLength = () => new SchemaUnsupported("no text of its pattern has its length")
+const noLength = () => new SchemaUnsupported({ message: "no text of its pattern has its length" })

@@ -13,7 +13,7 @@ import { type FaultRates, noFaults } from "../faults/Fault.ts"
 import { defaultWorld as defaultModels, type ModelWorld, type SimulatedModel } from "../models/ModelWorld.ts"
 import { defaultWorld, type World, type WorldGpuType } from "../world/World.ts"
 import { issuesOf } from "@sluice/machine-shell/Programs"
-import { type GpuTypeEntry, type ModelEntry, ScenarioFile } from "./ScenarioFile.ts"
+import { type GpuTypeEntry, type ScenarioModelEntry, ScenarioFile } from "./ScenarioFile.ts"
 
 export interface Scenario {
   readonly machines: World
@@ -89,8 +89,10 @@ const modelsOf = (given: ScenarioFile, seed: number): ModelWorld => {
   const world = { ...defaultModels(seed), latency: given.model_latency ?? ("paced" as const) }
   const { models } = given
   if (models === undefined) return world
-  const of = <K extends ModelEntry["kind"], M>(kind: K, model: (entry: Extract<ModelEntry, { kind: K }>) => M) =>
-    models.filter((entry): entry is Extract<ModelEntry, { kind: K }> => entry.kind === kind).map(model)
+  const of = <K extends ScenarioModelEntry["kind"], M>(
+    kind: K,
+    model: (entry: Extract<ScenarioModelEntry, { kind: K }>) => M
+  ) => models.filter((entry): entry is Extract<ScenarioModelEntry, { kind: K }> => entry.kind === kind).map(model)
   return {
     ...world,
     models: of("chat", simulatedChat),
@@ -102,7 +104,7 @@ const modelsOf = (given: ScenarioFile, seed: number): ModelWorld => {
   }
 }
 
-const simulatedChat = (entry: Extract<ModelEntry, { kind: "chat" }>): SimulatedModel => ({
+const simulatedChat = (entry: Extract<ScenarioModelEntry, { kind: "chat" }>): SimulatedModel => ({
   ...chatModel(entry),
   latency: {
     firstMs: entry.latency?.first_ms ?? 180,

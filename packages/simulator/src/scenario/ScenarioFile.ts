@@ -65,7 +65,7 @@ const ChatEntry = Schema.Struct({
   )
 })
 
-const ModelEntry = Schema.Union([
+const ScenarioModelEntry = Schema.Union([
   ChatEntry,
   Schema.Struct(embeddingsFields),
   Schema.Struct(imagesFields),
@@ -73,7 +73,7 @@ const ModelEntry = Schema.Union([
   Schema.Struct(transcriptionFields),
   Schema.Struct(videoFields)
 ])
-export type ModelEntry = typeof ModelEntry.Type
+export type ScenarioModelEntry = typeof ScenarioModelEntry.Type
 
 const rate = number(0, 1)
 const Faults = Schema.Struct(
@@ -97,7 +97,7 @@ export const ScenarioFile = Schema.Struct({
     "Bash scripts that machines have as commands of these names, such as `python`: at most 50, with 65536 characters in all"
   ),
   models: opt(
-    list(ModelEntry, 1_000),
+    list(ScenarioModelEntry, 1_000),
     "The models that answer. Not together with --models, whose servers answer instead"
   ),
   model_latency: opt(

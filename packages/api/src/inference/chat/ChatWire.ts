@@ -6,6 +6,7 @@ import { toUsd } from "@sluice/domain/billing/Money"
 import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/chat/Inference"
 import type { ChatEvent, OutputToken, TokenChance } from "@sluice/domain/models/ModelProvider"
 import * as Schema from "effect/Schema"
+import { alwaysNull, nullable } from "../../infra/WireFields.ts"
 
 const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 
@@ -44,14 +45,14 @@ const ToolCallDeltaWire = Schema.Struct({
 const tokenFields = {
   token: Schema.String,
   logprob: Schema.Finite,
-  bytes: Schema.NullOr(Schema.Array(Schema.Int))
+  bytes: nullable(Schema.Array(Schema.Int))
 }
 
 const LogprobsWire = Schema.Struct({
-  content: Schema.NullOr(
+  content: nullable(
     Schema.Array(Schema.Struct({ ...tokenFields, top_logprobs: Schema.Array(Schema.Struct(tokenFields)) }))
   ),
-  refusal: Schema.Null
+  refusal: alwaysNull
 }).annotate({ identifier: "ChatLogprobs" })
 
 export const ChatCompletionWire = Schema.Struct({
@@ -64,7 +65,7 @@ export const ChatCompletionWire = Schema.Struct({
       index: Schema.Int,
       message: Schema.Struct({
         role: Schema.Literal("assistant"),
-        content: Schema.NullOr(Schema.String),
+        content: nullable(Schema.String),
         refusal: Schema.optionalKey(Schema.String),
         name: Schema.optionalKey(Schema.String),
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallWire))
@@ -91,7 +92,7 @@ export const ChatChunkWire = Schema.Struct({
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallDeltaWire))
       }),
       logprobs: Schema.optionalKey(LogprobsWire),
-      finish_reason: Schema.NullOr(FinishReason)
+      finish_reason: nullable(FinishReason)
     })
   ),
   usage: Schema.optionalKey(UsageWire)

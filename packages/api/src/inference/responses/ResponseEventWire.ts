@@ -3,12 +3,13 @@
  * ones. All other events are `responseEvent` with the fields of the schema.
  */
 import * as Schema from "effect/Schema"
+import { alwaysNull } from "../../infra/WireFields.ts"
 import { OutputItemWire, OutputTextWire, RefusalWire, ResponseWire } from "./ResponseWire.ts"
 
 const numbered = { sequence_number: Schema.Int }
 const ofItem = { ...numbered, item_id: Schema.String, output_index: Schema.Int }
 const ofPart = { ...ofItem, content_index: Schema.Int }
-const problem = { code: Schema.String, message: Schema.String, param: Schema.Null }
+const problem = { code: Schema.String, message: Schema.String, param: alwaysNull }
 const Nothing = Schema.Array(Schema.Never)
 
 export const ResponseEventWire = Schema.Union([

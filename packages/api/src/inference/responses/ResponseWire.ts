@@ -8,6 +8,7 @@ import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference
 import type { FinishReason } from "@sluice/domain/models/ModelProvider"
 import type { ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
 import * as Schema from "effect/Schema"
+import { alwaysNull, nullable } from "../../infra/WireFields.ts"
 
 const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
 const ItemStatus = Schema.Literals(["in_progress", "completed", "incomplete"])
@@ -63,21 +64,19 @@ export const ResponseWire = Schema.Struct({
   created_at: Schema.Int.annotate({ description: "Unix time in seconds" }),
   status: Schema.Literals(["in_progress", "completed", "incomplete", "failed"]),
   background: Schema.Literal(false),
-  error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  incomplete_details: Schema.NullOr(
-    Schema.Struct({ reason: Schema.Literals(["max_output_tokens", "content_filter"]) })
-  ),
+  error: nullable(Schema.Struct({ code: Schema.String, message: Schema.String })),
+  incomplete_details: nullable(Schema.Struct({ reason: Schema.Literals(["max_output_tokens", "content_filter"]) })),
   model: Schema.String,
   output: Schema.Array(OutputItemWire),
-  usage: Schema.NullOr(UsageWire),
-  instructions: Schema.NullOr(Schema.String),
-  max_output_tokens: Schema.NullOr(Schema.Finite),
+  usage: nullable(UsageWire),
+  instructions: nullable(Schema.String),
+  max_output_tokens: nullable(Schema.Finite),
   metadata: AnyObject,
   parallel_tool_calls: Schema.Boolean,
-  previous_response_id: Schema.Null,
-  prompt_cache_key: Schema.NullOr(Schema.String),
+  previous_response_id: alwaysNull,
+  prompt_cache_key: nullable(Schema.String),
   reasoning: AnyObject,
-  safety_identifier: Schema.NullOr(Schema.String),
+  safety_identifier: nullable(Schema.String),
   service_tier: Schema.Literal("default"),
   store: Schema.Literal(false),
   temperature: Schema.Finite,
@@ -86,7 +85,7 @@ export const ResponseWire = Schema.Struct({
   tools: Schema.Array(AnyObject).annotate({ description: "The tools that the model received" }),
   top_p: Schema.Finite,
   truncation: Schema.Literal("disabled"),
-  user: Schema.NullOr(Schema.String)
+  user: nullable(Schema.String)
 }).annotate({ identifier: "Response" })
 
 /** Returns the common part of the ids of a response and its items. */

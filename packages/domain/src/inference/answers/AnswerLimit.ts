@@ -1,5 +1,5 @@
 /** The time limit of an answer of a model. One timer serves all answers that are in progress. */
-import { Clock, Duration, Effect, Fiber, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, type Scope } from "effect"
 import { Replica } from "../../database/Replica.ts"
 import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { SlotArray } from "../../runtime/SlotArray.ts"
@@ -18,10 +18,9 @@ interface RunningAnswer {
 }
 
 /** Fails an answer that takes longer than the limit with `UpstreamFailed` ("timeout"). */
-export type AnswerLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) => Effect.Effect<A, E | UpstreamFailed, R>
+type WithinLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) => Effect.Effect<A, E | UpstreamFailed, R>
 
-/** Makes the limit. Its timer runs until the scope closes. */
-export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.Scope> = Effect.gen(function* () {
+const makeAnswerLimit: Effect.Effect<WithinLimit, never, Replica | Scope.Scope> = Effect.gen(function* () {
   const { scale } = yield* Replica
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
@@ -54,3 +53,13 @@ export const makeAnswerLimit: Effect.Effect<AnswerLimit, never, Replica | Scope.
 
   return (answer) => withAbort(answer, begin)
 })
+
+/**
+ * One for all services: each of them provides this layer, which is built once. The limit holds until its scope closes; an
+ * answer that begins afterwards has none.
+ */
+export class AnswerLimit extends Context.Service<AnswerLimit, WithinLimit>()(
+  "@sluice/domain/inference/answers/AnswerLimit"
+) {
+  static readonly layer = Layer.effect(AnswerLimit, makeAnswerLimit)
+}

@@ -5,7 +5,7 @@
 import { Clock, Crypto, Effect } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import type { NanoUsd } from "../../billing/Money.ts"
-import { makeAnswerLimit } from "./AnswerLimit.ts"
+import { AnswerLimit } from "./AnswerLimit.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { makeModelMetrics } from "../../models/ModelMetrics.ts"
 import { runMetered } from "./MeteredCall.ts"
@@ -31,7 +31,7 @@ export const makeMeteredResult = Effect.gen(function* () {
   const metrics = yield* makeModelMetrics
   const clock = yield* Clock.Clock
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-  const limitAnswer = yield* makeAnswerLimit
+  const limitAnswer = yield* AnswerLimit
   /** `chargeFor`: computes the cost and tokens from the result, if only the result shows them. */
   return <A, E>(order: ResultOrder, produce: Effect.Effect<A, E>, chargeFor: (answer: A) => Charged = () => order) =>
     Effect.flatMap(newId, (id) =>

@@ -11,6 +11,7 @@ import { Metering } from "../../metering/Metering.ts"
 import { ModelProvider } from "../../models/ModelProvider.ts"
 import type { SpeechRequest } from "./SpeechRequest.ts"
 import { Tokens } from "../../models/Tokens.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 export interface SpeechAnswer {
@@ -64,7 +65,7 @@ export class Speech extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Speech.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }

@@ -14,6 +14,7 @@ import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { SoundProbe, type SoundUnreadable } from "./SoundProbe.ts"
 import { Tokens } from "../../models/Tokens.ts"
 import type { TranscriptionRequest } from "./TranscriptionRequest.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 const MINUTE_MS = 60_000n
@@ -86,7 +87,7 @@ export class Transcriptions extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Transcriptions.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }

@@ -8,7 +8,7 @@
 import { Cause, Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import type { NanoUsd } from "../../billing/Money.ts"
-import { makeAnswerLimit } from "../answers/AnswerLimit.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import type { ChatRequest } from "../../models/ChatRequest.ts"
 import { promptText } from "./ChatPrompt.ts"
 import { type ChatTask, fit, findImageRefusal } from "./ChatTask.ts"
@@ -78,7 +78,7 @@ export class Inference extends Context.Service<
       const metrics = yield* makeModelMetrics
       const clock = yield* Clock.Clock
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-      const limitAnswer = yield* makeAnswerLimit
+      const limitAnswer = yield* AnswerLimit
       const catalog = new Map(provider.models.map((model) => [model.id, model]))
       for (const id of catalog.keys()) metrics(id)
 
@@ -229,7 +229,7 @@ export class Inference extends Context.Service<
 
       return { models: provider.models, chat }
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Inference.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }

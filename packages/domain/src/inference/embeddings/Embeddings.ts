@@ -12,6 +12,7 @@ import { Metering } from "../../metering/Metering.ts"
 import { type Embedded, type EmbeddingModel, ModelProvider } from "../../models/ModelProvider.ts"
 import { tokenCost } from "../../models/TokenCost.ts"
 import { Tokens } from "../../models/Tokens.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 /** Maximum tokens of all texts of one request. */
@@ -105,7 +106,7 @@ export class Embeddings extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Embeddings.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }

@@ -13,6 +13,7 @@ import type { ModelRequestError } from "../../models/InferenceErrors.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { type ImageModel, ModelProvider } from "../../models/ModelProvider.ts"
 import { Tokens } from "../../models/Tokens.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 export interface ImageAnswer {
@@ -75,7 +76,7 @@ export class Images extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Images.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }

@@ -4,7 +4,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { CreditInsufficient } from "../../../src/billing/BillingErrors.ts"
-import { ANSWER_LIMIT_MS } from "../../../src/inference/answers/AnswerLimit.ts"
+import { ANSWER_LIMIT_MS, AnswerLimit } from "../../../src/inference/answers/AnswerLimit.ts"
 import { CreditBlock, type CreditLease } from "../../../src/metering/CreditBlock.ts"
 import { Metering } from "../../../src/metering/Metering.ts"
 import { type Settlement } from "../../../src/metering/Settlement.ts"
@@ -32,14 +32,13 @@ const books = (balance: bigint, lease?: CreditLease) => {
         : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
     settle: (settlement) => Effect.sync(() => void settled.push(settlement))
   }
-  const whole = makeMeteredResult.pipe(
-    Effect.provideService(Metering, metering),
-    Effect.provide(Layer.merge(NodeCrypto.layer, replica))
-  )
+  const whole = makeMeteredResult.pipe(Effect.provideService(Metering, metering), Effect.provide(NodeCrypto.layer))
   return {
     settled,
     whole: <A, E>(produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Pick<ResultOrder, "cost" | "tokens">) =>
-      Effect.flatMap(whole, (ask) => ask(order, produce, owedFor))
+      Effect.flatMap(whole, (ask) => ask(order, produce, owedFor)).pipe(
+        Effect.provide(AnswerLimit.layer.pipe(Layer.provideMerge(replica)))
+      )
   }
 }
 

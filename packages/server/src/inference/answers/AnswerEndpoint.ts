@@ -3,8 +3,9 @@
  * `AnswerKind` decodes the bodies and writes the answers of its endpoint. The domain validates and charges; nothing
  * here decides about money.
  */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { parseJson } from "@sluice/domain/models/JsonText"
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/chat/Inference"
 import type { ClientStalled, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
@@ -13,11 +14,15 @@ import { Cause, Clock, Effect, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyWatch } from "../../access/KeyWatch.ts"
 import { bearerOf } from "../../http/Bearer.ts"
-import { type Caller, failureOf, json, makeGate, type Reply } from "../CallerGate.ts"
+import { MAX_INFERENCE_BODY_BYTES } from "../../http/Edge.ts"
+import { HotRoutes } from "../../http/HotRoutes.ts"
+import { commonHeaders, requestIdOf } from "../../http/RequestId.ts"
+import { type Caller, CallerGate, failureOf, json, type Reply } from "../CallerGate.ts"
 import { jsonText } from "../InferenceBody.ts"
+import { type Routed, toResponse } from "../RoutedRequests.ts"
 import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
 
-export interface AnswerInput {
+interface AnswerInput {
   readonly source: IncomingMessage
   readonly response: ServerResponse
   /** Headers of every response, failures included, unless the response object has them already. */
@@ -27,6 +32,8 @@ export interface AnswerInput {
 
 /** One form of request and answer; `R` is the endpoint's decoded request. */
 export interface AnswerKind<R> {
+  /** The path of its hot route. */
+  readonly path: string
   readonly decode: (body: unknown) => Result.Result<R, ModelRequestInvalid>
   /** Returns the request to the model. */
   readonly chat: (request: R) => ChatRequest
@@ -39,12 +46,13 @@ export interface AnswerKind<R> {
 }
 
 /** Writes a streamed answer itself and returns undefined; returns any other response. */
-export type AnswerHandler = (request: AnswerInput) => Effect.Effect<Reply>
+type AnswerHandler = (request: AnswerInput) => Effect.Effect<Reply>
 
+/** Adds the hot route of an endpoint, and returns the router's handler, which runs the same function. */
 export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
-    const gate = yield* makeGate
+    const gate = yield* CallerGate
     const keys = yield* KeyWatch
 
     const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) => {
@@ -83,8 +91,36 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
             : buffered(caller, request.success, response)
         })
       )
-    return handler
+
+    const hotRoutes = yield* HotRoutes
+    yield* hotRoutes.add({
+      path: kind.path,
+      maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
+      handler: (source, response, text) =>
+        Effect.map(handler({ source, response, headers: commonHeaders(requestIdOf(source)), text }), (reply) =>
+          write(response, reply)
+        )
+    })
+    return ({ request }: Routed) =>
+      Effect.map(
+        handler({
+          source: NodeHttpServerRequest.toIncomingMessage(request),
+          response: NodeHttpServerRequest.toServerResponse(request),
+          text: request.text
+        }),
+        toResponse
+      )
   })
+
+/** Writes an answer of the hot route, which no router writes. */
+const write = (response: ServerResponse, reply: Reply): void => {
+  if (reply === undefined || response.destroyed) return
+  const headers: Record<string, string | number> = { ...reply.headers }
+  headers["content-type"] = reply.contentType
+  headers["content-length"] = Buffer.byteLength(reply.body)
+  response.writeHead(reply.status, headers)
+  response.end(reply.body)
+}
 
 /** The status has been sent, so the failure is the stream's last event. */
 const failStream = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>

@@ -5,7 +5,8 @@
  * the caller reaches the model; a caller that reads nothing for STALL_MS is disconnected. A comment breaks long
  * silence.
  */
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { ServerStopping } from "@sluice/api/inference/EdgeFailures"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
 import { ClientStalled } from "@sluice/domain/models/InferenceErrors"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
@@ -75,7 +76,7 @@ export class SseAnswer {
   /** Ends an interrupted answer with an error event. A disconnected caller gets nothing. */
   stop(requestId: string): void {
     if (this.isStarted && !this.response.writableEnded && !this.response.destroyed)
-      this.fail({ _tag: "ServerStopping" }, requestId)
+      this.fail(new ServerStopping(), requestId)
   }
 
   /** Sends a comment after a long silence. Call it repeatedly. */

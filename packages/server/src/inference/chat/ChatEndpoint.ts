@@ -6,6 +6,7 @@ import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"
 import { ChatEvents } from "./ChatEvents.ts"
 
 export const makeChat = makeAnswerEndpoint<ChatRequest>({
+  path: "/v1/chat/completions",
   decode: decodeChat,
   chat: (request) => request,
   whole: (_, answer) => completionText(answer),

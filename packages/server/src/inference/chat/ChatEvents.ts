@@ -10,7 +10,7 @@ import {
   streamEnd,
   textChunk
 } from "@sluice/api/inference/chat/ChatWire"
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"

@@ -5,6 +5,7 @@ import { makeAnswerEndpoint } from "../answers/AnswerEndpoint.ts"
 import { ResponseEvents } from "./ResponseEvents.ts"
 
 export const makeResponses = makeAnswerEndpoint<ResponseRequest>({
+  path: "/v1/responses",
   decode: decodeResponse,
   chat: ({ chat }) => chat,
   whole: bufferedResponseText,

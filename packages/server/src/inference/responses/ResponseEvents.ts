@@ -4,7 +4,7 @@
  * a call or a refusal follows it. A call is done when any item follows it and its arguments are complete; some
  * upstreams interleave calls, and those are done at the end, as a refusal is.
  */
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import {
   errorFields,
   itemFields,

@@ -11,52 +11,16 @@ import { cutText } from "@sluice/domain/requests/LoneSurrogates"
 import type { VideoError } from "@sluice/domain/videos/Videos"
 import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { videoWireId } from "../videos/VideoWire.ts"
+import type { EdgeFailure } from "./EdgeFailures.ts"
 import { badGateway, withoutRetry, type InferenceWireError, invalidRequest, unavailable } from "./InferenceWireError.ts"
 
-/** The key has made more requests than its limit allows in this window. */
-export interface RateExceeded {
-  readonly _tag: "RateExceeded"
-  readonly limit: number
-  readonly retryAfterSeconds: number
-}
-
-export interface BodyTooLarge {
-  readonly _tag: "BodyTooLarge"
-  readonly limitBytes: number
-}
-
-/** The request's body was evicted, because the space for bodies is full. */
-export interface BodyCrowdedOut {
-  readonly _tag: "BodyCrowdedOut"
-}
-
-/** A defect of the server. Its cause is logged and not returned. */
-export interface Unexpected {
-  readonly _tag: "Unexpected"
-}
-
-/** The server stops before the answer is complete. */
-export interface ServerStopping {
-  readonly _tag: "ServerStopping"
-}
-
-/** The database is unavailable, or the request lost a conflict with another transaction. */
-export interface StoreUnavailable {
-  readonly _tag: "StoreUnavailable"
-}
-
 export type InferenceFailure =
-  | BodyCrowdedOut
-  | BodyTooLarge
   | ClientStalled
+  | EdgeFailure
   | EnvironmentNotFound
   | FileTooLarge
   | KeyInvalid
-  | RateExceeded
   | ScopeMissing
-  | ServerStopping
-  | StoreUnavailable
-  | Unexpected
   | VideoError
 
 export const inferenceErrorOf = (failure: InferenceFailure): InferenceWireError =>

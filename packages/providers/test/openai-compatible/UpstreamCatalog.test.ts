@@ -1,7 +1,7 @@
 /** The catalog file: what it says is what is offered, all its mistakes are told at once, and nothing in it leaks. */
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Catalog, type Keys, offersOf } from "@sluice/providers/openai-compatible/catalog/Catalog"
+import { UpstreamCatalog, type Keys, servedModelsOf } from "@sluice/providers/openai-compatible/catalog/UpstreamCatalog"
 import { CatalogFile } from "@sluice/providers/openai-compatible/catalog/CatalogFile"
 import * as CatalogSource from "@sluice/providers/openai-compatible/catalog/CatalogSource"
 import { ConfigProvider, Context, Effect, Exit, Layer, Redacted, Result, Schema } from "effect"
@@ -20,7 +20,7 @@ const keys: Keys = new Map([
 ])
 const issuesOf = (models: ReadonlyArray<unknown>, more: object = {}) => {
   // As a file is read: what is undefined is not there.
-  const result = offersOf(JSON.parse(JSON.stringify({ models, ...more })), keys)
+  const result = servedModelsOf(JSON.parse(JSON.stringify({ models, ...more })), keys)
   return Result.isFailure(result) ? result.failure : []
 }
 const upstream = { base_url: "http://127.0.0.1:8000/v1" }
@@ -28,7 +28,7 @@ const upstream = { base_url: "http://127.0.0.1:8000/v1" }
 describe("a catalog", () => {
   it("offers what it says, to the nano-USD", () => {
     const offers = Result.getOrThrow(
-      offersOf(
+      servedModelsOf(
         {
           $schema: "./models.schema.json",
           models: [
@@ -70,14 +70,14 @@ describe("a catalog", () => {
 
   it("a model that transcribes takes four hours of sound where the file has no max_seconds", () => {
     const heard = (more: object) =>
-      Result.getOrThrow(offersOf({ models: [{ ...kinds([upstream]).transcription, ...more }] }, keys)).transcription[0]!
-        .model
+      Result.getOrThrow(servedModelsOf({ models: [{ ...kinds([upstream]).transcription, ...more }] }, keys))
+        .transcription[0]!.model
     expect(heard({}).maxSeconds).toBe(14_400)
     expect(heard({ max_seconds: 60 }).maxSeconds).toBe(60)
     for (const max_seconds of [0, 1.5, 86_401]) {
-      expect(Result.isFailure(offersOf({ models: [{ ...kinds([upstream]).transcription, max_seconds }] }, keys))).toBe(
-        true
-      )
+      expect(
+        Result.isFailure(servedModelsOf({ models: [{ ...kinds([upstream]).transcription, max_seconds }] }, keys))
+      ).toBe(true)
     }
   })
 
@@ -86,7 +86,7 @@ describe("a catalog", () => {
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (nano) => {
         const usd = Number(`${nano / 10n ** 9n}.${(nano % 10n ** 9n).toString().padStart(9, "0")}`)
         const price_usd = { million_prompt_tokens: usd, million_completion_tokens: 0 }
-        const offers = Result.getOrThrow(offersOf({ models: [chatEntry([upstream], { price_usd })] }, keys))
+        const offers = Result.getOrThrow(servedModelsOf({ models: [chatEntry([upstream], { price_usd })] }, keys))
         expect(offers.chat[0]!.model.promptPrice).toBe(nano)
       })
     )
@@ -171,7 +171,9 @@ describe("a catalog", () => {
       expect(issues.length).toBeGreaterThan(0)
       expect(issues.join()).not.toContain(SECRET.slice(3))
     }
-    const offers = Result.getOrThrow(offersOf({ models: [chatEntry([{ ...upstream, api_key_env: "GPU_KEY" }])] }, keys))
+    const offers = Result.getOrThrow(
+      servedModelsOf({ models: [chatEntry([{ ...upstream, api_key_env: "GPU_KEY" }])] }, keys)
+    )
     expect(inspect(offers, { depth: 9 }) + JSON.stringify(offers.chat[0]!.servers)).not.toContain(SECRET)
   })
 })
@@ -196,7 +198,7 @@ describe("a catalog's file", () => {
       writeFileSync(file, JSON.stringify({ models: [chatEntry([{ ...upstream, api_key_env: "A_KEY" }])] }))
       const exit = yield* load(file, { A_KEY: SECRET, B_KEY: "other" })
       if (Exit.isFailure(exit)) throw new Error(complaint(exit))
-      const offers = Context.get(exit.value, Catalog)
+      const offers = Context.get(exit.value, UpstreamCatalog)
       expect(Redacted.value(offers.chat[0]!.servers[0]!.key!)).toBe(SECRET)
       expect(complaint(yield* load(file))).toContain(
         "models[0].upstreams[0].api_key_env names a variable that is not set"

@@ -15,7 +15,7 @@ export interface Dialect {
 
 type Json = Readonly<Record<string, unknown>>
 
-export const chatBody = (request: ChatRequest, dialect: Dialect): string => {
+export const upstreamChatBody = (request: ChatRequest, dialect: Dialect): string => {
   const tools = request.tools.length > 0
   const fields: Readonly<Record<string, unknown>> = {
     model: dialect.model,

@@ -1,6 +1,6 @@
 /** What callers are told of a model's server that fails: whether the same again may help, and who can help where not. */
 import { expect, it } from "@effect/vitest"
-import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { VideoOutcomeUnknown, VideoWithheld } from "@sluice/domain/videos/Video"

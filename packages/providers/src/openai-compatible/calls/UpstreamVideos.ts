@@ -11,7 +11,10 @@ import type { Call, Plan, Upstreams } from "../upstream/Upstreams.ts"
 import { thereCall, videoBytes } from "./VideoBytes.ts"
 import { lookCall, orderCall, removeCall } from "./VideoCall.ts"
 
-export const videos = (models: ReadonlyArray<VideoModel>, of: (model: VideoModel) => Upstreams): VideoProvider => ({
+export const upstreamVideos = (
+  models: ReadonlyArray<VideoModel>,
+  of: (model: VideoModel) => Upstreams
+): VideoProvider => ({
   models,
   submit: (model, task) => {
     const plan: Plan = { drawn: Effect.succeed(drawnFrom(task.id)), another: hasDoneNothing }

@@ -4,7 +4,7 @@ import { Deferred, Duration, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { singleFlight } from "../../src/database/SingleFlight.ts"
 
-describe("askedOnce", () => {
+describe("singleFlight", () => {
   it.effect("asks once while nothing answers, and again afterwards", () =>
     Effect.gen(function* () {
       let asked = 0

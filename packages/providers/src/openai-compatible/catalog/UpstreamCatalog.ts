@@ -14,7 +14,7 @@ import {
 } from "@sluice/domain/models/ModelEntry"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 import { Context, Redacted, Result, Schema } from "effect"
-import { CatalogFile, type ModelEntry, type Omittable, type UpstreamEntry } from "./CatalogFile.ts"
+import { CatalogFile, type CatalogModelEntry, type Omittable, type UpstreamEntry } from "./CatalogFile.ts"
 
 /** A server as it is called for one model. */
 export interface Server {
@@ -29,29 +29,29 @@ export interface Server {
   readonly omit: ReadonlySet<Omittable>
 }
 
-export interface Offer<M> {
+export interface ServedModel<M> {
   readonly model: M
   readonly servers: ReadonlyArray<Server>
 }
 
-export interface Offers {
-  readonly chat: ReadonlyArray<Offer<Model>>
-  readonly embeddings: ReadonlyArray<Offer<EmbeddingModel>>
-  readonly images: ReadonlyArray<Offer<ImageModel>>
-  readonly speech: ReadonlyArray<Offer<SpeechModel>>
-  readonly transcription: ReadonlyArray<Offer<TranscriptionModel>>
-  readonly video: ReadonlyArray<Offer<VideoModel>>
+export interface ServedModels {
+  readonly chat: ReadonlyArray<ServedModel<Model>>
+  readonly embeddings: ReadonlyArray<ServedModel<EmbeddingModel>>
+  readonly images: ReadonlyArray<ServedModel<ImageModel>>
+  readonly speech: ReadonlyArray<ServedModel<SpeechModel>>
+  readonly transcription: ReadonlyArray<ServedModel<TranscriptionModel>>
+  readonly video: ReadonlyArray<ServedModel<VideoModel>>
 }
 
-export class Catalog extends Context.Service<Catalog, Offers>()(
-  "@sluice/providers/openai-compatible/catalog/Catalog"
+export class UpstreamCatalog extends Context.Service<UpstreamCatalog, ServedModels>()(
+  "@sluice/providers/openai-compatible/catalog/UpstreamCatalog"
 ) {}
 
 /** Keys by the variable that was named; those of variables that are not set are absent. */
 export type Keys = ReadonlyMap<string, Redacted.Redacted>
 
 /** The offers of a parsed file, or everything that is wrong with it. */
-export const offersOf = (file: unknown, keys: Keys): Result.Result<Offers, ReadonlyArray<string>> => {
+export const servedModelsOf = (file: unknown, keys: Keys): Result.Result<ServedModels, ReadonlyArray<string>> => {
   const decoded = decode(file)
   const issues = [
     ...(Result.isFailure(decoded) ? issuesIn(decoded.failure, complaint) : []),
@@ -60,9 +60,12 @@ export const offersOf = (file: unknown, keys: Keys): Result.Result<Offers, Reado
   ]
   if (Result.isFailure(decoded) || issues.length > 0) return Result.fail(issues)
   const { models } = decoded.success
-  const of = <K extends ModelEntry["kind"], M>(kind: K, model: (entry: Extract<ModelEntry, { kind: K }>) => M) =>
+  const of = <K extends CatalogModelEntry["kind"], M>(
+    kind: K,
+    model: (entry: Extract<CatalogModelEntry, { kind: K }>) => M
+  ) =>
     models
-      .filter((entry): entry is Extract<ModelEntry, { kind: K }> => entry.kind === kind)
+      .filter((entry): entry is Extract<CatalogModelEntry, { kind: K }> => entry.kind === kind)
       .map((entry) => ({
         model: model(entry),
         servers: entry.upstreams.map((upstream) => serverOf(upstream, entry.id, keys))

@@ -1,11 +1,11 @@
 /** What an upstream is sent of a question: all that it must see, and nothing that it need not know. */
 import { describe, expect, it } from "@effect/vitest"
-import { chatBody } from "@sluice/providers/openai-compatible/calls/ChatBody"
+import { upstreamChatBody } from "@sluice/providers/openai-compatible/calls/UpstreamChatBody"
 import { question } from "@sluice/testing/upstreams/UpstreamWorld"
 
 const plain = { model: "org/model", maxTokensField: "max_tokens" as const, omit: new Set<never>() }
-const sent = (more: object = {}, dialect: Partial<Parameters<typeof chatBody>[1]> = {}) =>
-  JSON.parse(chatBody(question(more), { ...plain, ...dialect }))
+const sent = (more: object = {}, dialect: Partial<Parameters<typeof upstreamChatBody>[1]> = {}) =>
+  JSON.parse(upstreamChatBody(question(more), { ...plain, ...dialect }))
 
 const PIXEL = "data:image/png;base64,iVBORw0KGgo="
 

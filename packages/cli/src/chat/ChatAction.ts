@@ -7,7 +7,7 @@ import { connection } from "../connection/Connection.ts"
 import { UsageWrong } from "../connection/Failure.ts"
 import { usd } from "../terminal/Amounts.ts"
 import { Output } from "../terminal/Output.ts"
-import { type ChatBody, chatStream, type Chunk } from "./ChatStream.ts"
+import { type ChatPayload, chatStream, type Chunk } from "./ChatStream.ts"
 import { listModels } from "./Models.ts"
 
 export interface ChatFlags {
@@ -29,7 +29,7 @@ export const chat = Effect.fnUntraced(function* (flags: ChatFlags) {
     onNone: () => [],
     onSome: (content) => [{ role: "system", content } as const]
   })
-  const body: ChatBody = {
+  const body: ChatPayload = {
     model,
     messages: [...system, { role: "user", content: prompt }],
     ...(Option.isSome(flags.maxTokens) ? { max_tokens: flags.maxTokens.value } : {}),
