@@ -7,10 +7,13 @@ const rule = { message: `must be a text of 1 to ${MAX_NAME} characters` }
 
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
-/** Blanks, and what is drawn as nothing. */
+/** White space, and characters that are drawn as nothing. */
 const UNSEEN = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]+$/u
 
-/** What keeps a text from being such a line; undefined: nothing. The empty text is one. */
+/**
+ * Returns the first mistake that keeps a text from being one visible line; undefined if there is none. The empty text
+ * has none.
+ */
 const lineIssue = (text: string): string | undefined => {
   if (CONTROL.test(text)) return "must not contain control characters"
   if (DIRECTION.test(text)) return "must not contain characters that change the direction of text, like U+202E"
@@ -18,14 +21,14 @@ const lineIssue = (text: string): string | undefined => {
   return UNSEEN.test(text) ? "must not be only blanks" : undefined
 }
 
-/** The check of a line, for texts that have bounds of their own. */
+/** Refuses text that is not one visible line. For fields with their own length bounds. */
 export const visibleLine = Schema.makeFilter(lineIssue)
 
-/** What is wrong with a name; undefined: nothing. */
+/** Returns the mistake in a name; undefined if there is none. */
 export const nameIssue = (text: string): string | undefined =>
   text === "" || [...text].length > MAX_NAME ? rule.message : lineIssue(text)
 
-/** A name that people give: such a line of 1 to 63 characters. */
+/** A name: one visible line of 1 to 63 characters. */
 export const Name = Schema.String.annotate(rule).check(
   Schema.isNonEmpty(rule),
   Schema.isMaxCodePoints(MAX_NAME, rule),

@@ -19,7 +19,7 @@ const SHIPPED: Readonly<Record<string, string>> = {
   "0004_image_links.ts": "337dcd797214603d",
   "0005_video_orders.ts": "f28471242f9486c1",
   "0006_room_in_place.ts": "3c761e8720ce14bd",
-  "0007_budget_reserved.ts": "f0ba5b6ed1208f9a",
+  "0007_budget_reserved.ts": "7f413aace56fd19c",
   "0008_month_forward.ts": "baa9b4dc1944be0c",
   "0009_volume_once.ts": "80a2d5f046883524",
   "0010_volume_deletions.ts": "45022d982d84b68a"

@@ -16,7 +16,7 @@ const statements: ReadonlyArray<string> = [
   `create or replace function budget_reached(e environments, m date) returns boolean language sql immutable as
     $$ select e.monthly_budget is not null and (coalesce(e.budget_reached_on = m, false)
        or (e.month = m and e.month_spent >= e.monthly_budget) or e.monthly_budget = 0) $$`,
-  // The part of the budget of month $2 that is neither spent nor reserved; null without a budget.
+  // The budget of month $2 less the spending and the reservations; null without a budget.
   `create or replace function budget_room(e environments, m date) returns int8 language sql immutable as
     $$ select e.monthly_budget - case when e.month = m then e.month_spent else 0 end - e.reserved $$`
 ]
