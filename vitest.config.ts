@@ -1,10 +1,11 @@
 import { defineConfig } from "vitest/config"
 import { nodeFlags } from "./scripts/launch.mjs"
+import { filesToRun } from "./test/support/Suites.ts"
 import { LongestFirst } from "./test/support/LongestFirst.ts"
 
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    ...filesToRun(process.env["SLUICE_TEST_SUITE"], process.argv),
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",
