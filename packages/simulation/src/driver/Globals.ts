@@ -1,13 +1,12 @@
 /**
  * Time and chance for code that asks the runtime and not a service: drivers, the shell's commands. During a run they see
  * the virtual clock and seeded chance; our own code never asks them.
+ *
+ * The database keeps the machine's clock and timers, together: it outlives the run. With the run's date and the machine's timers it
+ * would set a timer again, after the run, for the weeks between the two dates.
  */
 import { chance } from "@sluice/machine-shell/Chance"
 import type { Driver } from "./Driver.ts"
-
-/** Node fires a timer that is set for longer at once. */
-const LONGEST_MS = 2 ** 31 - 1
-const real = (ms: number | undefined) => Math.min(ms ?? 0, LONGEST_MS)
 
 /** Replaces the globals until the returned function is called. */
 export const virtualGlobals = (
@@ -15,14 +14,14 @@ export const virtualGlobals = (
   options: {
     readonly seed: number
     readonly epoch: number
-    /** Whether who asks just now is to get the machine's own timers, and how to run what they call. */
+    /** Whether the database runs just now, which has the machine's own clock and timers; and how to run what they call. */
     readonly isReal: () => boolean
     readonly asReal: <A>(act: () => A) => A
   }
 ) => {
   const { Date: RealDate, setInterval, clearInterval, setTimeout, clearTimeout } = globalThis
   const realRandom = Math.random
-  const now = () => options.epoch + Math.floor(driver.now)
+  const now = () => (options.isReal() ? RealDate.now() : options.epoch + Math.floor(driver.now))
   const noise = chance(options.seed)
   let draws = 0
 
@@ -39,10 +38,10 @@ export const virtualGlobals = (
   const later = (ms: number | undefined, act: () => void) => driver.after(Math.max(1, ms ?? 1), act)
   const timeout = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) =>
     options.isReal()
-      ? setTimeout(() => options.asReal(() => act(...args)), real(ms))
+      ? setTimeout(() => options.asReal(() => act(...args)), ms)
       : new Handle(later(ms, () => act(...args)))
   const interval = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) => {
-    if (options.isReal()) return setInterval(() => options.asReal(() => act(...args)), real(ms))
+    if (options.isReal()) return setInterval(() => options.asReal(() => act(...args)), ms)
     const handle = new Handle(later(ms, () => tick()))
     const tick = () => {
       handle.timer = later(ms, tick)
