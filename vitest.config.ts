@@ -6,6 +6,9 @@ import { LongestFirst } from "./test/support/LongestFirst.ts"
 export default defineConfig({
   test: {
     ...filesToRun(process.env["SLUICE_TEST_SUITE"], process.argv),
+    // Failures and the summary. What a test wrote to its console is shown where it failed; `--silent=false` shows all.
+    reporters: ["minimal"],
+    silent: "passed-only",
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",

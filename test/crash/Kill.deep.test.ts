@@ -52,9 +52,7 @@ const report = (store: string, played: Awaited<ReturnType<typeof play>>) => {
   for (const status of STATES) assert.isAbove(played.states.get(status) ?? 0, 0, `${status} was never hit`)
   const ends = new Map<string, number>()
   for (const job of played.jobs) ends.set(job.status, (ends.get(job.status) ?? 0) + 1)
-  process.stderr.write(
-    `${store}: ${KILLS} kills, ${played.jobs.length} jobs: ${JSON.stringify(Object.fromEntries(ends))}\n`
-  )
+  console.log(`${store}: ${KILLS} kills, ${played.jobs.length} jobs: ${JSON.stringify(Object.fromEntries(ends))}`)
 }
 
 const begin = servers({ speed: SPEED })

@@ -75,7 +75,7 @@ const suite = () => {
       }
       const log = (await b.call("GET", `/api/v1/jobs/${runs}/logs`)).text
       assert.strictEqual(log, Array.from({ length: 8 }, (_, i) => `tick ${i + 1}\n`).join(""))
-      process.stderr.write(`a killed replica's jobs went on after ${seconds} s\n`)
+      console.log(`a killed replica's jobs went on after ${seconds} s`)
     })
   )
 }
