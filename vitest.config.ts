@@ -9,8 +9,9 @@ export default defineConfig({
     // Failures and the summary. What a test wrote to its console is shown where it failed; `--silent=false` shows all.
     reporters: ["minimal"],
     silent: "passed-only",
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // They end a hang. No test fails of a busy machine: what it bounds are steps and virtual time.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: "forks",
     // A worker keeps its modules and what was compiled of them from file to file: five times as fast as one anew for each.
     isolate: false,

@@ -24,7 +24,7 @@ const operations = operationsOf(document)
 
 /** Defines the suite with `count` requests of `seed`. */
 export const fuzzWith = (count: number, seed: number) =>
-  layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("any request", (it) => {
+  layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("any request", (it) => {
     it.effect(
       `has an answer of the document, ${count} of them from seed ${seed}`,
       () =>

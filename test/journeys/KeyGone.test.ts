@@ -15,13 +15,13 @@ beforeAll(async () => {
   const data = join(directory.path, "data")
   server = new ServerProcess({ port: await freePort(), data, key: TEST_KEY, flags: ["--scenario", file] })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
 })
 
-describe("A key that is gone", { timeout: 60_000 }, () => {
+describe("A key that is gone", { timeout: 300_000 }, () => {
   for (const [what, end] of [
     ["deactivated", (path: string) => server.call("PATCH", path, { status: "inactive" })],
     ["deleted", (path: string) => server.call("DELETE", path)]

@@ -8,7 +8,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 const pathsOf = (told: { readonly json: Told["json"] }) =>
   told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("common rules", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("common rules", (it) => {
   it.effect("lists newest first, in pages, no row twice or skipped while rows are added", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

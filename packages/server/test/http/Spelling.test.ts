@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { rawRequest } from "@sluice/testing/servers/RawHttp"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("one thing, spelled otherwise", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("one thing, spelled otherwise", (it) => {
   it.effect("pages every list, the short ones too", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -16,12 +16,12 @@ beforeAll(async () => {
 
 describe("The simulation finds", () => {
   for (const bug of [...BUGS, ...REQUEST_BUGS]) {
-    it(bug.name, { timeout: 180_000 }, async () => {
+    it(bug.name, { timeout: 300_000 }, async () => {
       await findBug(database, bug)
     })
   }
 
-  it("and shrinks a failure to the few users that still break it", { timeout: 180_000 }, async () => {
+  it("and shrinks a failure to the few users that still break it", { timeout: 300_000 }, async () => {
     const bug = BUGS.find(({ name }) => name.startsWith("a volume stays"))!
     const outcome = await findBug(database, bug)
     const { scenario } = await shrinkRun(database, outcome, { ...planted(bug).options, budget: 60 })

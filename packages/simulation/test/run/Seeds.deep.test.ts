@@ -49,7 +49,7 @@ describe("Seeded runs", () => {
   let followed = 0
   const brief = [...parts(FIRST_BRIEF, BRIEF / 2), ...parts(FIRST_BRIEF + FIRST_FRESH, BRIEF / 2)]
   for (const { from, to } of [...parts(1, KNOWN), ...parts(FIRST_FRESH, FRESH), ...brief]) {
-    it(`break no invariant: seeds ${from} to ${to}`, { timeout: 600_000 }, async () => {
+    it(`break no invariant: seeds ${from} to ${to}`, { timeout: 1_800_000 }, async () => {
       for (let seed = from; seed <= to; seed++) {
         const outcome = await run(seed)
         assert.isNull(outcome.violation, textReport(outcome))
