@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     ...filesToRun(process.env["SLUICE_TEST_SUITE"], process.argv),
     // Failures and the summary. What a test wrote to its console is shown where it failed; `--silent=false` shows all.
+    setupFiles: ["test/support/LeakWarnings.ts"],
     reporters: ["minimal"],
     silent: "passed-only",
     // They end a hang. No test fails of a busy machine: what it bounds are steps and virtual time.

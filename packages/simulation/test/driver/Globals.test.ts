@@ -1,15 +1,18 @@
-/** The database's clock and timers are those of the machine, while the rest of a run is on virtual time. */
+/** The clock and the timers are virtual for a run alone: the database and the rest of the process keep those of the machine. */
 import { assert, describe, it } from "@effect/vitest"
 import { Driver } from "../../src/driver/Driver.ts"
 import { virtualGlobals } from "../../src/driver/Globals.ts"
 
 const EPOCH = Date.UTC(2100, 0)
 
-/** Replaces the globals for as long as `act` runs, with the database running or not. */
+const replaced = (isReal = false) =>
+  virtualGlobals(new Driver(), { seed: 1, epoch: EPOCH, isReal: () => isReal, asReal: (act) => act() })
+
+/** Runs `act` in a run, with the database running or not. */
 const during = <A>(isReal: boolean, act: () => A): A => {
-  const restore = virtualGlobals(new Driver(), { seed: 1, epoch: EPOCH, isReal: () => isReal, asReal: (act) => act() })
+  const { restore, within } = replaced(isReal)
   try {
-    return act()
+    return within(act)
   } finally {
     restore()
   }
@@ -35,5 +38,25 @@ describe("The clock of a run", () => {
       Object.assign(globalThis, { setTimeout })
     }
     assert.deepStrictEqual(set, [10_000])
+  })
+
+  it("is seen by no timer that other code of the process set before the run, and sets that timer again on the machine", async () => {
+    const ofTheOther = new Promise<number>((resolve) => {
+      setTimeout(() => {
+        const seen = Date.now()
+        globalThis.setTimeout(() => resolve(seen), 1)
+      }, 1)
+    })
+    const { restore, within } = replaced()
+    try {
+      const ofTheRun = within(async () => {
+        await new Promise<void>((resume) => setImmediate(resume))
+        return Date.now()
+      })
+      assert.strictEqual(await ofTheRun, EPOCH)
+      assert.isBelow(await ofTheOther, EPOCH)
+    } finally {
+      restore()
+    }
   })
 })
