@@ -32,7 +32,7 @@ const suites: { readonly [C in ClientName]: Suite<C> } = {
 let host: Host
 beforeAll(async () => {
   host = await startHost()
-}, 60_000)
+}, 300_000)
 afterAll(() => host.close())
 
 for (const [name, suite] of Object.entries(suites)) {

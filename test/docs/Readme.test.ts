@@ -46,7 +46,7 @@ let server: ServerProcess
 beforeAll(async () => {
   server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
@@ -71,7 +71,7 @@ describe("The README", () => {
 
   it.each(steps.filter((step) => !step.command.startsWith("export")))(
     "$command",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (step) => {
       assert.deepStrictEqual(normalise(await run(step.command)), normalise(step.output))
     }

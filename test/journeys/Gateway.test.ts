@@ -16,7 +16,7 @@ beforeAll(async () => {
     chatEntry("house/locked", { ...upstream, model: "sluice-small", api_key_env: "WRONG_KEY" }),
     chatEntry("house/down", { ...down, model: "sluice-small" })
   ])
-}, 120_000)
+}, 300_000)
 afterAll(() => gateways.end())
 
 type Ask = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream" | "stream_options">

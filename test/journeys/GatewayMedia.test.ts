@@ -38,7 +38,7 @@ beforeAll(async () => {
       }
     ]
   })
-}, 120_000)
+}, 300_000)
 afterAll(() => gateways.end())
 
 const spent = async (server: ServerProcess) => {

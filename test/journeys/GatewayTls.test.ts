@@ -57,7 +57,7 @@ beforeAll(async () => {
     },
     { NODE_EXTRA_CA_CERTS: join(certificates, "authority.pem") }
   )
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   for (const terminator of terminators.values()) terminator.close()
   await gateways.end()

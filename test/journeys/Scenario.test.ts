@@ -32,7 +32,7 @@ beforeAll(async () => {
   const flags = ["--scenario", file]
   server = new ServerProcess({ port: await freePort(), data: join(directory.path, "data"), key: TEST_KEY, flags })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
@@ -41,7 +41,7 @@ afterAll(async () => {
 const submit = (gpu_type: string, command: string) =>
   server.call("POST", "/api/v1/jobs", { command, gpu_type, max_runtime_minutes: 5 })
 
-describe("A scenario", { timeout: 120_000 }, () => {
+describe("A scenario", { timeout: 300_000 }, () => {
   it("sets the GPU types and their prices", async () => {
     const { data } = (await server.call("GET", "/api/v1/instances/types")).json
     assert.deepStrictEqual(

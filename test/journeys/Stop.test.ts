@@ -8,7 +8,7 @@ let server: ServerProcess
 beforeAll(async () => {
   server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGKILL")
   directory.remove()
@@ -26,7 +26,7 @@ const halfSent = (path: string): Promise<string> =>
     socket.write(`${[...head, "content-type: application/json", "content-length: 50000"].join("\r\n")}\r\n\r\n{`)
   })
 
-describe("A server that stops", { timeout: 60_000 }, () => {
+describe("A server that stops", { timeout: 300_000 }, () => {
   it("answers unfinished requests with the retryable error of their surface", async () => {
     const jobs = "/api/v1/jobs"
     const videos = "/v1/videos"

@@ -15,15 +15,21 @@ export interface Expected {
 
 const lines = (name: string) => Array.from({ length: 6 }, (_, i) => `${name} line ${i + 1}\n`).join("")
 
-/** Submits jobs until told to stop; each is submitted under its own idempotency key until it is answered. */
+/** Submits jobs until told to stop, while `hasRoom`; each is submitted under its own idempotency key until it is answered. */
 export const submitter = async (
   server: ServerProcess,
   name: string,
   going: () => boolean,
   found: Array<Expected>,
-  pauseMs = 400
+  pauseMs = 400,
+  hasRoom = () => true
 ) => {
   for (let i = 0; going(); i++) {
+    if (!hasRoom()) {
+      await sleep(50)
+      i--
+      continue
+    }
     const job = `${name}-${i}`
     const code = i % 3
     const cancelled = i % 5 === 4
@@ -174,7 +180,7 @@ const films = async (server: ServerProcess, going: () => boolean): Promise<void>
 }
 
 const filmed = async (server: ServerProcess, path: string, going: () => boolean) => {
-  for (let i = 0; i < 600 || going(); i++) {
+  for (let i = 0; i < MAX_LOOKS || going(); i++) {
     const { json } = await server.persist("GET", path)
     if (json.status === "completed" || json.status === "failed") return json
     await sleep(100)
@@ -182,9 +188,12 @@ const filmed = async (server: ServerProcess, path: string, going: () => boolean)
   throw new Error(`${path} never ended`)
 }
 
+/** Looks at a job or a video that must end, each after 100 ms: they end a hang, and leave a busy machine minutes. */
+const MAX_LOOKS = 6_000
+
 /** Waits until the job has ended. */
 export const settled = async (server: ServerProcess, id: string, going = () => false) => {
-  for (let i = 0; i < 600 || going(); i++) {
+  for (let i = 0; i < MAX_LOOKS || going(); i++) {
     const { json } = await server.persist("GET", `/api/v1/jobs/${id}`)
     if (json.data.ended_at !== null) return json.data
     await sleep(100)

@@ -6,8 +6,12 @@
 import { Server, STATUS_CODES } from "node:http"
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpPlatform from "@effect/platform-node/NodeHttpPlatform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { Crypto, Duration, Effect, Exit, Layer } from "effect"
+import * as Etag from "effect/http/Etag"
 import { after } from "../clock/WallTime.ts"
 import { ServerMetrics } from "../metrics/ServerMetrics.ts"
 import { type EdgeError, endWith, serverUnavailable, silentBody, toSurface } from "./EdgeErrors.ts"
@@ -82,7 +86,10 @@ export const nodeServer = ({
         return hot.take(source, response)
       }
       const server = makeServer(newId, take, metrics, { refusalMs, silenceMs })
-      const listening = NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drain })
+      const listening = Layer.mergeAll(
+        NodeHttpServer.layerServer(() => server, { host, port, gracefulShutdownTimeout: drain }),
+        httpServices
+      )
       // Released before the socket: streams that outlast the drain are cut, or closing the socket would wait for them.
       const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
       return Layer.mergeAll(
@@ -95,6 +102,9 @@ export const nodeServer = ({
       )
     })
   )
+
+/** The services of `NodeHttpServer.layer` without the terminal, with which each server would listen to its process's standard input. */
+const httpServices = Layer.mergeAll(NodeHttpPlatform.layer, Etag.layerWeak, NodeFileSystem.layer, NodePath.layer)
 
 /** Names, counts and normalizes each request before the router sees it, and takes hot routes. */
 class FrontServer extends Server {

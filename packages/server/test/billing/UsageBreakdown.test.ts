@@ -9,7 +9,7 @@ const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const MODELS = ["a", "b".repeat(256), "\u{1f600}".repeat(128), "ä/ö"]
 const AT = ["2027-03-09T12:00:00Z", "2027-04-01T00:00:00Z", "2027-04-02T00:00:00Z", "2027-04-03T00:00:00Z"]
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the breakdown of usage", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("the breakdown of usage", (it) => {
   it.effect("is by day where nothing else is said, from the first of the month of its last day", () =>
     Effect.gen(function* () {
       const { alice, ask } = yield* TestServer

@@ -3,7 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("environments", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("environments", (it) => {
   it.effect("an environment is known by its id in capitals, and not by its name in capitals", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

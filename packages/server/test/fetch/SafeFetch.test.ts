@@ -38,7 +38,7 @@ describe("SafeFetch", () => {
       expect(inside.connections()).toBe(0)
       const plain = yield* lenient(`http://127.0.0.1:${inside.port}/`)
       expect([plain.bytes.equals(PIXEL), inside.connections()]).toEqual([true, 1])
-      process.stdout.write(`${SPELLINGS.length} spellings, ${SPELLINGS.length} refused, 0 connections\n`)
+      console.log(`${SPELLINGS.length} spellings, ${SPELLINGS.length} refused, 0 connections`)
       expect(SPELLINGS.length).toBeGreaterThan(60)
     }).pipe(Effect.scoped)
   )

@@ -5,7 +5,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const PATHS = ["/api/v1/storage", "/api/v1/api-keys", "/api/v1/jobs", "/api/v1/jobs/quote"]
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("bodies", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("bodies", (it) => {
   it.effect("a body that is no JSON object is a 422 with its issue, never a 500", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

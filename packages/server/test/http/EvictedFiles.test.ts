@@ -15,7 +15,7 @@ const recording = Logger.layer([Logger.make(({ logLevel, message }) => void line
 
 /** One key has room for two. */
 const crowded = testServerOf({ fileSpaceBytes: 2 * 2.5 * HALF }).pipe(Layer.provideMerge(recording))
-layer(crowded, { excludeTestServices: true, timeout: "60 seconds" })("a disk without room for more files", (it) => {
+layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk without room for more files", (it) => {
   it.effect("lets the oldest go with a 503, and has all its room again when they have gone", () =>
     Effect.gen(function* () {
       const { alice, bob, port } = yield* TestServer

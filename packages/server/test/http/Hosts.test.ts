@@ -39,7 +39,7 @@ it("the host of a target is what stands before its path, without a user", () => 
   }
 })
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a server and its Host", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a server and its Host", (it) => {
   const statusOf = (line: string, ...hosts: ReadonlyArray<string>) =>
     Effect.flatMap(TestServer, ({ alice, port }) =>
       Effect.map(

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 5 }
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("queries of lists", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("queries of lists", (it) => {
   const refused = (path: string) =>
     Effect.flatMap(TestServer, ({ ask }) =>
       Effect.map(ask(`/api/v1${path}`), ({ json, status }) => [status, json.error?.details.issues[0]])

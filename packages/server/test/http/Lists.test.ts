@@ -8,7 +8,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 const pathsOf = (told: { readonly json: Told["json"] }) =>
   told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("lists", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("lists", (it) => {
   it.effect("a list refuses a bad query with all issues at once", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

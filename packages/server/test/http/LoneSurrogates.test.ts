@@ -6,7 +6,7 @@ import { Effect } from "effect"
 const HALF = "x\ud83d"
 const user = [{ role: "user", content: "hi" }]
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("half a surrogate pair", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("half a surrogate pair", (it) => {
   it.effect("is a 400 that names its field on the inference surface", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -3,7 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 import { Effect } from "effect"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("names", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("names", (it) => {
   it.effect("a job, a volume and a key refuse a name that shows another text, or none", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { rawRequest } from "@sluice/testing/servers/RawHttp"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("paths", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("paths", (it) => {
   it.effect("a path with a broken percent code is not found", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

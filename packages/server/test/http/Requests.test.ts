@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { rawRequest } from "@sluice/testing/servers/RawHttp"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the head of a request", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("the head of a request", (it) => {
   it.effect("a well-formed request id is kept, and any other is replaced", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

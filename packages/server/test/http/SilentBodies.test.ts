@@ -12,7 +12,7 @@ it("a whole request has no limit, and its headers have one", () => {
 
 const BOUNDARY = "a-line"
 
-layer(testServerOf({ silenceMs: 300 }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testServerOf({ silenceMs: 300 }), { excludeTestServices: true, timeout: "5 minutes" })(
   "a body that stops coming",
   (it) => {
     const begun = (path: string, type: string, body: string) =>

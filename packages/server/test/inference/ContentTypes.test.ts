@@ -6,7 +6,7 @@ import { Effect } from "effect"
 const JSON_PATHS = ["chat/completions", "responses", "embeddings", "images/generations", "audio/speech", "videos"]
 const FORM = "multipart/form-data; boundary=x"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("content types of /v1", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("content types of /v1", (it) => {
   /** `?` takes a hot route's request to the router. Bytes have no type of their own. */
   const ask = (path: string, type: string | undefined, body = "{}") =>
     Effect.flatMap(TestServer, ({ alice, origin }) =>

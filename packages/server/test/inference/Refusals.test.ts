@@ -10,7 +10,7 @@ import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals through the stock client", (it) => {
   it.effect("refuses in OpenAI's form", () =>
     Effect.gen(function* () {
       const { client, apiKey, url, principal } = yield* customer(1_000n)

@@ -36,7 +36,7 @@ const silence = () => {
   return Buffer.concat([head, Buffer.alloc(8_000, 128)])
 }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("servers that take less than ours says", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("servers that take less than ours says", (it) => {
   it.effect("are told of by the field to shorten, and cost nothing", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)

@@ -3,7 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the list of jobs", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("the list of jobs", (it) => {
   it.effect("the list of jobs refuses a filter that makes no sense", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -6,7 +6,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const LINE = "hello from the machine\n"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("job logs", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("job logs", (it) => {
   it.effect("come as text or as events, from any byte", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -8,7 +8,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 const pathsOf = (told: { readonly json: Told["json"] }) =>
   told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("volumes", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("volumes", (it) => {
   it.effect(
     "the list of volumes is newest first, and its pages skip and repeat no volume while others are created",
     () =>

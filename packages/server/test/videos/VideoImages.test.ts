@@ -33,7 +33,7 @@ const PNG = Buffer.from("89504e470d0a1a0a", "hex")
 const png = (bytes: number) => Buffer.concat([PNG, Buffer.alloc(bytes - PNG.length)])
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString("base64")}`
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the image of a video", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image of a video", (it) => {
   it.effect("reaches the model, however large it may be", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(4n * NANO)

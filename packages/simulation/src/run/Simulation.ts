@@ -38,15 +38,15 @@ export const simulate = async (
   if (options.planted?.before !== undefined) await database.change(options.planted.before)
   const outside = await Effect.runPromise(Scope.provide(database.outside, scope))
   const driver = new Driver()
-  const restore = virtualGlobals(driver, {
+  const { restore, within } = virtualGlobals(driver, {
     seed: scenario.seed,
     epoch: EPOCH,
     isReal: database.isRunning,
     asReal: database.within
   })
   try {
-    const run = new Run(database, outside, scenario, driver, options)
-    return { ...(await run.play()), wallMs: performance.now() - wall }
+    const play = () => new Run(database, outside, scenario, driver, options).play()
+    return { ...(await within(play)), wallMs: performance.now() - wall }
   } finally {
     restore()
     await Effect.runPromise(Scope.close(scope, Exit.void))

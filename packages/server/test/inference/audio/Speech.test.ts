@@ -12,7 +12,7 @@ import { framesOf, wavOf } from "@sluice/testing/fixtures/Sounds"
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const PER_CHARACTER = 15_000n
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("speech through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("speech through the stock client", (it) => {
   it.effect("is a file of the asked format that can be heard, the same for the same text", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)

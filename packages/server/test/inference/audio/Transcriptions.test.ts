@@ -17,7 +17,7 @@ const Running = chatServer(keys, simulated({ ...world, transcription: [...world.
 )
 const PER_MINUTE = 6_000_000n
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("transcription through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("transcription through the stock client", (it) => {
   const ask = (client: Client, bytes: Buffer, name: string, body: object = {}) =>
     Effect.promise(async () =>
       client.audio.transcriptions.create({ model: "sluice-listen", file: await toFile(bytes, name), ...body } as never)

@@ -11,7 +11,7 @@ import { customer, failure, keys, NANO, user } from "../support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat through the stock client", (it) => {
   it.effect("answers, and charges what the usage says", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)

@@ -28,7 +28,7 @@ const catalog = Layer.effect(
 const models = OpenAiModels.layer().pipe(Layer.provide(catalog), Layer.provide(NodeCrypto.layer))
 const Running = chatServer(keys, models).pipe(Layer.provideMerge(ownPglite), Layer.provide(Logger.layer([])))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("images of a server that makes JPEG", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images of a server that makes JPEG", (it) => {
   it.effect("are handed on as they are, and the answer and the link say what they are", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)

@@ -21,7 +21,7 @@ const sharing = async (certificate: string): Promise<string> => {
     assert.isTrue(await server.ready(child), server.output)
     const { headers } = await server.call("GET", "/v1/models")
     assert.strictEqual(headers.get("x-ratelimit-remaining"), "599")
-    const told = await until("/readyz tells", 20_000, async () => {
+    const told = await until("/readyz tells", async () => {
       const { json } = await server.call("GET", "/readyz")
       // It is looked for again and again: what is refused stays refused.
       return json.rate_limits === "shared" || server.output.includes("Redis") ? String(json.rate_limits) : undefined
@@ -36,11 +36,15 @@ const sharing = async (certificate: string): Promise<string> => {
 }
 
 describeOnRedis("A rate limit in a Redis behind TLS", () => {
-  it("is shared where the certificate is trusted", { timeout: 60_000 }, async () => {
+  it("is shared where the certificate is trusted", { timeout: 300_000 }, async () => {
     assert.strictEqual(await sharing("localhost"), "shared")
   })
 
-  it.each(["stranger", "other"])("is not where it is that of another: %s", { timeout: 60_000 }, async (certificate) => {
-    assert.strictEqual(await sharing(certificate), "per_replica")
-  })
+  it.each(["stranger", "other"])(
+    "is not where it is that of another: %s",
+    { timeout: 300_000 },
+    async (certificate) => {
+      assert.strictEqual(await sharing(certificate), "per_replica")
+    }
+  )
 })

@@ -69,6 +69,6 @@ onPglite("Ten thousand jobs", (it) => {
             `(${((submitted - wall) / 1_000).toFixed(1)} s to submit them), ${Math.round(JOBS / seconds)} jobs a second`
         )
       }).pipe(Effect.provide(virtualFleet(world))),
-    600_000
+    1_800_000
   )
 })

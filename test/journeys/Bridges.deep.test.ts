@@ -29,7 +29,7 @@ const bridges = async (flags: ReadonlyArray<string>): Promise<number> => {
   }
 }
 
-describe("Bridges from WebAssembly to JavaScript", { timeout: 120_000 }, () => {
+describe("Bridges from WebAssembly to JavaScript", { timeout: 300_000 }, () => {
   it("are not compiled with the flags of the checkout, and would be without", async () => {
     assert.strictEqual(await bridges(nodeFlags), 0)
     assert.isAbove(await bridges([]), 0)

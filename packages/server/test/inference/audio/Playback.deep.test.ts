@@ -67,6 +67,6 @@ describeInChromium("what simulated models make", () => {
           expect(heard.at).toBeCloseTo(heard.seconds, 1)
         }
       }).pipe(Effect.scoped, Effect.provide(Running)),
-    60_000
+    300_000
   )
 })
