@@ -1,5 +1,5 @@
 /** Rules of code: file sizes, names, the place of SQL, time, chance and state, and tests that are switched off. */
-import { fileName, isEntry, isSource, isSql, matches, perFile, type Rule, templatesOf } from "./Rule.ts"
+import { fileName, isEntry, isSource, isSql, literalsOf, matches, perFile, type Rule, templatesOf } from "./Rule.ts"
 
 const SIZE_LIMIT = 250
 const SIZE_END = 400
@@ -37,9 +37,11 @@ const RELAXED: Readonly<Record<string, string>> = {
 
 /** Files whose errors are plain `Error` classes, each with the reason. */
 const PLAIN_ERRORS: Readonly<Record<string, string>> = {
-  "packages/domain/src/jobs/JobAdmissionStore.ts": "its two outcomes become classes with its statement",
   "packages/machine-shell/src/commands/Options.ts": "commands of just-bash are promises of plain functions"
 }
+/** Maximum lines of one SQL literal: a reader sees them at once. */
+const MAX_SQL_LINES = 60
+const ONE_LETTER_CTE = /\b[a-z] as (?:not )?(?:materialized )?\(/gi
 
 const FROM_THE_DATABASE = /\b(now|gen_random_uuid|clock_timestamp|random|uuidv7)\(\)|\bcurrent_(timestamp|date)\b/gi
 
@@ -78,7 +80,7 @@ export const codeRules: ReadonlyArray<Rule> = [
       ...(/(Service|Manager|Impl|Live|Utils?|Helpers?|Common|Types)\.ts$/.test(source.path)
         ? ["the name says nothing"]
         : []),
-      ...(/^([A-Z]\w*|main|\d{4}_\w+)\.ts$/.test(fileName(source)) ? [] : ["not PascalCase"]),
+      ...(/^([A-Z]\w*(\.sql)?|main|\d{4}_\w+)\.ts$/.test(fileName(source)) ? [] : ["not PascalCase"]),
       ...(/\/[A-Z][^/]*\//.test(source.path) || /\/(utils?|helpers?|common|types|services)\//i.test(source.path)
         ? ["its folder is no noun"]
         : []),
@@ -110,6 +112,45 @@ export const codeRules: ReadonlyArray<Rule> = [
       ]
     ),
     breaks: ["packages/domain/src/jobs/Jobs.ts", "const rows = yield* sql`select 1`"]
+  },
+  {
+    title: "a *.sql.ts file is read by its stores alone",
+    instead: "import it from a *Store.ts or another *.sql.ts; give the store a method that says what is wanted",
+    find: perFile(
+      (source) => isSource(source) && !isSql(source),
+      (source) => source.imports.flatMap(({ file }) => (file?.endsWith(".sql.ts") === true ? [file] : []))
+    ),
+    breaks: ["packages/domain/src/jobs/Jobs.ts", 'import { ADMIT_JOBS } from "./JobAdmission.sql.ts"']
+  },
+  {
+    title: "statements are read a paragraph at a time",
+    instead: `cut a literal of more than ${MAX_SQL_LINES} lines into named fragments (database/Statement.ts), one clause a line`,
+    find: perFile(
+      (source) => isSource(source) && isSql(source),
+      (source) =>
+        literalsOf(source)
+          .filter((literal) => literal.split("\n").length > MAX_SQL_LINES)
+          .map((literal) => `${literal.split("\n").length} lines: ${literal.slice(0, 40).trim()}`)
+    ),
+    breaks: ["packages/domain/src/jobs/JobStore.ts", `const LONG = \`select 1${"\n".repeat(MAX_SQL_LINES)}\``]
+  },
+  {
+    title: "a common table expression is named by what it holds",
+    instead: "say locked_jobs, settled_holds, updated_accounts: a past participle and the rows",
+    find: perFile(
+      (source) => isSource(source) && isSql(source),
+      (source) => templatesOf(source).match(ONE_LETTER_CTE) ?? []
+    ),
+    breaks: ["packages/domain/src/jobs/JobStore.ts", "sql`with h as materialized (select 1) select * from h`"]
+  },
+  {
+    title: "rows are checked, not believed",
+    instead: "say what a row is by a schema, and read it through rowsOf (database/RowDecoder.ts)",
+    find: perFile(
+      (source) => source.path.startsWith("packages/domain/src/") && isSql(source),
+      (source) => matches(source, /\b(\w*[sS]ql|unsafe)<[^`(]*?>[`(]/g)
+    ),
+    breaks: ["packages/domain/src/jobs/JobStore.ts", "sql.unsafe<{ readonly id: string }>(CLAIM)"]
   },
   {
     title: "SQL takes time, ids and chance as parameters",

@@ -21,8 +21,8 @@ export const fileName = ({ path }: Source) => path.slice(path.lastIndexOf("/") +
 /** Entry points of a process: they may read the environment, write to the terminal and read the wall clock. */
 export const isEntry = (source: Source) => fileName(source) === "main.ts"
 
-/** The files that may contain SQL. The file that opens the database may too. */
-export const isSql = (source: Source) => /(Store|Migrations)\.ts$|\/migrations\//.test(source.path)
+/** The files that may contain SQL. The file that opens the database may too. `X.sql.ts` holds the statements of the store beside it. */
+export const isSql = (source: Source) => /(Store|Migrations)\.ts$|\.sql\.ts$|\/migrations\//.test(source.path)
 
 export const perFile =
   (holds: (source: Source) => boolean, complain: (source: Source) => ReadonlyArray<string>): Rule["find"] =>
@@ -33,6 +33,8 @@ export const matches = (source: Source, pattern: RegExp) => [
   ...new Set([...source.code.matchAll(pattern)].map((match) => match[0].trim()))
 ]
 
-/** The literal parts of all template strings. */
-export const templatesOf = (source: Source): string =>
-  [...source.code.matchAll(/`[^`]*`/g)].map(([text]) => text.replace(/\$\{[^}]*\}/g, "")).join("\n")
+/** The literal parts of each template string. */
+export const literalsOf = (source: Source): ReadonlyArray<string> =>
+  [...source.code.matchAll(/`[^`]*`/g)].map(([text]) => text.replace(/\$\{[^}]*\}/g, ""))
+
+export const templatesOf = (source: Source): string => literalsOf(source).join("\n")

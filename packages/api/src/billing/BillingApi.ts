@@ -2,6 +2,7 @@
  * The contract of billing: balance, transactions, usage of inference (decisions: Billing; interface: GET
  * /billing/usage).
  */
+import { transactionKinds } from "@sluice/domain/billing/Account"
 import type { Balance, Transaction } from "@sluice/domain/billing/Account"
 import type { UsageBy, UsageGroup, UsageSummary } from "@sluice/domain/billing/Usage"
 import { toUsd } from "@sluice/domain/billing/Money"
@@ -31,7 +32,7 @@ export const balanceToWire = (balance: Balance): typeof BalanceWire.Type => ({
 
 const TransactionWire = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(["credit", "machine", "inference", "storage", "adjustment"]),
+  kind: Schema.Literals(transactionKinds),
   amount_usd: Usd.annotate({ description: "Signed: a charge is negative." }),
   balance_after_usd: Usd,
   description: Schema.String,

@@ -1,24 +1,43 @@
 /** The SQL of API keys. A look-up by hash finds the workspace; every other statement names the workspace. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Attempt } from "../idempotency/Attempt.ts"
 import { lockOwnAttempt } from "../idempotency/IdempotencyStore.ts"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { jsonOf, rowsOf, totalOf } from "../database/RowDecoder.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { Scope } from "./Principal.ts"
 
 /** An active key, with the environment that a request with this key selects. */
-export interface AccessRow {
-  readonly keyId: string
-  readonly workspaceId: string
-  readonly scopes: ReadonlyArray<Scope> | null
-  readonly rateLimitRpm: number
-  readonly lastUsedAt: Date | null
+const AccessRow = Schema.Struct({
+  keyId: Schema.String,
+  workspaceId: Schema.String,
+  scopes: Schema.NullOr(jsonOf<ReadonlyArray<Scope>>()),
+  rateLimitRpm: Schema.Number,
+  lastUsedAt: Schema.NullOr(Schema.Date),
   /** Null: the workspace has no such environment. */
-  readonly environmentId: string | null
-  readonly environmentName: string | null
-}
+  environmentId: Schema.NullOr(Schema.String),
+  environmentName: Schema.NullOr(Schema.String)
+})
+export type AccessRow = typeof AccessRow.Type
+
+const accessRows = rowsOf("AccessStore", AccessRow)
+const keyRows = rowsOf(
+  "AccessStore",
+  Schema.Struct({
+    id: Schema.String,
+    name: Schema.String,
+    prefix: Schema.String,
+    status: Schema.Literals(["active", "inactive"]),
+    scopes: Schema.NullOr(jsonOf<ReadonlyArray<Scope>>()),
+    environmentId: Schema.NullOr(Schema.String),
+    rateLimitRpm: Schema.Number,
+    lastUsedAt: Schema.NullOr(Schema.Date),
+    createdAt: Schema.Date
+  })
+)
+const firstKey = (rows: ReadonlyArray<object>): ApiKey | undefined => keyRows(rows)[0]
 
 export interface NewKey {
   readonly id: string
@@ -72,14 +91,14 @@ export class AccessStore extends Context.Service<
 
       return AccessStore.of({
         find: (hash, environment) =>
-          sql<AccessRow>`select k.id as "keyId", k.workspace_id as "workspaceId", k.scopes, k.rate_limit_rpm as "rateLimitRpm",
+          sql`select k.id as "keyId", k.workspace_id as "workspaceId", k.scopes, k.rate_limit_rpm as "rateLimitRpm",
               k.last_used_at as "lastUsedAt", e.id as "environmentId", e.name as "environmentName"
             from api_keys k left join environments e on e.workspace_id = k.workspace_id and
               case when ${environment ?? null}::text is not null then e.id::text = lower(${environment ?? null}) or e.name = ${environment ?? null}
                 when k.environment_id is not null then e.id = k.environment_id else e.is_default end
             where k.hash = decode(${hash}, 'hex') and k.status = 'active'
             order by (e.id::text = lower(${environment ?? null})) desc nulls last limit 1`.pipe(
-            Effect.map((rows) => rows[0]),
+            Effect.map((rows) => accessRows(rows)[0]),
             Effect.orDie
           ),
         touch: (keyId, now) =>
@@ -91,7 +110,7 @@ export class AccessStore extends Context.Service<
         insert: (key, now, attempt) => {
           const attemptRow =
             attempt === undefined ? sql`select 1 as one` : lockOwnAttempt(sql, key.workspaceId, attempt)
-          return retryUnconfirmed(sql<ApiKey>`with mine as materialized (${attemptRow})
+          return retryUnconfirmed(sql`with mine as materialized (${attemptRow})
             insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)
             select ${key.id}::uuid, ${key.workspaceId}::uuid, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',
@@ -99,33 +118,26 @@ export class AccessStore extends Context.Service<
               ${now}::timestamptz from mine
             on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
               where k.workspace_id = excluded.workspace_id
-            returning ${columns}`).pipe(
-            Effect.map((rows) => rows[0]),
-            Effect.orDie
-          )
+            returning ${columns}`).pipe(Effect.map(firstKey), Effect.orDie)
         },
         count: (workspaceId, besides) =>
-          sql<{
-            count: bigint
-          }>`select count(*) as count from api_keys where workspace_id = ${workspaceId} and id <> ${besides}`.pipe(
-            Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
+          sql`select count(*) as total from api_keys where workspace_id = ${workspaceId} and id <> ${besides}`.pipe(
+            Effect.map(totalOf),
             Effect.orDie
           ),
         list: Effect.fnUntraced(function* (workspaceId, page) {
           const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`
-          const rows = yield* sql<ApiKey>`select ${columns} from api_keys
+          const rows = yield* sql`select ${columns} from api_keys
             where workspace_id = ${workspaceId} and ${after} order by id desc limit ${page.limit + 1}`
-          const [count] = yield* sql<{
-            total: bigint
-          }>`select count(*) as total from api_keys where workspace_id = ${workspaceId}`
-          return pageOf(rows, page, Number(count?.total ?? 0n))
+          const counts = yield* sql`select count(*) as total from api_keys where workspace_id = ${workspaceId}`
+          return pageOf<ApiKey>(keyRows(rows), page, totalOf(counts))
         }, Effect.orDie),
         update: (workspaceId, id, change) =>
-          sql<ApiKey>`update api_keys set name = coalesce(${change.name ?? null}::text, name),
+          sql`update api_keys set name = coalesce(${change.name ?? null}::text, name),
               status = coalesce(${change.status ?? null}::text, status),
               rate_limit_rpm = coalesce(${change.rateLimitRpm ?? null}::int4, rate_limit_rpm)
             where workspace_id = ${workspaceId} and id = ${id} returning ${columns}`.pipe(
-            Effect.map((rows) => rows[0]),
+            Effect.map(firstKey),
             Effect.orDie
           ),
         remove: (workspaceId, id) =>

@@ -1,7 +1,10 @@
 /** The SQL of workspaces. A workspace, its environment `default` and its account are created in one transaction. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { DEFAULT_ENVIRONMENT } from "../environments/Environment.ts"
+
+const idRows = rowsOf("WorkspaceStore", Schema.Struct({ id: Schema.String }))
 
 export class WorkspaceStore extends Context.Service<
   WorkspaceStore,
@@ -40,8 +43,8 @@ export class WorkspaceStore extends Context.Service<
             return true
           }).pipe(sql.withTransaction, Effect.orDie),
         find: (name) =>
-          sql<{ id: string }>`select id from workspaces where name = ${name}`.pipe(
-            Effect.map((rows) => rows[0]?.id),
+          sql`select id from workspaces where name = ${name}`.pipe(
+            Effect.map((rows) => idRows(rows)[0]?.id),
             Effect.orDie
           ),
         lockAndHasKeys: Effect.fnUntraced(function* (workspaceId) {

@@ -10,9 +10,11 @@ export interface Balance {
   readonly runsOutAt: Date | null
 }
 
+export const transactionKinds = ["credit", "machine", "inference", "storage", "adjustment"] as const
+
 export interface Transaction {
   readonly id: string
-  readonly kind: "credit" | "machine" | "inference" | "storage" | "adjustment"
+  readonly kind: (typeof transactionKinds)[number]
   /** Signed: a charge is negative. */
   readonly amount: NanoUsd
   readonly balanceAfter: NanoUsd

@@ -1,10 +1,11 @@
 /**
  * Budgets of environments: what is spent, what runs, and the moment at which the two reach the budget.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { monthOf } from "./Month.ts"
 import type { NanoUsd } from "./Money.ts"
 
@@ -21,17 +22,19 @@ export interface ClaimedBudget {
   readonly running: ReadonlyArray<{ readonly price: NanoUsd; readonly since: number }>
 }
 
-interface Row {
-  readonly id: string
-  readonly budget: bigint
-  readonly month: Date
-  readonly spent: bigint
-  readonly fence: bigint
-  readonly events: bigint
-  readonly running: ReadonlyArray<{ readonly price: string; readonly since: string }> | null
-}
+const Row = Schema.Struct({
+  id: Schema.String,
+  budget: Schema.BigInt,
+  month: Schema.Date,
+  spent: Schema.BigInt,
+  fence: Schema.BigInt,
+  events: Schema.BigInt,
+  running: Schema.NullOr(Schema.Array(Schema.Struct({ price: Schema.String, since: Schema.String })))
+})
+const claimedRows = rowsOf("BudgetStore", Row)
+const wakeRows = rowsOf("BudgetStore", Schema.Struct({ wake_at: Schema.Date }))
 
-const claimedOf = (row: Row): ClaimedBudget => ({
+const claimedOf = (row: typeof Row.Type): ClaimedBudget => ({
   ...row,
   month: row.month.getTime(),
   running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
@@ -40,34 +43,69 @@ const claimedOf = (row: Row): ClaimedBudget => ({
 /** Who looks first in a new month begins it for all: what was marked of the one before marks nothing then. */
 const BEGIN_MONTH = ", month = greatest(month, $5::date), month_spent = spent_in(environments, $5::date)"
 
-const CLAIM = `with c as (${claiming("environments", "monthly_budget is not null", BEGIN_MONTH)},
-    month::timestamp at time zone 'UTC' as began)
-  select c.id, c.monthly_budget as budget, c.began as month, c.month_spent as spent, c.fence, c.events,
-    (select json_agg(json_build_object('price', m.price::text, 'since', greatest(m.running_at, c.began)))
-      from machines m join jobs j on j.id = m.job_id where m.workspace_id = c.workspace_id and m.environment_id = c.id
-      and m.running_at is not null and m.stopped_at is null) as running
-  from c`
+const CLAIM = `with claimed_budgets as (
+  ${claiming("environments", "monthly_budget is not null", BEGIN_MONTH)}, month::timestamp at time zone 'UTC' as began
+)
+select c.id, c.monthly_budget as budget, c.began as month, c.month_spent as spent, c.fence, c.events,
+  (
+    select json_agg(json_build_object('price', m.price::text, 'since', greatest(m.running_at, c.began)))
+    from machines m
+    join jobs j on j.id = m.job_id
+    where m.workspace_id = c.workspace_id
+      and m.environment_id = c.id
+      and m.running_at is not null
+      and m.stopped_at is null
+  ) as running
+from claimed_budgets c`
 
 /**
  * At the budget: marks the month and asks every job of the environment to stop; its machine in the same statement. Jobs and
- * machines are locked first, as everywhere: commits of jobs come to the environment with theirs in hand.
+ * machines are locked first, as everywhere: commits of jobs lock the environment while they hold theirs.
  */
-const REACHED = `with due as materialized (select id, machine_id from jobs where environment_id = $1
-    and status not in ${ENDED} and stop_reason is null order by id for no key update
-  ), theirs as materialized (select id from machines where id = any(array(select machine_id from due))
-    and status not in ${GONE} order by id for no key update
-  ), e as (update environments set budget_reached_on = $4::date, lease_by = null, lease_until = null,
+const REACHED = `with locked_jobs as materialized (
+  select id, machine_id
+  from jobs
+  where environment_id = $1
+    and status not in ${ENDED}
+    and stop_reason is null
+  order by id
+  for no key update
+),
+locked_machines as materialized (
+  select id
+  from machines
+  where id = any(array(select machine_id from locked_jobs))
+    and status not in ${GONE}
+  order by id
+  for no key update
+),
+marked_environment as (
+  update environments
+  set budget_reached_on = $4::date, lease_by = null, lease_until = null,
     wake_at = case when events <> $5::int8 then $3::timestamptz else $6::timestamptz end
-    where id = $1 and lease_by = $2 and fence = $7::int8 and (select count(*) from theirs) >= 0 returning id
-  ), j as (update jobs set events = events + 1, stop_reason = 'budget_reached', stop_at = $3::timestamptz,
+  where id = $1
+    and lease_by = $2
+    and fence = $7::int8
+    and (select count(*) from locked_machines) >= 0
+  returning id
+),
+stopped_jobs as (
+  update jobs
+  set events = events + 1, stop_reason = 'budget_reached', stop_at = $3::timestamptz,
     wake_at = ${wakeNow("$3::timestamptz")}
-    where id = any(array(select id from due)) and (select count(*) from e) > 0)
-  update machines set ${stopAsked("$3::timestamptz")}
-  where id = any(array(select id from theirs)) and (select count(*) from e) > 0`
+  where id = any(array(select id from locked_jobs))
+    and (select count(*) from marked_environment) > 0
+)
+update machines
+set ${stopAsked("$3::timestamptz")}
+where id = any(array(select id from locked_machines))
+  and (select count(*) from marked_environment) > 0`
 
-const LATER = `update environments set budget_reached_on = null, lease_by = null, lease_until = null,
-    wake_at = case when events <> $4::int8 then $3::timestamptz else $5::timestamptz end
-  where id = $1 and lease_by = $2 and fence = $6::int8 returning wake_at`
+const LATER = `update environments
+set budget_reached_on = null, lease_by = null, lease_until = null,
+  wake_at = case when events <> $4::int8 then $3::timestamptz else $5::timestamptz end
+where id = $1 and lease_by = $2 and fence = $6::int8
+returning wake_at`
 
 export class BudgetStore extends Context.Service<
   BudgetStore,
@@ -90,6 +128,7 @@ export class BudgetStore extends Context.Service<
       const claims = yield* makeClaims({
         table: "environments",
         claim: CLAIM,
+        rows: claimedRows,
         of: claimedOf,
         more: (at) => [monthOf(at)]
       })
@@ -108,7 +147,7 @@ export class BudgetStore extends Context.Service<
       }, Effect.orDie)
 
       const later = Effect.fnUntraced(function* (budget: ClaimedBudget, wakeAt: number) {
-        const rows = yield* relaxed.unsafe<{ readonly wake_at: Date }>(LATER, [
+        const rows = yield* relaxed.unsafe(LATER, [
           budget.id,
           replica.id,
           new Date(now()),
@@ -116,7 +155,7 @@ export class BudgetStore extends Context.Service<
           new Date(wakeAt),
           budget.fence
         ])
-        return rows[0]?.wake_at.getTime() ?? Number.POSITIVE_INFINITY
+        return wakeRows(rows)[0]?.wake_at.getTime() ?? Number.POSITIVE_INFINITY
       }, Effect.orDie)
 
       return BudgetStore.of({ ...claims, reached, later })

@@ -1,15 +1,49 @@
 /** Holds of jobs that grow: what is held for a running machine, extended towards a target as far as the balance goes. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { BatchSql } from "../database/Clients.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
+import { statement } from "../database/Statement.ts"
 import type { NanoUsd } from "./Money.ts"
+import { UPDATED_ACCOUNTS } from "./Posting.sql.ts"
 
-const EXTEND = `with o as materialized (select id, account_id, amount from holds where id = $1 and state = 'open' for update
-  ), a as materialized (select a.id, a.balance, a.held from accounts a where a.id = (select account_id from o) for update
-  ), n as materialized (select o.id, o.account_id, o.amount, a.balance, a.held,
-      greatest(0, least($2::int8 - o.amount, a.balance - a.held)) as more from o join a on a.id = o.account_id
-  ), h as (update holds set amount = n.amount + n.more from n where holds.id = n.id and n.more > 0
-  ), u as (update accounts set balance = n.balance, held = n.held + n.more from n where accounts.id = n.account_id and n.more > 0)
-  select amount + more as amount from n`
+/** $1 job, $2 target. */
+const EXTEND = statement(
+  [
+    `locked_holds as materialized (
+  select id, account_id, amount
+  from holds
+  where id = $1 and state = 'open'
+  for update
+),
+locked_accounts as materialized (
+  select id, balance, held
+  from accounts
+  where id = (select account_id from locked_holds)
+  for update
+),
+extensions as materialized (
+  select locked_holds.id, account_id, amount,
+    greatest(0, least($2::int8 - amount, balance - held)) as more
+  from locked_holds
+  join locked_accounts on locked_accounts.id = account_id
+),
+extended_holds as (
+  update holds
+  set amount = extensions.amount + more
+  from extensions
+  where holds.id = extensions.id and more > 0
+),
+account_changes as materialized (
+  select account_id, 0::int8 as charged, more as held
+  from extensions
+  where more > 0
+)`,
+    UPDATED_ACCOUNTS
+  ],
+  "select amount + more as amount from extensions"
+)
+
+const amountRows = rowsOf("HoldStore", Schema.Struct({ amount: Schema.BigInt }))
 
 export class HoldStore extends Context.Service<
   HoldStore,
@@ -23,8 +57,8 @@ export class HoldStore extends Context.Service<
     Effect.map(BatchSql, (sql) =>
       HoldStore.of({
         extend: (jobId, target) =>
-          sql.unsafe<{ readonly amount: bigint }>(EXTEND, [jobId, target]).pipe(
-            Effect.map((rows) => rows[0]?.amount ?? 0n),
+          sql.unsafe(EXTEND, [jobId, target]).pipe(
+            Effect.map((rows) => amountRows(rows)[0]?.amount ?? 0n),
             Effect.orDie
           )
       })

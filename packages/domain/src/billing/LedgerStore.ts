@@ -1,41 +1,99 @@
 /** Credit, balances, funds, transactions: the ledger as its owner reads it. */
-import { Clock, Context, Crypto, Effect, Layer } from "effect"
+import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "./Money.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
-import type { Balance, Funds, Transaction } from "./Account.ts"
+import { rowsOf, totalOf } from "../database/RowDecoder.ts"
+import { type Balance, type Funds, type Transaction, transactionKinds } from "./Account.ts"
 import { FUNDING_ACCOUNT } from "./Ledger.ts"
 import { monthOf } from "./Month.ts"
 import { paysForMs } from "./Money.ts"
 
-interface TransactionRow {
-  readonly id: string
-  readonly kind: Transaction["kind"]
-  readonly amount: bigint
-  readonly balance_after: bigint
-  readonly description: string
-  readonly resource_type: string | null
-  readonly resource_id: string | null
-  readonly created_at: Date
-}
+const TransactionRow = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(transactionKinds),
+  amount: Schema.BigInt,
+  balance_after: Schema.BigInt,
+  description: Schema.String,
+  resource_type: Schema.NullOr(Schema.String),
+  resource_id: Schema.NullOr(Schema.String),
+  created_at: Schema.Date
+})
+const transactionRows = rowsOf("LedgerStore", TransactionRow)
+const amountRows = rowsOf("LedgerStore", Schema.Struct({ amount: Schema.BigInt }))
+const balanceRows = rowsOf(
+  "LedgerStore",
+  Schema.Struct({ balance: Schema.BigInt, held: Schema.BigInt, rate: Schema.BigInt, accrued: Schema.BigInt })
+)
+const fundsRows = rowsOf(
+  "LedgerStore",
+  Schema.Struct({
+    available: Schema.BigInt,
+    budget_reached: Schema.Boolean,
+    budget_remaining: Schema.NullOr(Schema.BigInt)
+  })
+)
 
 /** $1 transaction, $2 account, $3 amount, $4 reference, $5 now. The transaction's id is made of the reference: once is enough. */
-const CREDIT = `with a as materialized (select id, balance, held from accounts where id = $2 for update
-  ), t as (insert into txns (id, kind, description, resource_type, resource_id, created_at)
-    select $1, 'credit', 'Credit', 'credit', $4, $5::timestamptz from a on conflict (id) do nothing returning id
-  ), e as (insert into entries (txn_id, account_id, amount, balance_after)
-    select t.id, a.id, $3::int8, a.balance + $3::int8 from t, a union all select t.id, '${FUNDING_ACCOUNT}'::uuid, -($3::int8), null from t)
-  update accounts set balance = a.balance + $3::int8, held = a.held from a, t where accounts.id = a.id returning accounts.id`
+const CREDIT = `with locked_account as materialized (
+  select id, balance, held
+  from accounts
+  where id = $2
+  for update
+),
+new_transaction as (
+  insert into txns (id, kind, description, resource_type, resource_id, created_at)
+  select $1, 'credit', 'Credit', 'credit', $4, $5::timestamptz
+  from locked_account
+  on conflict (id) do nothing
+  returning id
+),
+new_entries as (
+  insert into entries (txn_id, account_id, amount, balance_after)
+  select new_transaction.id, locked_account.id, $3::int8, locked_account.balance + $3::int8
+  from new_transaction, locked_account
+  union all
+  select new_transaction.id, '${FUNDING_ACCOUNT}'::uuid, -($3::int8), null
+  from new_transaction
+)
+update accounts
+set balance = locked_account.balance + $3::int8, held = locked_account.held
+from locked_account, new_transaction
+where accounts.id = locked_account.id
+returning accounts.id`
 
-const BALANCE = `select a.balance, a.held, coalesce((select sum(m.price) from machines m where m.workspace_id = a.id and m.running_at is not null
-    and m.stopped_at is null), 0)::int8 as rate,
-  coalesce((select sum(floor(m.price * extract(epoch from ($2::timestamptz - m.running_at)) / 3600)) from machines m where m.workspace_id = a.id
-    and m.running_at is not null and m.stopped_at is null), 0)::int8 as accrued from accounts a where a.id = $1`
+/** $1 account, $2 now. What its machines cost an hour, and what they have run up since they run. */
+const BALANCE = `select a.balance, a.held,
+  coalesce((
+    select sum(m.price)
+    from machines m
+    where m.workspace_id = a.id and m.running_at is not null and m.stopped_at is null
+  ), 0)::int8 as rate,
+  coalesce((
+    select sum(floor(m.price * extract(epoch from ($2::timestamptz - m.running_at)) / 3600))
+    from machines m
+    where m.workspace_id = a.id and m.running_at is not null and m.stopped_at is null
+  ), 0)::int8 as accrued
+from accounts a
+where a.id = $1`
 
+/** $1 workspace, $2 environment, $3 first day of the month. */
 const FUNDS = `select a.balance - a.held as available, budget_reached(e, $3::date) as budget_reached,
-    case when e.monthly_budget is null then null else greatest(0, e.monthly_budget - spent_in(e, $3::date)) end as budget_remaining
-  from accounts a, environments e where a.id = $1 and e.id = $2 and e.workspace_id = $1`
+  case
+    when e.monthly_budget is not null then greatest(0, e.monthly_budget - spent_in(e, $3::date))
+  end as budget_remaining
+from accounts a, environments e
+where a.id = $1 and e.id = $2 and e.workspace_id = $1`
+
+/** $1 account, $2 the last transaction of the page before, $3 how many. */
+const TRANSACTIONS = `select t.id, t.kind, n.amount, n.balance_after, t.description, t.resource_type, t.resource_id, t.created_at
+from entries n
+join txns t on t.id = n.txn_id
+where n.account_id = $1
+  and ($2::uuid is null or n.seq < (select seq from entries where txn_id = $2 and account_id = $1))
+order by n.seq desc
+limit $3`
 
 export class LedgerStore extends Context.Service<
   LedgerStore,
@@ -61,21 +119,14 @@ export class LedgerStore extends Context.Service<
         const id = uuidOf(digest)
         const credited = yield* sql.unsafe(CREDIT, [id, accountId, amount, reference, new Date(now())])
         if (credited.length > 0) return undefined
-        const earlier = yield* sql<{
-          readonly amount: bigint
-        }>`select amount from entries where txn_id = ${id} and account_id = ${accountId}`
-        return earlier[0]?.amount
+        const earlier = yield* sql`select amount from entries where txn_id = ${id} and account_id = ${accountId}`
+        return amountRows(earlier)[0]?.amount
       }, Effect.orDie)
 
       const balance = Effect.fnUntraced(function* (accountId: string) {
         const at = now()
-        const rows = yield* sql.unsafe<{
-          readonly balance: bigint
-          readonly held: bigint
-          readonly rate: bigint
-          readonly accrued: bigint
-        }>(BALANCE, [accountId, new Date(at)])
-        const row = rows[0] ?? { balance: 0n, held: 0n, rate: 0n, accrued: 0n }
+        const rows = yield* sql.unsafe(BALANCE, [accountId, new Date(at)])
+        const row = balanceRows(rows)[0] ?? { balance: 0n, held: 0n, rate: 0n, accrued: 0n }
         const left = row.balance - row.accrued
         return {
           balance: row.balance,
@@ -86,12 +137,8 @@ export class LedgerStore extends Context.Service<
       }, Effect.orDie)
 
       const funds = Effect.fnUntraced(function* (principal: Principal) {
-        const rows = yield* sql.unsafe<{
-          readonly available: bigint
-          readonly budget_reached: boolean
-          readonly budget_remaining: bigint | null
-        }>(FUNDS, [principal.workspaceId, principal.environmentId, monthOf(now())])
-        const row = rows[0]
+        const rows = yield* sql.unsafe(FUNDS, [principal.workspaceId, principal.environmentId, monthOf(now())])
+        const row = fundsRows(rows)[0]
         return {
           available: row?.available ?? 0n,
           budgetReached: row?.budget_reached ?? true,
@@ -101,17 +148,10 @@ export class LedgerStore extends Context.Service<
 
       const transactions = Effect.fnUntraced(function* (accountId: string, page: PageRequest) {
         const [rows, counts] = yield* Effect.all([
-          sql.unsafe<TransactionRow>(
-            `select t.id, t.kind, n.amount, n.balance_after, t.description, t.resource_type, t.resource_id, t.created_at
-               from entries n join txns t on t.id = n.txn_id where n.account_id = $1
-               and ($2::uuid is null or n.seq < (select seq from entries where txn_id = $2 and account_id = $1)) order by n.seq desc limit $3`,
-            [accountId, page.after ?? null, page.limit + 1]
-          ),
-          sql.unsafe<{ readonly total: bigint }>(`select count(*) as total from entries where account_id = $1`, [
-            accountId
-          ])
+          sql.unsafe(TRANSACTIONS, [accountId, page.after ?? null, page.limit + 1]),
+          sql.unsafe(`select count(*) as total from entries where account_id = $1`, [accountId])
         ])
-        const items = rows.map((row) => ({
+        const items = transactionRows(rows).map((row) => ({
           id: row.id,
           kind: row.kind,
           amount: row.amount,
@@ -121,7 +161,7 @@ export class LedgerStore extends Context.Service<
           resourceId: row.resource_id,
           createdAt: row.created_at
         }))
-        return pageOf<Transaction>(items, page, Number(counts[0]?.total ?? 0n))
+        return pageOf<Transaction>(items, page, totalOf(counts))
       }, Effect.orDie)
 
       return LedgerStore.of({ credit, balance, funds, transactions })

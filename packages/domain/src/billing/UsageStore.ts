@@ -1,15 +1,21 @@
 /** Inference usage as its owner reads it: the sum of some days, and what of it came by which day, model, key or environment. */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { rowsOf, totalOf } from "../database/RowDecoder.ts"
 import type { UsageBy, UsageGroup, UsageSummary } from "./Usage.ts"
 
-interface SumRow {
-  readonly requests: bigint
-  readonly tokens_in: bigint
-  readonly tokens_out: bigint
-  readonly cost: bigint
-}
+const SumRow = Schema.Struct({
+  requests: Schema.BigInt,
+  tokens_in: Schema.BigInt,
+  tokens_out: Schema.BigInt,
+  cost: Schema.BigInt
+})
+const sumRows = rowsOf("UsageStore", SumRow)
+const groupRows = rowsOf(
+  "UsageStore",
+  Schema.Struct({ ...SumRow.fields, id: Schema.String, name: Schema.NullOr(Schema.String) })
+)
 
 const SUMS = `count(*) as requests, coalesce(sum(tokens_in), 0)::int8 as tokens_in, coalesce(sum(tokens_out), 0)::int8 as tokens_out,
   coalesce(sum(cost), 0)::int8 as cost from usage where workspace_id = $1 and at >= $2 and at < $3`
@@ -42,8 +48,8 @@ export class UsageStore extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       const sum = Effect.fnUntraced(function* (workspaceId: string, from: Date, before: Date) {
-        const rows = yield* sql.unsafe<SumRow>(`select ${SUMS}`, [workspaceId, from, before])
-        return summaryOf(rows[0]!)
+        const rows = yield* sql.unsafe(`select ${SUMS}`, [workspaceId, from, before])
+        return summaryOf(sumRows(rows)[0]!)
       }, Effect.orDie)
 
       const groups = Effect.fnUntraced(function* (
@@ -56,18 +62,18 @@ export class UsageStore extends Context.Service<
         const { id, name } = GROUPS[by]
         const [after, order] = by === "day" ? ["<", "desc"] : [">", "asc"]
         const [rows, counts] = yield* Effect.all([
-          sql.unsafe<SumRow & { readonly id: string; readonly name: string | null }>(
+          sql.unsafe(
             `select g.*, ${name} as name from (select ${id} collate "C" as id, ${SUMS} group by 1) g
                where $4::text is null or g.id ${after} $4::text order by g.id ${order} limit $5`,
             [workspaceId, from, before, page.after ?? null, page.limit + 1]
           ),
-          sql.unsafe<{ readonly total: bigint }>(
+          sql.unsafe(
             `select count(distinct ${id}) as total from usage where workspace_id = $1 and at >= $2 and at < $3`,
             [workspaceId, from, before]
           )
         ])
-        const items = rows.map((row) => ({ id: row.id, name: row.name, ...summaryOf(row) }))
-        return pageOf<UsageGroup>(items, page, Number(counts[0]!.total))
+        const items = groupRows(rows).map((row) => ({ id: row.id, name: row.name, ...summaryOf(row) }))
+        return pageOf<UsageGroup>(items, page, totalOf(counts))
       }, Effect.orDie)
 
       return UsageStore.of({ sum, groups })
@@ -75,7 +81,7 @@ export class UsageStore extends Context.Service<
   )
 }
 
-const summaryOf = (row: SumRow): UsageSummary => ({
+const summaryOf = (row: typeof SumRow.Type): UsageSummary => ({
   requests: Number(row.requests),
   promptTokens: Number(row.tokens_in),
   completionTokens: Number(row.tokens_out),

@@ -4,6 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import { rowsOf } from "./RowDecoder.ts"
 import m0001 from "./migrations/0001_init.ts"
 import m0002 from "./migrations/0002_inference.ts"
 import m0003 from "./migrations/0003_videos.ts"
@@ -41,6 +42,8 @@ export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("Database
   }
 }
 
+const newestRows = rowsOf("Migrations", Schema.Struct({ newest: Schema.Number }))
+
 /**
  * Migrates the database to the newest schema. Fails with `DatabaseNewer` if the database is newer than this version.
  */
@@ -48,9 +51,7 @@ export const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const applied = yield* Migrator.make({})({ loader })
   const known = Math.max(...(yield* loader).map(([id]) => id))
-  const [row] = yield* sql<{
-    readonly newest: number
-  }>`select max(migration_id)::int as newest from effect_sql_migrations`
+  const [row] = newestRows(yield* sql`select max(migration_id)::int as newest from effect_sql_migrations`)
   if (row !== undefined && row.newest > known) return yield* new DatabaseNewer({ database: row.newest, known })
   return applied
 })

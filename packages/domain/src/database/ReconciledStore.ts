@@ -55,9 +55,11 @@ export interface Claims<Claimed> {
  * Makes the claim and renewal of one table. `claim`: a statement made by `claiming`; `more`: its parameters after the
  * fourth. Both statements use `RelaxedSql`, because a claim that a crash of the database loses is simply made again.
  */
-export const makeClaims = Effect.fnUntraced(function* <Row extends object, Claimed>(options: {
+export const makeClaims = Effect.fnUntraced(function* <Row, Claimed>(options: {
   readonly table: Table
   readonly claim: string
+  /** Checks the rows that a claim answers. */
+  readonly rows: (rows: ReadonlyArray<object>) => ReadonlyArray<Row>
   readonly of: (row: Row) => Claimed
   readonly more?: (now: number) => ReadonlyArray<unknown>
 }) {
@@ -70,10 +72,10 @@ export const makeClaims = Effect.fnUntraced(function* <Row extends object, Claim
       Effect.suspend(() => {
         const now = clock.currentTimeMillisUnsafe()
         const parameters = [replica.id, new Date(now + replica.leaseMs), new Date(now), limit]
-        return sql.unsafe<Row>(options.claim, [...parameters, ...(options.more?.(now) ?? [])])
+        return sql.unsafe(options.claim, [...parameters, ...(options.more?.(now) ?? [])])
       }).pipe(
         Effect.orDie,
-        Effect.map((rows) => rows.map(options.of))
+        Effect.map((rows) => options.rows(rows).map(options.of))
       ),
     renew: (ids) =>
       Effect.suspend(() => {

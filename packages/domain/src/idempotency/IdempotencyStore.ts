@@ -2,8 +2,9 @@
  * The SQL of idempotency keys. A key of a workspace has one row: first a claim with a lease, then the sealed first
  * answer.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { rowsOf } from "../database/RowDecoder.ts"
 import type { Attempt } from "./Attempt.ts"
 
 export interface Claim {
@@ -19,10 +20,11 @@ export interface Claim {
   readonly expiredBefore: Date
 }
 
-export interface StoredAnswer {
-  readonly requestHash: string
-  readonly response: Uint8Array | null
-}
+const StoredAnswer = Schema.Struct({ requestHash: Schema.String, response: Schema.NullOr(Schema.Uint8Array) })
+export type StoredAnswer = typeof StoredAnswer.Type
+
+const storedRows = rowsOf("IdempotencyStore", StoredAnswer)
+const attemptRows = rowsOf("IdempotencyStore", Schema.Struct({ attemptId: Schema.String }))
 
 /**
  * Selects and locks the row of a key if this run still owns it, so that no other run takes it over before the commit.
@@ -65,7 +67,7 @@ export class IdempotencyStore extends Context.Service<
 
       return IdempotencyStore.of({
         claim: (claim) =>
-          sql<{ attemptId: string }>`insert into idempotency_keys as k
+          sql`insert into idempotency_keys as k
               (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
             values (${claim.workspaceId}, ${claim.key}, decode(${claim.requestHash}, 'hex'), ${claim.attemptId},
               ${claim.lockedUntil}::timestamptz, ${claim.now}::timestamptz)
@@ -76,13 +78,13 @@ export class IdempotencyStore extends Context.Service<
             where k.created_at < ${claim.expiredBefore}::timestamptz or (k.response is null and
               k.locked_until <= ${claim.now}::timestamptz and k.request_hash = excluded.request_hash)
             returning k.attempt_id as "attemptId"`.pipe(
-            Effect.map((rows) => rows[0]?.attemptId),
+            Effect.map((rows) => attemptRows(rows)[0]?.attemptId),
             Effect.orDie
           ),
         find: (workspaceId, key) =>
-          sql<StoredAnswer>`select encode(request_hash, 'hex') as "requestHash", response from idempotency_keys
+          sql`select encode(request_hash, 'hex') as "requestHash", response from idempotency_keys
             where workspace_id = ${workspaceId} and key = ${key}`.pipe(
-            Effect.map((rows) => rows[0]),
+            Effect.map((rows) => storedRows(rows)[0]),
             Effect.orDie
           ),
         finish: (claim, response) =>

@@ -5,19 +5,22 @@
  * over and later, smaller ones still may. A job whose id exists already is answered as admitted and changes nothing, so that
  * a flush whose connection broke is simply said again (StatementRetry.ts): what it had recorded itself, by the machine, is no repeat.
  */
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
-import { CreditInsufficient } from "../billing/BillingErrors.ts"
+import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { monthOf } from "../billing/Month.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import { BatchSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
 import type { StoredSpec } from "../machines/MachineRow.ts"
+import { VolumeAttached } from "../storage/Volume.ts"
 import type { JobSpec } from "./Job.ts"
+import { ADMIT_JOBS } from "./JobAdmission.sql.ts"
 
 const MAX_ROWS = 128
 
@@ -26,6 +29,8 @@ export interface Admission {
   readonly machineId: string
   readonly workspaceId: string
   readonly environmentId: string
+  /** As a refusal names it. */
+  readonly environmentName: string
   readonly volumeId: string | undefined
   readonly name: string
   readonly spec: JobSpec
@@ -50,65 +55,17 @@ export interface Admitted {
   readonly repeated: boolean
   readonly at: number
 }
-type Refusal =
-  | { readonly _tag: "BudgetReached" }
-  | { readonly _tag: "VolumeAttached" }
-  | CreditInsufficient
-  | IdempotencyInProgress
+type Refusal = BudgetReached | VolumeAttached | CreditInsufficient | IdempotencyInProgress
 
-interface AdmissionRow {
-  readonly ord: number
-  readonly refused:
-    | "admitted"
-    | "repeated"
-    | "taken_over"
-    | "budget_reached"
-    | "volume_attached"
-    | "insufficient_credits"
-    | null
-  readonly available: bigint | null
-}
-
-const ADMIT = `with input as materialized (select * from json_to_recordset($1::json) as r(ord int4, job_id uuid, machine_id uuid, workspace_id uuid,
-    environment_id uuid, volume_id uuid, name text, spec json, machine_spec json, labels jsonb, sealed text, price int8, amount int8, launch boolean, wait_minutes int4,
-    attempt_key text, locked_until timestamptz)
-  ), own as materialized (select k.attempt_id from input i join idempotency_keys k on k.workspace_id = i.workspace_id and k.key = i.attempt_key
-    where k.attempt_id = i.job_id and k.locked_until = i.locked_until and k.response is null order by k.attempt_id for share of k
-  ), acc as materialized (select a.id, a.balance, a.held, a.balance - a.held as available from accounts a
-    where a.id = any(array(select workspace_id from input)) and (select count(*) from own) >= 0 order by a.id for update
-  ), vol as materialized (select v.id, v.environment_id from volumes v where v.id = any(array(select volume_id from input where volume_id is not null))
-    and (select count(*) from acc) >= 0 and v.attached_to is null order by v.id for update
-  ), env as materialized (select e.id, e.workspace_id, budget_reached(e, $4::date) as reached from environments e
-    where e.id = any(array(select environment_id from input))
-  ), judged as materialized (select i.*, acc.available, case
-      when (select d.id from jobs d where d.id = i.job_id and d.machine_id = i.machine_id) is not null then 'admitted'
-      when (select d.id from jobs d where d.id = i.job_id) is not null then 'repeated'
-      when i.attempt_key is not null and own.attempt_id is null then 'taken_over'
-      when env.id is null or env.reached then 'budget_reached'
-      when i.volume_id is not null and vol.id is null then 'volume_attached'
-      when acc.id is null then 'insufficient_credits' end as refused
-    from input i left join own on own.attempt_id = i.job_id left join acc on acc.id = i.workspace_id left join env on env.id = i.environment_id and env.workspace_id = i.workspace_id
-      left join vol on vol.id = i.volume_id and vol.environment_id = i.environment_id
-  ), summed as materialized (select j.*, admit(case when j.refused is null then j.amount end, j.available)
-      over (partition by j.workspace_id order by j.ord rows unbounded preceding) as spent from judged j
-  ), decided as materialized (select s.*, s.refused is null
-      and s.spent > lag(s.spent, 1, 0::int8) over (partition by s.workspace_id order by s.ord) as ok from summed s
-  ), ok as materialized (select * from decided where ok
-  ), h as (insert into holds (id, account_id, amount) select job_id, workspace_id, amount from ok
-  ), u as (update accounts a set balance = acc.balance, held = acc.held + t.total
-    from acc join (select workspace_id, sum(amount)::int8 as total from ok group by workspace_id) t on t.workspace_id = acc.id
-    where a.id = acc.id and a.id = any(array(select workspace_id from input))
-  ), w as (update volumes v set attached_to = ok.machine_id from ok where v.id = ok.volume_id
-  ), j as (insert into jobs (id, workspace_id, environment_id, machine_id, name, status, spec, price, volume_id, labels, created_at, wake_at)
-    select job_id, workspace_id, environment_id, machine_id, name, 'queued', spec, price, volume_id, labels, $2::timestamptz,
-      $2::timestamptz + wait_minutes * interval '1 minute' from ok
-  ), m as (insert into machines (id, workspace_id, environment_id, job_id, name, status, spec, price, volume_id, sealed, requested_at, created_at,
-      wake_at, lease_by, lease_until, fence)
-    select machine_id, workspace_id, environment_id, job_id, name, 'wanted', machine_spec, price, volume_id, decode(sealed, 'base64'),
-      case when launch then $2::timestamptz end, $2::timestamptz, case when launch then $5::timestamptz else $6::timestamptz end,
-      case when launch then $3 end, case when launch then $5::timestamptz end, case when launch then 1 else 0 end from ok)
-  select ord, case when ok then null else coalesce(refused, 'insufficient_credits') end as refused,
-    available - lag(spent, 1, 0::int8) over (partition by workspace_id order by ord) as available from decided order by ord`
+const AdmissionRow = Schema.Struct({
+  ord: Schema.Number,
+  refused: Schema.NullOr(
+    Schema.Literals(["admitted", "repeated", "taken_over", "budget_reached", "volume_attached", "insufficient_credits"])
+  ),
+  available: Schema.NullOr(Schema.BigInt)
+})
+type AdmissionRow = typeof AdmissionRow.Type
+const admissionRows = rowsOf("JobAdmissionStore", AdmissionRow)
 
 const inputOf = (admission: Admission, ord: number) => ({
   ord,
@@ -159,9 +116,9 @@ export class JobAdmissionStore extends Context.Service<
           case "taken_over":
             return Exit.fail(new IdempotencyInProgress())
           case "budget_reached":
-            return Exit.fail({ _tag: "BudgetReached" })
+            return Exit.fail(new BudgetReached({ environmentName: admission.environmentName }))
           case "volume_attached":
-            return Exit.fail({ _tag: "VolumeAttached" })
+            return Exit.fail(new VolumeAttached({ id: admission.volumeId ?? "" }))
           default:
             return Exit.fail(new CreditInsufficient({ required: admission.hold, available: row?.available ?? 0n }))
         }
@@ -178,7 +135,7 @@ export class JobAdmissionStore extends Context.Service<
         (admissions) => {
           const at = clock.currentTimeMillisUnsafe()
           return retryUnconfirmed(
-            sql.unsafe<AdmissionRow>(ADMIT, [
+            sql.unsafe(ADMIT_JOBS, [
               JSON.stringify(admissions.map(inputOf)),
               new Date(at),
               replica.id,
@@ -189,7 +146,7 @@ export class JobAdmissionStore extends Context.Service<
           ).pipe(
             Effect.orDie,
             Effect.map((rows) => {
-              const byOrd = new Map(rows.map((row) => [row.ord, row]))
+              const byOrd = new Map(admissionRows(rows).map((row) => [row.ord, row]))
               return admissions.map((admission, ord) => verdict(admission, byOrd.get(ord), at))
             })
           )

@@ -13,7 +13,7 @@ import { wantedFacts } from "../machines/MachineLifecycle.ts"
 const MINUTE_MS = 60_000
 
 /** What the machine of a job is launched with: named one by one, as the job's own terms are no concern of its machine. */
-export const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): StoredSpec => ({
+const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): StoredSpec => ({
   gpuType: spec.gpuType,
   gpuCount: spec.gpuCount,
   template: spec.template,
@@ -41,6 +41,7 @@ export const draftOf = (
     machineId,
     workspaceId: principal.workspaceId,
     environmentId: principal.environmentId,
+    environmentName: principal.environmentName,
     volumeId: request.volumeId,
     name,
     spec: request.spec,

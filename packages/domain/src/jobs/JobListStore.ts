@@ -3,8 +3,9 @@ import { Clock, Context, Effect, Layer } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { rowsOf, totalOf } from "../database/RowDecoder.ts"
 import type { Job, JobStatus } from "./Job.ts"
-import { jobOf, type JobWithMachineRow } from "./JobRow.ts"
+import { jobOf, JobWithMachineRow } from "./JobRow.ts"
 import { MACHINE_COLUMNS } from "./JobStore.ts"
 
 export interface JobFilter {
@@ -14,6 +15,8 @@ export interface JobFilter {
   readonly createdAfter: Date | undefined
   readonly createdBefore: Date | undefined
 }
+
+const jobRows = rowsOf("JobListStore", JobWithMachineRow)
 
 const WHERE = `c.workspace_id = $1 and c.environment_id = $2 and ($3::text is null or c.status = $3) and ($4::text is null or c.name = $4)
   and ($5::jsonb is null or c.labels @> $5) and ($6::timestamptz is null or c.created_at > $6) and ($7::timestamptz is null or c.created_at < $7)`
@@ -33,11 +36,13 @@ export class JobListStore extends Context.Service<
       const now = () => clock.currentTimeMillisUnsafe()
 
       const find = Effect.fnUntraced(function* (principal: Principal, id: string) {
-        const rows = yield* sql.unsafe<JobWithMachineRow>(
-          `select c.*, ${MACHINE_COLUMNS} from jobs c where c.id = $1 and c.workspace_id = $2 and c.environment_id = $3`,
-          [id, principal.workspaceId, principal.environmentId]
-        )
-        return rows[0] === undefined ? undefined : jobOf(rows[0], now())
+        const row = jobRows(
+          yield* sql.unsafe(
+            `select c.*, ${MACHINE_COLUMNS} from jobs c where c.id = $1 and c.workspace_id = $2 and c.environment_id = $3`,
+            [id, principal.workspaceId, principal.environmentId]
+          )
+        )[0]
+        return row === undefined ? undefined : jobOf(row, now())
       }, Effect.orDie)
 
       const list = Effect.fnUntraced(function* (principal: Principal, filter: JobFilter, page: PageRequest) {
@@ -51,17 +56,17 @@ export class JobListStore extends Context.Service<
           filter.createdBefore ?? null
         ]
         const [rows, counts] = yield* Effect.all([
-          sql.unsafe<JobWithMachineRow>(
+          sql.unsafe(
             `select c.*, ${MACHINE_COLUMNS} from jobs c where ${WHERE} and ($8::uuid is null or c.id < $8) order by c.id desc limit $9`,
             [...where, page.after ?? null, page.limit + 1]
           ),
-          sql.unsafe<{ readonly total: bigint }>(`select count(*) as total from jobs c where ${WHERE}`, where)
+          sql.unsafe(`select count(*) as total from jobs c where ${WHERE}`, where)
         ])
         const at = now()
         return pageOf(
-          rows.map((row) => jobOf(row, at)),
+          jobRows(rows).map((row) => jobOf(row, at)),
           page,
-          Number(counts[0]?.total ?? 0n)
+          totalOf(counts)
         )
       }, Effect.orDie)
 

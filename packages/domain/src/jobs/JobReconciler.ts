@@ -10,13 +10,16 @@ import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
 import { HoldStore } from "../billing/HoldStore.ts"
 import { costOf } from "../billing/Money.ts"
 import * as Reconciler from "../database/Reconciler.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import { Signals } from "../database/Signals.ts"
 import { isTerminal, terminalStatuses } from "./Job.ts"
 import { decide } from "./JobLifecycle.ts"
 import { MachineOwner } from "../machines/MachineOwner.ts"
 import { Metrics } from "../metrics/Metrics.ts"
-import { type ClaimedJob, type JobRow, stateOf, termsOf } from "./JobRow.ts"
+import { type ClaimedJob, JobRow, stateOf, termsOf } from "./JobRow.ts"
 import { JobStore } from "./JobStore.ts"
+
+const ownerRows = rowsOf("MachineStore", JobRow)
 
 const SLOTS = 128
 /** The hold is raised by the cost of this time, which is the set-up time that every job is granted (ms). */
@@ -101,7 +104,11 @@ export class JobReconciler extends Context.Service<
     Effect.map(JobReconciler, (reconciler) =>
       MachineOwner.of({
         // The row comes from `jobs`, the only table whose rows own machines.
-        stepOwner: (owner, machine) => reconciler.stepClaimed({ ...(owner as JobRow), machine })
+        stepOwner: (owner, machine) =>
+          Effect.suspend(() => {
+            const [row] = ownerRows([owner])
+            return row === undefined ? Effect.void : reconciler.stepClaimed({ ...row, machine })
+          })
       })
     )
   )

@@ -1,51 +1,52 @@
 /** A job's row as the database gives it, as the reconciler uses it, and as callers see it. */
+import { Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
+import { jsonOf } from "../database/RowDecoder.ts"
 import { costAt, type MachineFacts } from "../machines/MachineLifecycle.ts"
-import type { FactColumns, MachineRow, Texts } from "../machines/MachineRow.ts"
-import { factsOf } from "../machines/MachineRow.ts"
-import { type Job, type JobSpec, type JobStatus, type StatusReason, isTerminal } from "./Job.ts"
+import { FactTexts, factsOf } from "../machines/MachineRow.ts"
+import { isTerminal, type Job, type JobSpec, jobStatuses, statusReasons } from "./Job.ts"
 import type { JobState, JobTerms } from "./JobLifecycle.ts"
 
 const MINUTE_MS = 60_000
 
-/** The columns of a job, and what is held for it. */
-export interface JobRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly environment_id: string
-  readonly machine_id: string
-  readonly name: string
-  readonly status: JobStatus
-  readonly spec: JobSpec
-  readonly price: bigint
-  readonly volume_id: string | null
-  readonly labels: Readonly<Record<string, string>> | null
-  readonly created_at: Date
-  readonly started_at: Date | null
-  readonly ended_at: Date | null
-  readonly cancel_requested_at: Date | null
-  readonly stop_reason: StatusReason | null
-  readonly stop_at: Date | null
-  readonly exit_code: number | null
-  readonly error: string | null
-  readonly status_reason: StatusReason | null
-  readonly cost: bigint | null
-  readonly fence: bigint
-  readonly events: bigint
-  readonly hold: bigint | null
-}
+/** The columns of a job that its stores read, and its open hold. */
+export const JobRow = Schema.Struct({
+  id: Schema.String,
+  workspace_id: Schema.String,
+  environment_id: Schema.String,
+  machine_id: Schema.String,
+  name: Schema.String,
+  status: Schema.Literals(jobStatuses),
+  spec: jsonOf<JobSpec>(),
+  price: Schema.BigInt,
+  volume_id: Schema.NullOr(Schema.String),
+  labels: Schema.NullOr(jsonOf<Readonly<Record<string, string>>>()),
+  created_at: Schema.Date,
+  started_at: Schema.NullOr(Schema.Date),
+  ended_at: Schema.NullOr(Schema.Date),
+  cancel_requested_at: Schema.NullOr(Schema.Date),
+  stop_reason: Schema.NullOr(Schema.Literals(statusReasons)),
+  stop_at: Schema.NullOr(Schema.Date),
+  exit_code: Schema.NullOr(Schema.Number),
+  error: Schema.NullOr(Schema.String),
+  status_reason: Schema.NullOr(Schema.Literals(statusReasons)),
+  cost: Schema.NullOr(Schema.BigInt),
+  fence: Schema.BigInt,
+  events: Schema.BigInt,
+  hold: Schema.NullOr(Schema.BigInt)
+})
+export type JobRow = typeof JobRow.Type
 
 /** A job with columns of its machine, as `json`: times are texts. */
-export interface JobWithMachineRow extends JobRow {
-  readonly machine: MachineJson
-}
+export const JobWithMachineRow = Schema.Struct({ ...JobRow.fields, machine: FactTexts })
+export type JobWithMachineRow = typeof JobWithMachineRow.Type
 
 /** A job that this replica has claimed. */
 export interface ClaimedJob extends JobRow {
   readonly machine: MachineFacts
 }
 
-type MachineJson = Texts<FactColumns & Pick<MachineRow, "output_bytes">>
+type MachineJson = JobWithMachineRow["machine"]
 
 const date = (text: string | null): Date | null => (text === null ? null : new Date(text))
 const ms = (at: Date | null): number | null => (at === null ? null : at.getTime())

@@ -15,10 +15,12 @@ import type { MachineStatus } from "./Machine.ts"
  */
 export const LOST_AFTER_MS = 60_000
 
+export const exitCauses = ["exit", "timeout", "stopped"] as const
+
 export interface CommandExit {
   readonly at: number
   readonly code: number | null
-  readonly why: "exit" | "timeout" | "stopped"
+  readonly why: (typeof exitCauses)[number]
 }
 
 /** All times are Unix milliseconds. */

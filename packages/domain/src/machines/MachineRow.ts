@@ -1,6 +1,8 @@
 /** A machine's row as the database gives it, and as the reconciler uses it. */
-import type { MachineSpec, MachineStatus } from "./Machine.ts"
-import type { CommandExit, MachineFacts } from "./MachineLifecycle.ts"
+import { Schema } from "effect"
+import { jsonOf } from "../database/RowDecoder.ts"
+import { type MachineSpec, machineStatuses } from "./Machine.ts"
+import { exitCauses, type MachineFacts } from "./MachineLifecycle.ts"
 
 /** What a machine is launched with, beside what can be shown: kept in `machines.spec`. */
 export interface StoredSpec extends MachineSpec {
@@ -11,32 +13,46 @@ export interface StoredSpec extends MachineSpec {
   readonly maxRuntimeMs?: number
 }
 
-export interface MachineRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly environment_id: string
-  readonly job_id: string | null
-  readonly name: string
-  readonly status: MachineStatus
-  readonly spec: StoredSpec
-  readonly price: bigint
-  readonly volume_id: string | null
-  readonly sealed: Uint8Array | null
-  readonly requested_at: Date | null
-  readonly running_at: Date | null
-  readonly command_started_at: Date | null
-  readonly command_exited_at: Date | null
-  readonly exit_code: number | null
-  readonly exit_why: CommandExit["why"] | null
-  readonly stop_requested_at: Date | null
-  readonly stopped_at: Date | null
-  readonly absent_since: Date | null
-  readonly failure: string | null
-  readonly output_bytes: bigint
-  readonly created_at: Date
-  readonly fence: bigint
-  readonly events: bigint
-}
+/** A column of a time, or of a text for what a row of JSON holds. */
+const factsWith = <Time extends Schema.Top>(time: Time) => ({
+  status: Schema.Literals(machineStatuses),
+  requested_at: Schema.NullOr(time),
+  running_at: Schema.NullOr(time),
+  command_started_at: Schema.NullOr(time),
+  command_exited_at: Schema.NullOr(time),
+  exit_code: Schema.NullOr(Schema.Number),
+  exit_why: Schema.NullOr(Schema.Literals(exitCauses)),
+  stop_requested_at: Schema.NullOr(time),
+  stopped_at: Schema.NullOr(time),
+  absent_since: Schema.NullOr(time),
+  failure: Schema.NullOr(Schema.String)
+})
+
+/** The columns of a machine's row that hold its facts. */
+const FactColumns = Schema.Struct(factsWith(Schema.Date))
+export type FactColumns = typeof FactColumns.Type
+
+/** The same as `to_json` writes them, with the size of the output. */
+export const FactTexts = Schema.Struct({ ...factsWith(Schema.String), output_bytes: Schema.Number })
+
+/** The columns of a machine that its stores read. */
+export const MachineRow = Schema.Struct({
+  ...FactColumns.fields,
+  id: Schema.String,
+  workspace_id: Schema.String,
+  environment_id: Schema.String,
+  job_id: Schema.NullOr(Schema.String),
+  name: Schema.String,
+  spec: jsonOf<StoredSpec>(),
+  price: Schema.BigInt,
+  volume_id: Schema.NullOr(Schema.String),
+  sealed: Schema.NullOr(Schema.Uint8Array),
+  output_bytes: Schema.BigInt,
+  created_at: Schema.Date,
+  fence: Schema.BigInt,
+  events: Schema.BigInt
+})
+export type MachineRow = typeof MachineRow.Type
 
 /** A machine that this replica has claimed. */
 export interface ClaimedMachine {
@@ -56,22 +72,6 @@ const ms = (date: Date | null): number | null => (date === null ? null : date.ge
 
 /** A time for a JSON parameter. */
 export const instant = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
-
-/** The columns of a machine's row that hold its facts. */
-export type FactColumns = Pick<
-  MachineRow,
-  | "status"
-  | "requested_at"
-  | "running_at"
-  | "command_started_at"
-  | "command_exited_at"
-  | "exit_code"
-  | "exit_why"
-  | "stop_requested_at"
-  | "stopped_at"
-  | "absent_since"
-  | "failure"
->
 
 export const factsOf = (row: FactColumns): MachineFacts => ({
   status: row.status,

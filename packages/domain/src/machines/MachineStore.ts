@@ -4,13 +4,15 @@
  * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It claims the machine's
  * job for the same replica and gives its volume back in the same statement. Locks as ARCHITECTURE.md says (Lock order).
  */
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { type BatchSql, RelaxedSql } from "../database/Clients.ts"
-import { type Claims, claiming, ENDED, GONE, makeClaims, makeCommits } from "../database/ReconciledStore.ts"
+import { type Claims, claiming, GONE, makeClaims, makeCommits } from "../database/ReconciledStore.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 import type { OwnerRow } from "./MachineOwner.ts"
+import { COMMIT_MACHINES, COMMIT_MACHINES_ALONE } from "./MachineCommit.sql.ts"
 import { isGone, type MachineFacts } from "./MachineLifecycle.ts"
-import { type ClaimedMachine, claimedOf, factTexts, instant } from "./MachineRow.ts"
+import { type ClaimedMachine, claimedOf, factTexts, instant, MachineRow } from "./MachineRow.ts"
 
 export interface MachineCommit {
   readonly machine: ClaimedMachine
@@ -32,47 +34,29 @@ export interface Committed {
   readonly owner: OwnerRow | undefined
 }
 
-const INPUT = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, fence int8, events int8, job_id uuid,
-    keep boolean, wake_job boolean, wake_at timestamptz, status text, requested_at timestamptz, running_at timestamptz,
-    command_started_at timestamptz, command_exited_at timestamptz, exit_code int4, exit_why text, stop_requested_at timestamptz,
-    stopped_at timestamptz, absent_since timestamptz, failure text, volume_bytes int8))`
+/** $1 now, $2 how many. Those that wait longest come first; a row that is in a step looks for itself. */
+const WAKE_WAITING = `update machines
+set wake_at = $1
+where id = any(array(
+  select id
+  from machines
+  where status = 'wanted'
+    and requested_at is null
+    and stop_requested_at is null
+    and wake_at > $1
+    and (lease_until is null or lease_until <= $1)
+  order by created_at
+  limit $2
+  for update skip locked
+))
+returning id`
 
-/** Locked in their order before any is written: an update takes its rows as they come. */
-const mine = (when: string) => `mine as materialized (select id from machines
-    where id = any(array(select id from input)) and ${when} order by id for no key update)`
-
-/** $2 replica, $3 now. A claim that was lost writes nothing. */
-const WRITE = `update machines m set status = i.status, requested_at = i.requested_at, running_at = i.running_at,
-      command_started_at = i.command_started_at, command_exited_at = i.command_exited_at, exit_code = i.exit_code,
-      exit_why = i.exit_why, stop_requested_at = coalesce(m.stop_requested_at, i.stop_requested_at), stopped_at = i.stopped_at,
-      absent_since = i.absent_since, failure = i.failure,
-      lease_by = case when i.keep then m.lease_by end, lease_until = case when i.keep then m.lease_until end,
-      wake_at = case when i.keep then m.wake_at when m.events <> i.events then $3::timestamptz else i.wake_at end
-    from input i where m.id = i.id and m.id = any(array(select id from mine)) and m.lease_by = $2 and m.fence = i.fence`
-
-/** For machines of which neither a job nor a volume has to learn. */
-const COMMIT_ALONE = `${INPUT}, ${mine("true")} ${WRITE} returning m.id as written, m.wake_at as written_wake_at, null as id`
-
-const COMMIT = `${INPUT}, owners as materialized (select j.id, j.lease_until is null or j.lease_until <= $3::timestamptz as free from jobs j
-    where j.id = any(array(select job_id from input where wake_job))
-    and j.status not in ${ENDED} order by j.id for update
-  ), ${mine("(select count(*) from owners) >= 0")}, written as (${WRITE}
-    returning m.id, m.events, m.wake_at
-  ), told as (update jobs j set events = j.events + 1, fence = j.fence + case when o.free then 1 else 0 end,
-      lease_by = case when o.free then $2 else j.lease_by end, lease_until = case when o.free then $4::timestamptz else j.lease_until end,
-      wake_at = case when o.free then $3::timestamptz else j.wake_at end
-    from input i join written w on w.id = i.id join owners o on o.id = i.job_id where j.id = o.id and j.id = any(array(select id from owners))
-    returning j.*, o.free as claimed, i.id as told_by
-  ), detached as (update volumes v set attached_to = null, used_bytes = coalesce(i.volume_bytes, v.used_bytes)
-    from input i join written w on w.id = i.id where v.attached_to = i.id and i.status in ${GONE})
-  select w.id as written, w.wake_at as written_wake_at, t.*,
-    (select h.amount from holds h where h.id = t.id and h.state = 'open') as hold
-  from written w left join told t on t.told_by = w.id and t.claimed`
-
-/** Those that wait longest come first; a row that is in a step looks for itself. */
-const WAKE_WAITING = `update machines set wake_at = $1 where id = any(array(select id from machines where status = 'wanted'
-    and requested_at is null and stop_requested_at is null and wake_at > $1 and (lease_until is null or lease_until <= $1)
-  order by created_at limit $2 for update skip locked)) returning id`
+const claimedRows = rowsOf("MachineStore", MachineRow)
+/** With the columns of the machine's job, where that was claimed: its owner checks them. */
+const writtenRows = rowsOf(
+  "MachineStore",
+  Schema.Struct({ written: Schema.String, written_wake_at: Schema.Date, id: Schema.NullOr(Schema.String) })
+)
 
 const inputOf = (commit: MachineCommit) => {
   const { machine, facts } = commit
@@ -113,20 +97,20 @@ export class MachineStore extends Context.Service<
         const alone = [JSON.stringify(commits.map(inputOf)), replica.id, new Date(at)]
         const told = commits.some(concernsOthers)
         return sql
-          .unsafe<OwnerRow & { readonly written: string; readonly written_wake_at: Date }>(
-            told ? COMMIT : COMMIT_ALONE,
+          .unsafe(
+            told ? COMMIT_MACHINES : COMMIT_MACHINES_ALONE,
             told ? [...alone, new Date(at + replica.leaseMs)] : alone
           )
           .pipe(
             Effect.orDie,
             Effect.map((rows) => {
-              const written = new Map(rows.map((row) => [row.written, row]))
+              const written = new Map(writtenRows(rows).map((row) => [row.written, row]))
               return commits.map((commit) => {
                 const row = written.get(commit.machine.id)
                 return Exit.succeed<Committed>({
                   committed: row !== undefined,
                   wakeAt: row?.written_wake_at.getTime() ?? commit.wakeAt,
-                  owner: row === undefined || row.id === null ? undefined : row
+                  owner: row === undefined || row.id === null ? undefined : { ...row, id: row.id }
                 })
               })
             })
@@ -142,6 +126,7 @@ export class MachineStore extends Context.Service<
       const claims = yield* makeClaims({
         table: "machines",
         claim: claiming("machines", `status not in ${GONE}`),
+        rows: claimedRows,
         of: claimedOf
       })
 

@@ -4,10 +4,11 @@
  * An append succeeds only at the end of what is stored (compare and set on `machines.output_bytes`), so any replica may
  * append at any time and nothing is stored twice or with a hole.
  */
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { RelaxedSql } from "../database/Clients.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { Replica } from "../database/Replica.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
 
 /** Bytes of one chunk at most. */
 export const MAX_CHUNK_BYTES = 262_144
@@ -17,10 +18,14 @@ const READER_STALE_LOOKS = 15
 const READ_CHUNKS = 16
 
 /** What a drain needs to know of a machine. */
-export interface Source {
-  readonly id: string
-  readonly sealed: Uint8Array | null
-}
+const Source = Schema.Struct({ id: Schema.String, sealed: Schema.NullOr(Schema.Uint8Array) })
+export type Source = typeof Source.Type
+
+const sourceRows = rowsOf("OutputStore", Source)
+const appendedRows = rowsOf("OutputStore", Schema.Struct({ machine_id: Schema.String }))
+const sizeRows = rowsOf("OutputStore", Schema.Struct({ output_bytes: Schema.BigInt }))
+const chunkRows = rowsOf("OutputStore", Schema.Struct({ start: Schema.BigInt, bytes: Schema.Uint8Array }))
+const positionRows = rowsOf("OutputStore", Schema.Struct({ position: Schema.NullOr(Schema.BigInt) }))
 
 export interface StoredChunk {
   readonly start: number
@@ -34,13 +39,31 @@ const APPEND_CHUNKS = 16
  * $2: the bytes of all chunks, one after another. It waits for no row while it holds others: who commits a machine just now
  * is passed over, and its bytes come with the next append.
  */
-const APPEND = `with input as materialized (select * from json_to_recordset($1::json) as r(id uuid, start int8, size int4, position int4)
-  ), locked as materialized (select id from machines where id = any(array(select id from input)) order by id for no key update skip locked
-  ), grown as (update machines m set output_bytes = i.start + i.size from input i
-    where m.id = i.id and m.id = any(array(select id from locked)) and m.output_bytes = i.start returning m.id)
-  insert into output_chunks (machine_id, start, bytes)
-    select i.id, i.start, substring($2::bytea from i.position + 1 for i.size) from input i join grown g on g.id = i.id
-    returning machine_id`
+const APPEND = `with chunks as materialized (
+  select *
+  from json_to_recordset($1::json) as chunk(id uuid, start int8, size int4, position int4)
+),
+locked_machines as materialized (
+  select id
+  from machines
+  where id = any(array(select id from chunks))
+  order by id
+  for no key update skip locked
+),
+grown_machines as (
+  update machines
+  set output_bytes = chunks.start + chunks.size
+  from chunks
+  where machines.id = chunks.id
+    and machines.id = any(array(select id from locked_machines))
+    and machines.output_bytes = chunks.start
+  returning machines.id
+)
+insert into output_chunks (machine_id, start, bytes)
+select chunks.id, chunks.start, substring($2::bytea from chunks.position + 1 for chunks.size)
+from chunks
+join grown_machines on grown_machines.id = chunks.id
+returning machine_id`
 
 interface Append {
   readonly machineId: string
@@ -79,8 +102,8 @@ export class OutputStore extends Context.Service<
       const now = () => clock.currentTimeMillisUnsafe()
 
       const source = (machineId: string) =>
-        sql.unsafe<Source>(`select id, sealed from machines where id = $1`, [machineId]).pipe(
-          Effect.map((rows) => rows[0]),
+        sql.unsafe(`select id, sealed from machines where id = $1`, [machineId]).pipe(
+          Effect.map((rows) => sourceRows(rows)[0]),
           Effect.orDie
         )
 
@@ -93,8 +116,8 @@ export class OutputStore extends Context.Service<
         })
         const all = new Uint8Array(size)
         for (const [i, { bytes }] of appends.entries()) all.set(bytes, input[i]!.position)
-        const rows = yield* sql.unsafe<{ readonly machine_id: string }>(APPEND, [JSON.stringify(input), all])
-        const written = new Set(rows.map((row) => row.machine_id))
+        const rows = yield* sql.unsafe(APPEND, [JSON.stringify(input), all])
+        const written = new Set(appendedRows(rows).map((row) => row.machine_id))
         return appends.map(({ machineId }) => Exit.succeed(written.has(machineId)))
       }, Effect.orDie)
       const appends = yield* GroupCommit.make(
@@ -108,20 +131,17 @@ export class OutputStore extends Context.Service<
       )
 
       const total = Effect.fnUntraced(function* (machineId: string) {
-        const rows = yield* sql.unsafe<{ readonly output_bytes: bigint }>(
-          `select output_bytes from machines where id = $1`,
-          [machineId]
-        )
-        return Number(rows[0]?.output_bytes ?? 0n)
+        const rows = yield* sql.unsafe(`select output_bytes from machines where id = $1`, [machineId])
+        return Number(sizeRows(rows)[0]?.output_bytes ?? 0n)
       }, Effect.orDie)
 
       const read = Effect.fnUntraced(function* (machineId: string, position: number) {
-        const rows = yield* sql.unsafe<{ readonly start: bigint; readonly bytes: Uint8Array }>(
+        const rows = yield* sql.unsafe(
           `select start, bytes from output_chunks where machine_id = $1 and start > $2::int8 - ${MAX_CHUNK_BYTES}
              and start + length(bytes) > $2::int8 order by start limit ${READ_CHUNKS}`,
           [machineId, position]
         )
-        return rows.map((row) => ({ start: Number(row.start), bytes: row.bytes }))
+        return chunkRows(rows).map((row) => ({ start: Number(row.start), bytes: row.bytes }))
       }, Effect.orDie)
 
       const prune = (machineId: string, from: number, to: number) =>
@@ -130,11 +150,11 @@ export class OutputStore extends Context.Service<
       const staleBefore = () => new Date(now() - READER_STALE_LOOKS * replica.lookMs)
 
       const slowest = Effect.fnUntraced(function* (machineId: string) {
-        const rows = yield* sql.unsafe<{ readonly position: bigint | null }>(
+        const rows = yield* sql.unsafe(
           `select min(position) as position from output_followers where machine_id = $1 and seen_at > $2`,
           [machineId, staleBefore()]
         )
-        const position = rows[0]?.position
+        const position = positionRows(rows)[0]?.position
         return position == null ? undefined : Number(position)
       }, Effect.orDie)
 

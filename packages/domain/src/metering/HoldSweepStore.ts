@@ -3,7 +3,9 @@
  * Locks as ARCHITECTURE.md says (Lock order), as settlements do (MeteringStore.ts).
  */
 import { Context, Effect, Layer } from "effect"
+import { UPDATED_ACCOUNTS } from "../billing/Posting.sql.ts"
 import { BatchSql } from "../database/Clients.ts"
+import { statement } from "../database/Statement.ts"
 
 export class HoldSweepStore extends Context.Service<
   HoldSweepStore,
@@ -17,8 +19,8 @@ export class HoldSweepStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* BatchSql
       const sweep = Effect.fn("HoldSweepStore.sweep")(function* (now: number, forgetBefore: number, limit: number) {
-        const released = yield* sql.unsafe<{ readonly id: string }>(RELEASE_EXPIRED, [new Date(now), limit])
-        const forgotten = yield* sql.unsafe<{ readonly id: string }>(FORGET, [new Date(forgetBefore), limit])
+        const released = yield* sql.unsafe(RELEASE_EXPIRED, [new Date(now), limit])
+        const forgotten = yield* sql.unsafe(FORGET, [new Date(forgetBefore), limit])
         return released.length + forgotten.length
       }, Effect.orDie)
       return HoldSweepStore.of({ sweep })
@@ -27,27 +29,65 @@ export class HoldSweepStore extends Context.Service<
 }
 
 /** $1 now, $2 limit. */
-const RELEASE_EXPIRED = `
-with expired as materialized (
-  select id, account_id, environment_id from holds where expires_at <= $1::timestamptz and state = 'open' order by expires_at limit $2::int4
-), acc as materialized (
-  select id, balance, held from accounts where id = any(array(select account_id from expired)) order by id for no key update
-), env as materialized (
-  select id from environments
-  where id = any(array(select environment_id from expired)) and (select count(*) from acc) >= 0 order by id for no key update
-), h as (
-  update holds set state = 'released' where id = any(array(select id from expired)) and (select count(*) from env) >= 0
-    and state = 'open' returning id, account_id, environment_id, amount
-), e as (
-  update environments set reserved = reserved - x.amount
-  from (select environment_id, sum(amount)::int8 as amount from h group by environment_id) x where environments.id = x.environment_id
-), b as (
-  update accounts a set balance = acc.balance, held = acc.held - x.amount
-  from acc join (select account_id, sum(amount)::int8 as amount from h group by account_id) x on x.account_id = acc.id where a.id = acc.id
+const RELEASE_EXPIRED = statement(
+  [
+    `expired_holds as materialized (
+  select id, account_id, environment_id
+  from holds
+  where expires_at <= $1::timestamptz and state = 'open'
+  order by expires_at
+  limit $2::int4
+),
+locked_accounts as materialized (
+  select id, balance, held
+  from accounts
+  where id = any(array(select account_id from expired_holds))
+  order by id
+  for no key update
+),
+locked_environments as materialized (
+  select id
+  from environments
+  where id = any(array(select environment_id from expired_holds))
+    and (select count(*) from locked_accounts) >= 0
+  order by id
+  for no key update
+),
+released_holds as (
+  update holds
+  set state = 'released'
+  where id = any(array(select id from expired_holds))
+    and (select count(*) from locked_environments) >= 0
+    and state = 'open'
+  returning id, account_id, environment_id, amount
+),
+unreserved_budgets as (
+  update environments
+  set reserved = reserved - releases.amount
+  from (
+    select environment_id, sum(amount)::int8 as amount
+    from released_holds
+    group by environment_id
+  ) releases
+  where environments.id = releases.environment_id
+),
+account_changes as materialized (
+  select account_id, 0::int8 as charged, -sum(amount)::int8 as held
+  from released_holds
+  group by account_id
+)`,
+    UPDATED_ACCOUNTS
+  ],
+  "select id from released_holds"
 )
-select id from h`
 
 /** $1 expired before, $2 limit. */
-const FORGET = `
-delete from holds where id = any(array(
-  select id from holds where expires_at <= $1::timestamptz and state <> 'open' order by expires_at limit $2::int4)) returning id`
+const FORGET = `delete from holds
+where id = any(array(
+  select id
+  from holds
+  where expires_at <= $1::timestamptz and state <> 'open'
+  order by expires_at
+  limit $2::int4
+))
+returning id`

@@ -109,7 +109,8 @@ export interface VideoTask {
 }
 
 /** The reason of a failed video: the content is not allowed, the model failed, or it did not end in time. */
-export type VideoFailure = "moderation_blocked" | "video_generation_failed" | "video_timeout"
+export const videoFailures = ["moderation_blocked", "video_generation_failed", "video_timeout"] as const
+export type VideoFailure = (typeof videoFailures)[number]
 
 export type VideoProgress =
   | { readonly _tag: "Waiting" }

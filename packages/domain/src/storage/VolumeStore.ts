@@ -3,12 +3,13 @@
  * another one is never found. One statement deletes a volume and records the deletion for the provider.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
 import { lockOwnAttempt } from "../idempotency/IdempotencyStore.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
+import { rowsOf, totalOf } from "../database/RowDecoder.ts"
 import type { Volume } from "./Volume.ts"
 import { VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
 
@@ -37,6 +38,18 @@ const CLAIM = `update volume_deletions set wake_at = $2 where id = any(array(sel
     where d.wake_at <= $1 and not exists (select from volumes v where v.id = d.id)
     order by d.wake_at, d.id limit $3 for update of d skip locked))
   returning id`
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  region: Schema.String,
+  sizeGb: Schema.Number,
+  usedBytes: Schema.BigInt,
+  attachedTo: Schema.NullOr(Schema.String),
+  createdAt: Schema.Date
+})
+const volumeRows = rowsOf("VolumeStore", Row)
+const idRows = rowsOf("VolumeStore", Schema.Struct({ id: Schema.String }))
 
 export class VolumeStore extends Context.Service<
   VolumeStore,
@@ -77,7 +90,7 @@ export class VolumeStore extends Context.Service<
       const of = (owner: VolumeOwner) =>
         sql`workspace_id = ${owner.workspaceId} and environment_id = ${owner.environmentId}`
       const find = (owner: VolumeOwner, id: string) =>
-        Effect.map(sql<Row>`select ${columns} from volumes where ${of(owner)} and id = ${id}`, first)
+        Effect.map(sql`select ${columns} from volumes where ${of(owner)} and id = ${id}`, first)
 
       return VolumeStore.of({
         insert: Effect.fnUntraced(
@@ -105,19 +118,17 @@ export class VolumeStore extends Context.Service<
           Effect.catchTag("SqlError", Effect.die)
         ),
         count: (workspaceId, besides) =>
-          sql<{
-            count: bigint
-          }>`select count(*) as count from volumes where workspace_id = ${workspaceId} and id <> ${besides}`.pipe(
-            Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
+          sql`select count(*) as total from volumes where workspace_id = ${workspaceId} and id <> ${besides}`.pipe(
+            Effect.map(totalOf),
             Effect.orDie
           ),
         get: (owner, id) => Effect.orDie(find(owner, id)),
         list: Effect.fnUntraced(function* (owner, page) {
           const after = page.after === undefined ? sql`true` : sql`id < ${page.after}`
-          const rows = yield* sql<Row>`select ${columns} from volumes where ${of(owner)} and ${after}
+          const rows = yield* sql`select ${columns} from volumes where ${of(owner)} and ${after}
             order by id desc limit ${page.limit + 1}`
-          const [count] = yield* sql<{ total: bigint }>`select count(*) as total from volumes where ${of(owner)}`
-          return pageOf(rows.map(toVolume), page, Number(count?.total ?? 0n))
+          const counts = yield* sql`select count(*) as total from volumes where ${of(owner)}`
+          return pageOf(volumeRows(rows).map(toVolume), page, totalOf(counts))
         }, Effect.orDie),
         removeDetached: (owner, id, now) =>
           sql.unsafe(REMOVE, [owner.workspaceId, owner.environmentId, id, now]).pipe(
@@ -125,13 +136,13 @@ export class VolumeStore extends Context.Service<
             Effect.orDie
           ),
         claimDeleted: (now, retryAt, limit) =>
-          sql.unsafe<{ readonly id: string }>(CLAIM, [now, retryAt, limit]).pipe(
-            Effect.map((rows) => rows.map(({ id }) => id)),
+          sql.unsafe(CLAIM, [now, retryAt, limit]).pipe(
+            Effect.map((rows) => idRows(rows).map(({ id }) => id)),
             Effect.orDie
           ),
         forget: (id) => sql`delete from volume_deletions where id = ${id}`.pipe(Effect.asVoid, Effect.orDie),
         grow: (owner, id, sizeGb) =>
-          sql<Row>`update volumes set size_gb = ${sizeGb} where ${of(owner)} and id = ${id} and size_gb <= ${sizeGb}
+          sql`update volumes set size_gb = ${sizeGb} where ${of(owner)} and id = ${id} and size_gb <= ${sizeGb}
             and attached_to is null
             returning ${columns}`.pipe(Effect.map(first), Effect.orDie)
       })
@@ -139,7 +150,8 @@ export class VolumeStore extends Context.Service<
   )
 }
 
-type Row = Omit<Volume, "usedBytes"> & { readonly usedBytes: bigint }
-
-const toVolume = (row: Row): Volume => ({ ...row, usedBytes: Number(row.usedBytes) })
-const first = (rows: ReadonlyArray<Row>): Volume | undefined => (rows[0] === undefined ? undefined : toVolume(rows[0]))
+const toVolume = (row: typeof Row.Type): Volume => ({ ...row, usedBytes: Number(row.usedBytes) })
+const first = (rows: ReadonlyArray<object>): Volume | undefined => {
+  const [row] = volumeRows(rows)
+  return row === undefined ? undefined : toVolume(row)
+}

@@ -1,7 +1,10 @@
 /** Videos as callers see them: one, a page of them, and the mark that one was deleted. Images stay where they are. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { SeenVideo } from "./VideoRow.ts"
+import { rowsOf } from "../database/RowDecoder.ts"
+import { SeenVideo } from "./VideoRow.ts"
+
+const videoRows = rowsOf("VideoListStore", SeenVideo)
 
 export interface VideoPage {
   /** 1..MAX_VIDEO_PAGE. */
@@ -39,11 +42,11 @@ export class VideoListStore extends Context.Service<
       const sql = yield* PgClient.PgClient
       return VideoListStore.of({
         find: (id, environmentId) =>
-          Effect.map(Effect.orDie(sql.unsafe<SeenVideo>(ONE, [id, environmentId])), (rows) => rows[0]),
+          Effect.map(Effect.orDie(sql.unsafe(ONE, [id, environmentId])), (rows) => videoRows(rows)[0]),
         ordered: (idempotencyKey, environmentId) =>
-          Effect.map(Effect.orDie(sql.unsafe<SeenVideo>(ORDERED, [idempotencyKey, environmentId])), (rows) => rows[0]),
+          Effect.map(Effect.orDie(sql.unsafe(ORDERED, [idempotencyKey, environmentId])), (rows) => videoRows(rows)[0]),
         page: (environmentId, { after, limit, order }) =>
-          Effect.orDie(sql.unsafe<SeenVideo>(PAGE[order], [environmentId, after ?? null, limit + 1])),
+          Effect.map(Effect.orDie(sql.unsafe(PAGE[order], [environmentId, after ?? null, limit + 1])), videoRows),
         remove: (id, environmentId) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             Effect.map(Effect.orDie(sql.unsafe(DELETE, [id, environmentId, new Date(now)])), (rows) => rows.length > 0)

@@ -1,7 +1,8 @@
 /** A video as it stands in the table, and what becomes of the row for callers and for the rules. */
+import { Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
-import type { VideoFailure } from "../models/MediaProvider.ts"
-import type { Video, VideoStatus } from "./Video.ts"
+import { videoFailures } from "../models/MediaProvider.ts"
+import { type Video, VIDEO_STATUSES } from "./Video.ts"
 import type { VideoState } from "./VideoLifecycle.ts"
 import type { VideoImage } from "./VideoRequest.ts"
 
@@ -20,26 +21,34 @@ export interface NewVideo {
   readonly idempotencyKey?: string | undefined
 }
 
-export interface VideoRow {
-  readonly id: string
-  readonly model: string
-  readonly prompt: string
-  readonly size: string
-  readonly seconds: number
-  readonly price: bigint
-  readonly picture: Uint8Array | null
-  readonly picture_type: string | null
-  readonly status: VideoStatus
-  readonly percent: number
-  readonly failure: VideoFailure | null
-  readonly reference: string | null
-  readonly cost: bigint | null
-  readonly created_at: Date
-  readonly ended_at: Date | null
-  readonly deleted_at: Date | null
-  readonly fence: bigint
-  readonly events: bigint
-}
+/** The columns that are shown to the caller. */
+export const SeenVideo = Schema.Struct({
+  id: Schema.String,
+  model: Schema.String,
+  prompt: Schema.String,
+  size: Schema.String,
+  seconds: Schema.Number,
+  status: Schema.Literals(VIDEO_STATUSES),
+  percent: Schema.Number,
+  failure: Schema.NullOr(Schema.Literals(videoFailures)),
+  reference: Schema.NullOr(Schema.String),
+  cost: Schema.NullOr(Schema.BigInt),
+  created_at: Schema.Date,
+  ended_at: Schema.NullOr(Schema.Date)
+})
+export type SeenVideo = typeof SeenVideo.Type
+
+/** The columns that the reconciler reads beside. */
+export const VideoRow = Schema.Struct({
+  ...SeenVideo.fields,
+  price: Schema.BigInt,
+  picture: Schema.NullOr(Schema.Uint8Array),
+  picture_type: Schema.NullOr(Schema.String),
+  deleted_at: Schema.NullOr(Schema.Date),
+  fence: Schema.BigInt,
+  events: Schema.BigInt
+})
+export type VideoRow = typeof VideoRow.Type
 
 export const stateOf = ({ failure, percent, reference, status }: VideoRow): VideoState => ({
   status,
@@ -47,9 +56,6 @@ export const stateOf = ({ failure, percent, reference, status }: VideoRow): Vide
   failure,
   reference
 })
-
-/** The columns shown to the caller. */
-export type SeenVideo = Omit<VideoRow, "price" | "picture" | "picture_type" | "deleted_at" | "fence" | "events">
 
 export const videoOf = (row: SeenVideo): Video => ({
   id: row.id,

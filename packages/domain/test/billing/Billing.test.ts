@@ -11,7 +11,7 @@ import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "./support/Work.ts"
+import { jobDraft } from "../jobs/support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15, 12)
 const HOUR = 3_600_000

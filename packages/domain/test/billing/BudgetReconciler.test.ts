@@ -14,7 +14,7 @@ import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "./support/Work.ts"
+import { jobDraft } from "../jobs/support/Drafts.ts"
 
 const MONTH = Date.UTC(2027, 2, 1)
 const NOW = MONTH + 3_600_000

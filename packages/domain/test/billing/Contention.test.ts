@@ -15,7 +15,8 @@ import { VideoStore } from "../../src/videos/VideoStore.ts"
 import { JobAdmissionStore } from "../../src/jobs/JobAdmissionStore.ts"
 import { type ClaimedJob, stateOf } from "../../src/jobs/JobRow.ts"
 import { JobStore } from "../../src/jobs/JobStore.ts"
-import { jobDraft, meterRow } from "./support/Work.ts"
+import { jobDraft } from "../jobs/support/Drafts.ts"
+import { meterRow } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(HoldStore.layer, LedgerStore.layer, MeteringStore.layer, VideoStore.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(JobAdmissionStore.layer, JobStore.layer)),

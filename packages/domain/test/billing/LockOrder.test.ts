@@ -12,7 +12,7 @@ import { MachineStore } from "@sluice/domain/machines/MachineStore"
 import { Clock, Effect, Layer, Random } from "effect"
 import { onPostgres } from "@sluice/testing/engines/Databases"
 import { makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "./support/Work.ts"
+import { jobDraft } from "../jobs/support/Drafts.ts"
 
 const TestLayer = Layer.mergeAll(JobStore.layer, JobAdmissionStore.layer, MachineStore.layer, BudgetStore.layer).pipe(
   Layer.provideMerge(Replica.layer({ speed: 1 })),

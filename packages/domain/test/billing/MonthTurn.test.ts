@@ -2,6 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import { BudgetReached } from "@sluice/domain/billing/BillingErrors"
 import { BudgetStore } from "@sluice/domain/billing/BudgetStore"
 import { monthOf, nextMonth } from "@sluice/domain/billing/Month"
 import { LedgerStore } from "@sluice/domain/billing/LedgerStore"
@@ -18,7 +19,8 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft, meterRow } from "./support/Work.ts"
+import { jobDraft } from "../jobs/support/Drafts.ts"
+import { meterRow } from "./support/Work.ts"
 
 const TestLayer = Layer.mergeAll(MeteringStore.layer, VideoStore.layer, Environments.layer, BudgetStore.layer).pipe(
   Layer.merge(Layer.mergeAll(JobAdmissionStore.layer, LedgerStore.layer, JobStore.layer)),
@@ -143,7 +145,7 @@ onEveryDatabase("The turn of a month", (it) => {
           const film = { model: "film", prompt: "a wave", size: "1x1", seconds: 1, price: 1n, image: undefined }
           expect(yield* videos.admit({ ...tenant, ...film, id })).toMatchObject({ refused: "budget_reached" })
           const refused = yield* Effect.exit(admissions.admit(yield* jobDraft(tenant, { price: PRICE, hold: 1n })))
-          expect(refused).toEqual(Exit.fail({ _tag: "BudgetReached" }))
+          expect(refused).toEqual(Exit.fail(new BudgetReached({ environmentName: tenant.environmentName })))
         }
       }
     }).pipe(Effect.provide(TestLayer))

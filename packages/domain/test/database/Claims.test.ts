@@ -12,7 +12,7 @@ import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "../billing/support/Work.ts"
+import { jobDraft } from "../jobs/support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
 const LEASE_MS = 6_000

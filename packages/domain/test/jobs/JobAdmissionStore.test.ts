@@ -12,6 +12,7 @@ import { Crypto, Effect, Exit, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
+import { VolumeAttached } from "@sluice/domain/storage/Volume"
 import { draft } from "./support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
@@ -87,7 +88,7 @@ onEveryDatabase("JobAdmissionStore", (it) => {
       const drafts = yield* Effect.forEach([1, 2, 3, 4], () => draft(principal, 1n, volumeId))
       const exits = yield* Effect.forEach(drafts, (one) => Effect.exit(store.admit(one)), { concurrency: "unbounded" })
       assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
-      const taken = Exit.fail({ _tag: "VolumeAttached" as const })
+      const taken = Exit.fail(new VolumeAttached({ id: volumeId }))
       for (const exit of exits) if (Exit.isFailure(exit)) assert.deepStrictEqual<unknown>(exit, taken)
       yield* sql.unsafe(`update machines set status = 'stopped'`)
       yield* sql.unsafe(`update volumes set attached_to = null`)

@@ -14,7 +14,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "../billing/support/Work.ts"
+import { jobDraft } from "./support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
 const FAR = T0 + 86_400_000

@@ -11,7 +11,7 @@ import { Crypto, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "../billing/support/Work.ts"
+import { jobDraft } from "./support/Drafts.ts"
 
 const T0 = Date.UTC(2027, 2, 15)
 const all: JobFilter = {

@@ -15,7 +15,7 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { auditBooks, makeTenant } from "@sluice/testing/fixtures/Tenants"
-import { jobDraft } from "../billing/support/Work.ts"
+import { jobDraft } from "./support/Drafts.ts"
 
 const TestLayer = JobReconciler.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(JobStore.layer, HoldStore.layer, JobAdmissionStore.layer, LedgerStore.layer)),

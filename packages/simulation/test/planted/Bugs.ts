@@ -28,7 +28,10 @@ export const BUGS: ReadonlyArray<Bug> = [
   {
     name: "money is checked, then deducted: nobody looks at the balance in the statement that holds",
     statements: [
-      ["and s.spent > lag(s.spent, 1, 0::int8) over (partition by s.workspace_id order by s.ord) as ok", "as ok"]
+      [
+        "and sum_after > lag(sum_after, 1, 0::int8) over (partition by workspace_id order by ord) as is_admitted",
+        "as is_admitted"
+      ]
     ],
     before: "alter table accounts drop constraint sufficient_funds",
     after: "alter table accounts add constraint sufficient_funds check (balance - held >= 0)",
@@ -37,13 +40,16 @@ export const BUGS: ReadonlyArray<Bug> = [
   {
     name: "a job's commit forgets to give back what was held",
     isQuick: true,
-    statements: [["held = acc.held - y.held", "held = acc.held"]],
+    statements: [["-sum(held)::int8 as held\n  from bills", "0::int8 as held\n  from bills"]],
     within: 5
   },
   {
     name: "a wake-up is lost: a job that waits for its machine sleeps for a month",
     statements: [
-      ["when j.events <> i.events then $3::timestamptz else i.wake_at end", "else i.wake_at + interval '30 days' end"]
+      [
+        "when jobs.events <> steps.events then $3::timestamptz else steps.wake_at end",
+        "else steps.wake_at + interval '30 days' end"
+      ]
     ],
     within: 10
   },
@@ -51,7 +57,7 @@ export const BUGS: ReadonlyArray<Bug> = [
     name: "a launch without intent: the row does not say that one was asked for",
     statements: [
       ["case when launch then $2::timestamptz end, $2::timestamptz", "null::timestamptz, $2::timestamptz"],
-      ["requested_at = i.requested_at", "requested_at = null"]
+      ["requested_at = steps.requested_at", "requested_at = null"]
     ],
     within: 30
   },
@@ -78,33 +84,47 @@ export const BUGS: ReadonlyArray<Bug> = [
   {
     name: "a volume stays with a machine that is gone",
     statements: [
-      ["where v.attached_to = i.id and i.status in ('stopped', 'failed')", "where v.attached_to = i.id and false"]
+      [
+        "where volumes.attached_to = steps.id\n    and steps.status in ('stopped', 'failed')",
+        "where volumes.attached_to = steps.id\n    and false"
+      ]
     ],
     within: 10
   },
   {
     name: "what a job cost is not counted against the month's budget",
-    statements: [["month_spent = spent_in(e, $4::date) + y.cost", "month_spent = spent_in(e, $4::date)"]],
+    statements: [["spent_in(environments, $4::date) + month_changes.charged", "spent_in(environments, $4::date)"]],
     within: 5
   },
   {
     name: "an answer is charged and leaves no usage behind",
     isQuick: true,
-    statements: [["from settled where tokens_in is not null", "from settled where tokens_in is null and false"]],
+    statements: [
+      [
+        "from settled_requests\n  where tokens_in is not null",
+        "from settled_requests\n  where tokens_in is null and false"
+      ]
+    ],
     within: 10
   },
   {
     name: "only one side of a bill reaches the books",
     isQuick: true,
     statements: [
-      ["charged + written_off, null from bill where charged + written_off > 0", "charged, null from bill where false"]
+      [
+        "charged + written_off, null::int8\n    from bills_with_balance\n    where charged + written_off > 0",
+        "charged, null::int8\n    from bills_with_balance\n    where false"
+      ]
     ],
     within: 5
   },
   {
     name: "a limit that was reached stops nothing",
     statements: [
-      ["from ok where m.id = ok.machine_id and ok.stop_machine", "from ok where m.id = ok.machine_id and false"]
+      [
+        "where machines.id = committed_steps.machine_id\n    and committed_steps.stop_machine",
+        "where machines.id = committed_steps.machine_id\n    and false"
+      ]
     ],
     within: 10
   },
@@ -112,8 +132,8 @@ export const BUGS: ReadonlyArray<Bug> = [
     name: "the machine's time is billed until somebody looked, not until it stopped",
     statements: [
       [
-        "stopped_at = i.stopped_at",
-        "stopped_at = case when i.stopped_at is not null then $3::timestamptz + interval '1 second' end"
+        "stopped_at = steps.stopped_at",
+        "stopped_at = case when steps.stopped_at is not null then $3::timestamptz + interval '1 second' end"
       ]
     ],
     within: 10

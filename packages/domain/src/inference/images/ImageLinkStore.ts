@@ -1,6 +1,7 @@
 /** The SQL of images behind links. Each insert also deletes some expired images. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { BatchSql } from "../../database/Clients.ts"
+import { rowsOf } from "../../database/RowDecoder.ts"
 
 export interface NewLink {
   readonly id: string
@@ -15,6 +16,8 @@ const KEEP = `with gone as (delete from image_links where id = any(array(
     select id from image_links where expires_at <= $6::timestamptz limit ${MAX_DELETED} for update skip locked)))
   insert into image_links (id, hash, workspace_id, bytes, expires_at) values ($1, $2, $3, $4, $5)`
 const FIND = "select bytes from image_links where hash = $1 and expires_at > $2"
+
+const byteRows = rowsOf("ImageLinkStore", Schema.Struct({ bytes: Schema.Uint8Array }))
 
 export class ImageLinkStore extends Context.Service<
   ImageLinkStore,
@@ -32,8 +35,8 @@ export class ImageLinkStore extends Context.Service<
             .unsafe(KEEP, [id, hash, workspaceId, bytes, new Date(expiresAt), new Date(now)])
             .pipe(Effect.asVoid, Effect.orDie),
         find: (hash, now) =>
-          sql.unsafe<{ readonly bytes: Uint8Array }>(FIND, [hash, new Date(now)]).pipe(
-            Effect.map((rows) => rows[0]?.bytes),
+          sql.unsafe(FIND, [hash, new Date(now)]).pipe(
+            Effect.map((rows) => byteRows(rows)[0]?.bytes),
             Effect.orDie
           )
       })
