@@ -5,7 +5,7 @@
 import { freePort } from "@sluice/testing/servers/ServerProcess"
 import { call } from "./Load.ts"
 import { type Target } from "./Wire.ts"
-import { closed, type Peer, report, started } from "./Peers.ts"
+import { measureClosedLoop, type Peer, report, startServer } from "./Peers.ts"
 
 /** A chat model of the test double. */
 const KEY = "svc_live_thekeyofeverytestdouble0000000000"
@@ -16,7 +16,7 @@ const bodyOf = (stream: boolean) =>
 
 export const double = async (): Promise<void> => {
   const port = await freePort()
-  const child = await started("double-server.ts", port)
+  const child = await startServer("double-server.ts", port)
   const key = await keyOf(port)
   const target: Target = { port, path: "/v1/chat/completions", key, body: bodyOf(false) }
   const { text } = await call(target, "POST")
@@ -25,15 +25,15 @@ export const double = async (): Promise<void> => {
 
   const otherPort = await freePort()
   const chunkSize = String(Math.ceil(answer.length / chunks))
-  const other = await started("peers/aimock-server.ts", otherPort, answer, chunkSize)
+  const other = await startServer("peers/aimock-server.ts", otherPort, answer, chunkSize)
   const peers: ReadonlyArray<Peer> = [
     { name: "aimock", pids: [other.pid!], target: { ...target, port: otherPort } },
     { name: "the double", pids: [child.pid!], target }
   ]
   const asking = (stream: boolean) =>
     peers.map((peer) => ({ ...peer, target: { ...peer.target, body: bodyOf(stream) } }))
-  report("The test double, chat, buffered", await closed(asking(false)), "aimock")
-  report(`The test double, chat, streamed in ${chunks} chunks`, await closed(asking(true)), "aimock")
+  report("The test double, chat, buffered", await measureClosedLoop(asking(false)), "aimock")
+  report(`The test double, chat, streamed in ${chunks} chunks`, await measureClosedLoop(asking(true)), "aimock")
 }
 
 /** A key without a rate limit. */

@@ -30,7 +30,11 @@ const children: Array<ChildProcess> = []
 const profiles = process.env["BENCH_PROF"]
 process.on("exit", () => children.forEach((child) => child.kill(profiles === undefined ? "SIGKILL" : "SIGTERM")))
 
-export const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
+export const startServer = async (
+  file: string,
+  port: number,
+  ...more: ReadonlyArray<string>
+): Promise<ChildProcess> => {
   const isOurs = !file.startsWith("peers")
   const child = spawn(
     NODE,
@@ -100,7 +104,10 @@ export const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure
 
 const WARM_UP_SECONDS = 15
 
-export const closed = async (peers: ReadonlyArray<Peer>, postgres: () => ReadonlyArray<number> = () => []) => {
+export const measureClosedLoop = async (
+  peers: ReadonlyArray<Peer>,
+  postgres: () => ReadonlyArray<number> = () => []
+) => {
   const figures = new Map(peers.map((peer) => [peer.name, [] as Array<Measured & { cpu: number; pg: number }>]))
   // A server runs for days. The compiler's work of its first seconds is not the cost of a request.
   for (const peer of peers) await order<Measured>("closed", peer.target, WARM_UP_SECONDS)
@@ -118,7 +125,7 @@ export const closed = async (peers: ReadonlyArray<Peer>, postgres: () => Readonl
 const rate = (x: Measured) => x.requests / x.seconds
 const micros = (cpu: number, x: Measured) => (cpu / x.requests) * 1e6
 
-export const report = (title: string, figures: Awaited<ReturnType<typeof closed>>, base: string) => {
+export const report = (title: string, figures: Awaited<ReturnType<typeof measureClosedLoop>>, base: string) => {
   const rows = [...figures].map(([name, list]) => {
     const against = figures.get(base)!
     return [

@@ -1,4 +1,4 @@
-/** Which test files a command runs: the name of a file decides. */
+/** `npm test` and `npm run test:deep` choose test files by name. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join, matchesGlob } from "node:path"
 import { assert, describe, it } from "vitest"

@@ -5,9 +5,10 @@ import { codeRules } from "./support/CodeRules.ts"
 import { importRules } from "./support/ImportRules.ts"
 import { isSource } from "./support/Rule.ts"
 import { DOOR, readSources, root, sourceOf, type Source } from "./support/Sources.ts"
+import { wordRules } from "./support/WordRules.ts"
 
 const sources = readSources()
-const rules = [...importRules, ...codeRules]
+const rules = [...importRules, ...codeRules, ...wordRules]
 
 describe("the house", () => {
   it.each(rules.map((rule) => [rule.title, rule] as const))("%s", (_title, rule) => {

@@ -2,7 +2,7 @@
  * A server that dies and starts again, in its quick form: at a crash point between a provider's call and its commit, and by SIGKILL
  * while a job runs. No job is lost or runs twice, and the books are exact. `Points.deep.test.ts` and `Kill.deep.test.ts` are the long form.
  */
-import { embedded } from "@sluice/server/database/Database"
+import { openEmbedded } from "@sluice/server/database/Database"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -57,6 +57,9 @@ describe("A server that dies", () => {
     await server.start()
     for (const expected of found) await check(server, expected)
     await server.end("SIGTERM")
-    assert.deepStrictEqual(await Effect.runPromise(Effect.scoped(Effect.provide(audit, embedded(directory.path)))), [])
+    assert.deepStrictEqual(
+      await Effect.runPromise(Effect.scoped(Effect.provide(audit, openEmbedded(directory.path)))),
+      []
+    )
   })
 })

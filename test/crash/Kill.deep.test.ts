@@ -2,7 +2,7 @@
  * kill -9 of the server, 50 times, while jobs are queued, launching, starting, running and stopping: nothing is lost,
  * nothing is charged twice, every log is exact. The simulated machines live on, as real ones do.
  */
-import { embedded, postgres } from "@sluice/server/database/Database"
+import { openEmbedded, postgres } from "@sluice/server/database/Database"
 import { Effect, Layer, Redacted } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
@@ -68,7 +68,10 @@ describe("A server on the embedded store that is killed", () => {
     const server = await begin(directory.path)
     const played = await play(server, 42)
     await server.end("SIGTERM")
-    assert.deepStrictEqual(await Effect.runPromise(Effect.scoped(Effect.provide(audit, embedded(directory.path)))), [])
+    assert.deepStrictEqual(
+      await Effect.runPromise(Effect.scoped(Effect.provide(audit, openEmbedded(directory.path)))),
+      []
+    )
     report("embedded", played)
     directory.remove()
   })

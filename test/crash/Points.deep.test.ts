@@ -7,7 +7,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import type { DatabaseClients } from "@sluice/server/database/Database"
-import { embedded, postgres } from "@sluice/server/database/Database"
+import { openEmbedded, postgres } from "@sluice/server/database/Database"
 import { makeInvariants } from "@sluice/simulation/invariants/InvariantChecker"
 import { Effect, Layer, Redacted } from "effect"
 import { once } from "node:events"
@@ -17,7 +17,7 @@ import { assert, describe, it } from "vitest"
 import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 import { type ServerProcess, temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { servers } from "./support/Servers.ts"
-import { audit, check, type Expected, others, settled, submitter } from "./support/Workload.ts"
+import { audit, check, type Expected, others, awaitSettled, submitter } from "./support/Workload.ts"
 
 /** The longer a downtime is on the clock of the world, the more has happened in it: lives outrun what was held for them. */
 const SPEED = 120
@@ -93,7 +93,7 @@ const play = async (server: ServerProcess) => {
   await sleep(TWICE_MS)
   going = false
   await Promise.all(workers)
-  for (const id of await rest) await settled(server, id)
+  for (const id of await rest) await awaitSettled(server, id)
   for (const expected of found) await check(server, expected)
   await server.end("SIGTERM")
   return { points: [...points].sort(), died, jobs: found.length + (await rest).length }
@@ -152,7 +152,7 @@ describe("A server on the embedded store", () => {
   it("survives its death at every crash point", { timeout: 1_800_000 }, async () => {
     const directory = temporaryDirectory()
     const played = await play(await begin(directory.path))
-    verify("embedded", played, await judged(embedded(directory.path)))
+    verify("embedded", played, await judged(openEmbedded(directory.path)))
     directory.remove()
   })
 })

@@ -1,5 +1,5 @@
 /**
- * A database whose connections fall silent without being closed, as after a failover: requests are told to come back and the
+ * A database whose connections fall silent without being closed, as after a failover: requests get a retryable error and the
  * server finds new connections by itself; and where nothing answers at all, SIGTERM ends it all the same. And one that became
  * a standby.
  */
@@ -167,5 +167,5 @@ describeOnPostgres("A database that falls silent", () => {
 })
 
 describeOnPostgres("A database that takes nothing", () => {
-  it("is told as one that is away, and no replica is ready on it", { timeout: 300_000 }, () => onFresh(readOnly))
+  it("answers like an unavailable one, and no replica is ready on it", { timeout: 300_000 }, () => onFresh(readOnly))
 })

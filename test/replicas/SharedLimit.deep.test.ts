@@ -31,7 +31,7 @@ const suite = () =>
         for (let i = 0; i < times; i++) answers.push(await ask(i % 2 === 0 ? a : b, key))
         return answers
       }
-      const told = async (limits: string) => {
+      const untilLimitsAre = async (limits: string) => {
         for (const server of [a, b]) {
           await until(`/readyz says ${limits}`, async () => {
             const { json, status, text } = await server.call("GET", "/readyz")
@@ -41,7 +41,7 @@ const suite = () =>
         }
       }
 
-      await told("shared")
+      await untilLimitsAre("shared")
       const first = await newKey(6)
       const answers = await inTurns(first, 8)
       assert.deepStrictEqual(
@@ -58,8 +58,8 @@ const suite = () =>
       assert.match(answers[6]?.retryAfter ?? "", /^\d\d?$/)
 
       await redis.kill()
-      await told("per_replica")
-      // Both were told that nothing is left: no second window.
+      await untilLimitsAre("per_replica")
+      // Both replicas answered that nothing is left, so there is no second window.
       assert.deepStrictEqual(
         (await inTurns(first, 2)).map(({ status }) => status),
         [429, 429]
@@ -71,22 +71,22 @@ const suite = () =>
       )
 
       await redis.start()
-      await told("shared")
+      await untilLimitsAre("shared")
       const third = await newKey(3)
       assert.deepStrictEqual(
         (await inTurns(third, 4)).map((answer) => answer.remaining),
         ["2", "1", "0", "0"]
       )
 
-      // It accepts, and answers nothing: whoever asks first waits for the bound, and all are answered.
+      // It accepts connections and answers nothing: the first request waits for the bound, and all requests are answered.
       redis.standStill()
       const fourth = await newKey(20)
       const asked = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(i % 2 === 0 ? a : b, fourth)))
       assert.strictEqual(asked.filter(({ status }) => status === 200).length, 40)
       assert.strictEqual(asked.filter(({ status }) => status === 429).length, 20)
-      await told("per_replica")
+      await untilLimitsAre("per_replica")
       redis.goOn()
-      await told("shared")
+      await untilLimitsAre("shared")
 
       for (const { output } of [a, b]) {
         assert.strictEqual(output.split("Rate limits are shared through Redis at 127.0.0.1").length - 1, 3, output)

@@ -1,6 +1,6 @@
 /**
  * Fails the run at the first warning of Node that means a leak: a timer beyond 32 bits, which rings each millisecond, or listeners that
- * nobody removes. Vitest reports the error beside the tests, with the file that ran.
+ * no code removes. Vitest reports the error beside the tests, with the file that ran.
  */
 const LEAKS = ["TimeoutOverflowWarning", "MaxListenersExceededWarning"]
 

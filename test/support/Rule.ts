@@ -1,5 +1,5 @@
 /**
- * A rule that neither TypeScript nor workspaces check. It finds violations in sources, says the remedy, and carries a source that
+ * A rule that TypeScript and workspaces do not check. It finds violations in sources, says the remedy, and carries a source that
  * breaks it, so that a test can show that the rule can fail.
  */
 import type { Source } from "./Sources.ts"

@@ -1,5 +1,5 @@
 /** What operators do on an embedded database of a server that is stopped. */
-import { embedded } from "@sluice/server/database/Database"
+import { openEmbedded } from "@sluice/server/database/Database"
 import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,7 +12,7 @@ const data = join(directory, "data")
 const admin = (...args: ReadonlyArray<string>) => cli(["admin", ...args], { SLUICE_DATA: data })
 
 /** Opens the data directory as a server does, and leaves it. */
-const opened = <A>(use: Effect.Effect<A>) => Effect.runPromise(Effect.provide(use, embedded(data)))
+const opened = <A>(use: Effect.Effect<A>) => Effect.runPromise(Effect.provide(use, openEmbedded(data)))
 
 beforeAll(() => opened(Effect.void))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

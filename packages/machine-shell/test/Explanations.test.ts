@@ -1,4 +1,4 @@
-/** What a log says beside the words of bash: why a program is missing, that lines end as on Windows, that a limit was met. */
+/** The explanations that a log adds to bash's messages: missing programs, Windows line ends, limits. */
 import { describe, expect, it } from "@effect/vitest"
 import { asBash, outcome } from "./support/Outcomes.ts"
 

@@ -1,8 +1,8 @@
-/** `--help` belongs to the program that is asked, and to nobody who passes it on; beside what bash 5.2 says. */
+/** `--help` as an option of the program itself and as data of every other command, compared with bash 5.2. */
 import { describe } from "@effect/vitest"
 import { asBash } from "./support/Outcomes.ts"
 
-/** A script that tells its arguments. */
+/** A script that prints its arguments. */
 const script = (rest: string) => `printf 'echo "[$#] $*"\\n' > t; chmod +x t; ${rest}`
 
 describe("a script gets --help", () => {
@@ -55,7 +55,7 @@ describe("set gives a shell --help among its parameters", () => {
   ])
 })
 
-describe("a program tells its own help", () => {
+describe("a program prints its own help", () => {
   asBash([
     [
       "cat --help | grep -c '^Usage: cat'; cp a --help | grep -c '^Usage: cp'; bash --help | grep -ci '^usage:*'",

@@ -16,7 +16,7 @@ import { nodeKeyHash } from "./access/NodeKeyHash.ts"
 import { worldClock } from "./clock/WorldClock.ts"
 import { worldSpeed } from "./clock/WorldClockStore.ts"
 import type { DatabaseClients } from "./database/Database.ts"
-import { embedded, postgres } from "./database/Database.ts"
+import { openEmbedded, postgres } from "./database/Database.ts"
 import type { DatabaseFailure } from "./database/DatabaseErrors.ts"
 import { failWithRefusal } from "./database/DatabaseRefusal.ts"
 
@@ -94,7 +94,7 @@ const onDatabase = <A, E>(place: Place, action: Effect.Effect<A, E, Workspaces |
       })
     }
     const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
-      databaseUrl === undefined ? embedded(data) : postgres({ url: databaseUrl })
+      databaseUrl === undefined ? openEmbedded(data) : postgres({ url: databaseUrl })
     const clock = Layer.unwrap(Effect.map(worldSpeed, worldClock))
     const services = Layer.mergeAll(Workspaces.layer, LedgerStore.layer).pipe(
       Layer.provideMerge(NodeCrypto.layer),

@@ -25,7 +25,7 @@ import { worldClock } from "./clock/WorldClock.ts"
 import type { ServerConfig } from "./Config.ts"
 import * as PooledCrypto from "./crypto/PooledCrypto.ts"
 import type { DatabaseClients } from "./database/Database.ts"
-import { embedded, postgres } from "./database/Database.ts"
+import { openEmbedded, postgres } from "./database/Database.ts"
 import type { DatabaseFailure } from "./database/DatabaseErrors.ts"
 import { MasterKeys } from "./database/MasterKey.ts"
 import { nodeSeal } from "./database/NodeSeal.ts"
@@ -82,7 +82,7 @@ export const server = (
 ) => {
   const { data, speed } = config
   const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
-    config.databaseUrl === undefined ? embedded(data, worldTables) : postgres({ url: config.databaseUrl, speed })
+    config.databaseUrl === undefined ? openEmbedded(data, worldTables) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
   const faulty = faultyPorts(config.seed, worlds.faults)
   const machines = faulty.machines(

@@ -7,7 +7,7 @@ import { optional } from "@sluice/domain/requests/OptionalField"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, createdSchema, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, isoOrNull, nullable, required } from "../infra/WireFields.ts"
 import { Authorized, NeedsScope, Idempotent, ReturnsSecret, WellFormed } from "./InfraAccess.ts"
@@ -82,7 +82,7 @@ const listKeys = HttpApiEndpoint.get("list", "/", { query: listQuery, success: l
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: NewApiKey,
-  success: created(CreatedApiKeyWire),
+  success: createdSchema(CreatedApiKeyWire),
   error: [Forbidden, NotFound]
 })
   .annotate(NeedsScope, "keys:write")

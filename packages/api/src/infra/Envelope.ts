@@ -14,7 +14,7 @@ export const about = (identifier: string, summary: string, description?: string)
   OpenApi.annotations({ identifier, summary, ...(description === undefined ? {} : { description }) })
 
 export const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
-export const created = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })
+export const createdSchema = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })
 
 const Meta = Schema.Struct({
   cursor: Schema.String.annotate({ description: "`?cursor=` of the next page; empty on the last page." }),

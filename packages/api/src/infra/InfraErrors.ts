@@ -40,7 +40,7 @@ export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(fie
 export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequired")(fields, { httpApiStatus: 402 }) {}
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(fields, { httpApiStatus: 403 }) {}
 export class NotFound extends Schema.Error<NotFound>("NotFound")(fields, { httpApiStatus: 404 }) {}
-/** `conflict` or `idempotency_in_progress`; `x-should-retry` tells which of them a client may retry. */
+/** `conflict` or `idempotency_in_progress`; `x-should-retry` says which of them a client may retry. */
 export class Conflict extends Schema.Error<Conflict>("Conflict")(fields, { httpApiStatus: 409 }) {}
 /** `validation_error` with `details.issues`, or `idempotency_mismatch`. */
 export class Unprocessable extends Schema.Error<Unprocessable>("Unprocessable")(fields, { httpApiStatus: 422 }) {}

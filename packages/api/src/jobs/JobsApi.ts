@@ -5,7 +5,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, Idempotent, WellFormed, WithinBudget } from "../access/InfraAccess.ts"
-import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, createdSchema, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import {
   Conflict,
   InternalError,
@@ -70,7 +70,7 @@ const Events = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/even
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: JobRequestBody,
-  success: created(JobWire),
+  success: createdSchema(JobWire),
   error: [PaymentRequired, NotFound, Conflict, Unprocessable, InternalError, ServiceUnavailable]
 })
   .middleware(WellFormed)

@@ -2,7 +2,7 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { Authorized, NeedsScope, Idempotent, WellFormed } from "../access/InfraAccess.ts"
-import { about, created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
+import { about, createdSchema, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { Conflict, NotFound, ServiceUnavailable, Unprocessable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts"
@@ -10,7 +10,7 @@ import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: NewVolume,
-  success: created(VolumeWire),
+  success: createdSchema(VolumeWire),
   error: [Conflict, Unprocessable, ServiceUnavailable]
 })
   .annotate(NeedsScope, "storage:write")

@@ -1,4 +1,4 @@
-/** What the queue of Metering.ts carries: reservations, settlements, and what blocks of credit need. */
+/** Builds the rows of the metering queue: reservations, settlements, and the holds of credit blocks. */
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"

@@ -34,7 +34,7 @@ import { watchedSockets } from "./WatchedSockets.ts"
 export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
 
 /** The embedded database in `directory/pg`. A missing database is created, with the tables of `more`. */
-export const embedded = (
+export const openEmbedded = (
   directory: string,
   ...more: ReadonlyArray<MoreTables>
 ): Layer.Layer<DatabaseClients, Exclude<DatabaseFailure, DatabaseUnreachable>> =>

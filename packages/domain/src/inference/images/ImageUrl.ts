@@ -35,7 +35,7 @@ export const plainImageUrl = (url: string, param: string): Result.Result<string,
 const PLAIN_HEAD = /^data:image\/[a-z0-9.+-]+;base64,$/i
 /** Characters. */
 const END = 64
-/** What tells each format apart is in these. */
+/** Base64 characters that contain the first bytes of every format. */
 const HEAD = 16
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
