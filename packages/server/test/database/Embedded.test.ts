@@ -48,7 +48,8 @@ it.live("a long queue of queries leaves turns to timers", () =>
       clearInterval(timer)
       return turns
     }).pipe(Effect.provide(overPglite(db)))
-    expect(turns).toBeGreaterThan(20)
+    // Without a yield the count is 0. A busy machine gives few ticks, so the bound is low.
+    expect(turns).toBeGreaterThanOrEqual(3)
   })
 )
 
