@@ -3,7 +3,7 @@ import { toUsd } from "@sluice/domain/billing/Money"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 import * as Schema from "effect/Schema"
-import { withDefault } from "../infra/WireFields.ts"
+import { nullable, withDefault } from "../infra/WireFields.ts"
 
 export const ModelWire = Schema.Struct({
   id: Schema.String,
@@ -11,7 +11,7 @@ export const ModelWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
   owned_by: Schema.String,
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
-  context_length: Schema.NullOr(Schema.Int).annotate({ description: "Tokens; null: the model has no context" }),
+  context_length: nullable(Schema.Int, "Tokens; null: the model has no context"),
   max_output_tokens: Schema.optionalKey(Schema.Int),
   sizes: Schema.optionalKey(
     Schema.Array(Schema.String).annotate({ description: "Sizes of an image or a video, in pixels" })

@@ -1,4 +1,7 @@
-/** `sluice chat`: a question to a model, its answer on standard output word by word, usage and cost on standard error. */
+/**
+ * Implements `sluice chat`: sends one prompt to a model, streams the answer to standard output, and prints usage and
+ * cost on standard error.
+ */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
@@ -40,11 +43,11 @@ export const chat = Effect.fnUntraced(function* (flags: ChatFlags) {
   yield* chatStream(connected, body, (chunk) => {
     usage = chunk.usage ?? usage
     reason = chunk.choices[0]?.finish_reason ?? reason
-    if (out.json) return out.event({ event: "chunk", ...chunk })
+    if (out.isJson) return out.event({ event: "chunk", ...chunk })
     const delta = chunk.choices[0]?.delta
     return out.data(delta?.content ?? delta?.refusal ?? "")
   })
-  if (!out.json && !flags.noNewline) yield* out.data("\n")
+  if (!out.isJson && !flags.noNewline) yield* out.data("\n")
   if (reason === "length") yield* out.say("(cut off: the answer reached its length limit)")
   if (usage !== undefined) {
     const { prompt_tokens, completion_tokens, cost } = usage
@@ -54,7 +57,10 @@ export const chat = Effect.fnUntraced(function* (flags: ChatFlags) {
 
 const MAX_PROMPT_BYTES = 10_485_760
 
-/** The words given, or standard input where there are none or `-`. */
+/**
+ * Returns the prompt: the given words, or standard input if there are no words or only `-`. Fails with `UsageWrong` if
+ * the prompt is missing, empty or larger than 10 MB.
+ */
 const promptOf = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   const stdio = yield* Stdio.Stdio
   const fromInput = words.length === 0 || (words.length === 1 && words[0] === "-")
