@@ -1,4 +1,4 @@
-/** CPU time of processes, from /proc: user and system seconds of each with all its threads. */
+/** Reads CPU time from /proc: user and system seconds of a process, with all its threads. */
 import { readdirSync, readFileSync } from "node:fs"
 
 const TICKS_PER_SECOND = 100
@@ -12,14 +12,14 @@ const fields = (pid: number): ReadonlyArray<string> => {
   }
 }
 
-/** Seconds that processes have used so far, with those of their children that have ended: connections come and go. */
+/** CPU seconds of processes so far, ended children included, because connections come and go. */
 export const cpuSeconds = (pids: ReadonlyArray<number>): number =>
   pids.reduce((sum, pid) => {
     const ticks = fields(pid).slice(11, 15)
     return sum + ticks.reduce((all, own) => all + Number(own), 0) / TICKS_PER_SECOND
   }, 0)
 
-/** A process and all that descend from it. */
+/** A process and its descendants. */
 export const withDescendants = (root: number): ReadonlyArray<number> => {
   const parents = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -29,5 +29,5 @@ export const withDescendants = (root: number): ReadonlyArray<number> => {
   return found
 }
 
-/** The PostgreSQL server that owns this connection's backend, with all its backends. */
+/** The process of the PostgreSQL server behind this connection, with all its backends. */
 export const postgresPids = (backend: number): ReadonlyArray<number> => withDescendants(Number(fields(backend)[1] ?? 0))

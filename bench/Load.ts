@@ -1,4 +1,4 @@
-/** Load over kept connections from a process of its own, so that a client's work is never counted as the server's. */
+/** Generates load over kept-alive connections in a separate process, so that the client's CPU time is not counted for the server. */
 import { type Target, Wire } from "./Wire.ts"
 import { Agent, request as httpRequest } from "node:http"
 
@@ -38,7 +38,7 @@ export const call = (
 export const quantile = (sorted: ReadonlyArray<number>, q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
 
-/** `clients` that each ask again as soon as they are answered. */
+/** A closed loop: each of `clients` sends its next request when its last one was answered. */
 export const closedLoop = async (target: Target, clients: number, seconds: number): Promise<Measured> => {
   const times: Array<number> = []
   let failures = 0
@@ -70,7 +70,7 @@ const ended = ["succeeded", "failed", "cancelled", "timed_out"]
 const idOf = (text: string): string => JSON.parse(text).data.id
 const statusOf = (text: string): string => JSON.parse(text).data.status
 
-/** One job after the other on an idle server: POST to the first answer that shows it running (or over). Milliseconds. */
+/** Submits jobs one by one to an idle server. Returns the milliseconds from POST to the first GET that shows the job running or ended. */
 export const startLatency = async (target: Target, count: number): Promise<ReadonlyArray<number>> => {
   const times: Array<number> = []
   for (let i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ export const startLatency = async (target: Target, count: number): Promise<Reado
   return times.sort((a, b) => a - b)
 }
 
-/** Submits `count` jobs with 32 clients and waits until all have ended; lives a second. */
+/** Submits `count` jobs with 32 clients, waits until all have ended, and returns whole lives per second. */
 export const lifecycles = async (target: Target, count: number): Promise<number> => {
   const began = performance.now()
   let next = 0

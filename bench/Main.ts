@@ -1,6 +1,6 @@
 /**
- * Sluice beside its peers in one run: jobs beside pg-boss behind bare HTTP and chat beside a raw node:http server, on one
- * PostgreSQL; the test double beside aimock.
+ * Measures Sluice beside its peers in one run: jobs beside pg-boss behind bare HTTP, chat beside a raw node:http server, both on
+ * one PostgreSQL; and the test double beside aimock.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -11,7 +11,7 @@ import { postgresPids } from "./Cpu.ts"
 import { double } from "./Double.ts"
 import type { Measured } from "./Load.ts"
 import {
-  closed,
+  measureClosedLoop,
   inTurns,
   median,
   order,
@@ -20,24 +20,24 @@ import {
   print,
   report,
   rounds,
-  started,
+  startServer,
   table,
   two,
   wants,
   whole
 } from "./Peers.ts"
 
-// A commit is a commit: the disk is waited for, on both sides.
+// Commits wait for the disk, on both sides.
 process.env["SLUICE_TEST_FSYNC"] = "on"
 
 const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: ReadonlyArray<Peer>) => {
   const port = await freePort()
-  const child = await started("peers/pg-boss-server.ts", port, url)
+  const child = await startServer("peers/pg-boss-server.ts", port, url)
   const boss: Peer = { name: "pg-boss", pids: [child.pid!], target: { port, path: "/jobs", key: "", body: "{}" } }
-  report("POST /jobs to 201", await closed([boss, ...ours], postgres), "pg-boss")
+  report("POST /jobs to 201", await measureClosedLoop([boss, ...ours], postgres), "pg-boss")
   await pause(10_000)
   const worker = await freePort()
-  const working = await started("peers/pg-boss-server.ts", worker, url, "notify")
+  const working = await startServer("peers/pg-boss-server.ts", worker, url, "notify")
   const usual = {
     ...boss,
     name: "pg-boss, work() and NOTIFY",
@@ -72,22 +72,22 @@ const jobs = async (url: string, postgres: () => ReadonlyArray<number>, ours: Re
 const question = "Explain in two sentences why a ledger keeps two entries for each transaction."
 const chat = async (postgres: () => ReadonlyArray<number>, peer: Peer) => {
   const port = await freePort()
-  const child = await started("peers/raw-server.ts", port)
+  const child = await startServer("peers/raw-server.ts", port)
   const messages = [{ role: "user", content: question }]
   const body = JSON.stringify({ model: "sluice-small", max_tokens: 32, messages })
   const target = { ...peer.target, path: "/v1/chat/completions", body }
   const raw: Peer = { name: "raw node:http", pids: [child.pid!], target: { ...target, port } }
-  report("Chat, buffered, usage durable", await closed([raw, { ...peer, target }], postgres), raw.name)
+  report("Chat, buffered, usage durable", await measureClosedLoop([raw, { ...peer, target }], postgres), raw.name)
   child.kill("SIGKILL")
 }
 
-/** A server of ours on a database of its own, warmed up; `fleet` full: no GPU is free, jobs are accepted and wait. */
+/** A warmed-up Sluice server on its own database. With `fleet` full no GPU is free: jobs are accepted and wait. */
 const sluice = async (name: string, url: string, fleet: "free" | "full"): Promise<Peer> => {
   const directory = temporaryDirectory()
   const port = await freePort()
-  const child = await started("server.ts", port, url, TEST_KEY, directory.path, fleet)
+  const child = await startServer("server.ts", port, url, TEST_KEY, directory.path, fleet)
   process.on("exit", directory.remove)
-  // No request is refused by the limit on the key.
+  // The rate limit of the key refuses no request.
   const made = await fetch(`http://127.0.0.1:${port}/api/v1/api-keys`, {
     method: "POST",
     headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
@@ -105,7 +105,7 @@ const run = Effect.gen(function* () {
   yield* Effect.promise(async () => {
     const free = await sluice("sluice", url, "free")
     const peers = wants("jobs") ? [await sluice("sluice, fleet full", other, "full"), free] : [free]
-    // A warm-up opens the backends whose time is counted.
+    // The warm-up opens the backends before their time is counted.
     for (const peer of peers) await order<Measured>("closed", peer.target, 1)
     const postgres = () => postgresPids(rows[0]!.pid)
     if (wants("chat")) await chat(postgres, free)

@@ -1,6 +1,6 @@
 /**
- * How the benchmarks measure: each server a process of its own, load from another, peers in turns. Ratios are taken round by
- * round; medians are printed. Nothing here passes or fails by time.
+ * Runs the benchmarks: each server is a process, the load is another one, and peers take turns. Ratios are taken per round, and
+ * medians are printed. Nothing passes or fails by time.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { join } from "node:path"
@@ -26,17 +26,21 @@ export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve
 export const median = (values: ReadonlyArray<number>) =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 const children: Array<ChildProcess> = []
-/** BENCH_PROF: a directory for the CPU profiles of the servers, which are then asked to end instead of killed. */
+/** BENCH_PROF: a directory for CPU profiles. Servers then end by SIGTERM instead of SIGKILL, so that they write them. */
 const profiles = process.env["BENCH_PROF"]
 process.on("exit", () => children.forEach((child) => child.kill(profiles === undefined ? "SIGKILL" : "SIGTERM")))
 
-export const started = async (file: string, port: number, ...more: ReadonlyArray<string>): Promise<ChildProcess> => {
+export const startServer = async (
+  file: string,
+  port: number,
+  ...more: ReadonlyArray<string>
+): Promise<ChildProcess> => {
   const isOurs = !file.startsWith("peers")
   const child = spawn(
     NODE,
     [
       "--no-warnings",
-      // As people run it; peers as theirs do.
+      // Sluice with the flags of `npm start`; peers with their own defaults.
       ...(isOurs ? nodeFlags : []),
       ...(isOurs && profiles !== undefined ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : []),
       here(file),
@@ -86,23 +90,26 @@ export const two = (n: number) => n.toFixed(2)
 const signal = (peers: ReadonlyArray<Peer>, name: "SIGSTOP" | "SIGCONT") =>
   peers.forEach((peer) => peer.pids.forEach((pid) => process.kill(pid, name)))
 
-/** Peers take turns, and begin in turn; those whose turn it is not stand still, or their polling would be counted as load. */
+/** Peers take turns, and each round begins with another peer. The others are stopped, because their polling would be load. */
 export const inTurns = async (peers: ReadonlyArray<Peer>, round: number, measure: (peer: Peer) => Promise<void>) => {
   for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
     const others = peers.filter((other) => other !== peer)
     signal(others, "SIGSTOP")
     await measure(peer)
     signal(others, "SIGCONT")
-    // What a peer left to do is not counted as the next one's.
+    // The rest of a peer's work must end before the next peer is measured.
     await pause(2_000)
   }
 }
 
 const WARM_UP_SECONDS = 15
 
-export const closed = async (peers: ReadonlyArray<Peer>, postgres: () => ReadonlyArray<number> = () => []) => {
+export const measureClosedLoop = async (
+  peers: ReadonlyArray<Peer>,
+  postgres: () => ReadonlyArray<number> = () => []
+) => {
   const figures = new Map(peers.map((peer) => [peer.name, [] as Array<Measured & { cpu: number; pg: number }>]))
-  // A server lives for days: what its compiler does in its first seconds is not what a request takes.
+  // A server runs for days. The compiler's work of its first seconds is not the cost of a request.
   for (const peer of peers) await order<Measured>("closed", peer.target, WARM_UP_SECONDS)
   for (let round = 0; round < rounds; round++) {
     await inTurns(peers, round, async (peer) => {
@@ -118,7 +125,7 @@ export const closed = async (peers: ReadonlyArray<Peer>, postgres: () => Readonl
 const rate = (x: Measured) => x.requests / x.seconds
 const micros = (cpu: number, x: Measured) => (cpu / x.requests) * 1e6
 
-export const report = (title: string, figures: Awaited<ReturnType<typeof closed>>, base: string) => {
+export const report = (title: string, figures: Awaited<ReturnType<typeof measureClosedLoop>>, base: string) => {
   const rows = [...figures].map(([name, list]) => {
     const against = figures.get(base)!
     return [

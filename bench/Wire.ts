@@ -1,6 +1,6 @@
 /**
- * One kept connection that asks the same again and again. It reads of an answer no more than its status and where it ends, so
- * that a client costs little beside the server that it measures: a whole HTTP client takes as long as a short answer does.
+ * One kept-alive connection that repeats one request. It reads only the status and the end of each answer, so that the client
+ * costs little beside the measured server: a full HTTP client takes as long as a short answer.
  */
 import { connect, type Socket } from "node:net"
 
@@ -35,7 +35,7 @@ export class Wire {
     this.#socket.on("close", () => this.#told?.reject(new Error("the connection was closed before the answer's end")))
   }
 
-  /** Asks once; the status of the answer when it is whole. */
+  /** Sends the request once. Resolves with the status when the answer is complete. */
   ask(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#told = { resolve, reject }

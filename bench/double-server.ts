@@ -1,4 +1,4 @@
-/** The test double as a suite starts it; models answer at once. */
+/** Serves the test double as a suite starts it. Models answer at once. */
 import { startSluice } from "@sluice/testing"
 
 await startSluice({ port: Number(process.argv[2]) })

@@ -1,4 +1,4 @@
-/** The product as it is, over worlds without latency and with room for everything: what is measured is the service. */
+/** Serves Sluice over simulated machines and models without latency and with unlimited capacity, so that only the service is measured. */
 import { Billing } from "@sluice/domain/billing/Billing"
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { parse } from "@sluice/server/Config"
@@ -19,7 +19,7 @@ const config = Result.getOrThrow(
   })
 )
 
-/** Money for more jobs than any run submits. */
+/** Credit for more jobs than any run submits. */
 const rich = Layer.effectDiscard(
   Effect.gen(function* () {
     const billing = yield* Billing
@@ -29,11 +29,11 @@ const rich = Layer.effectDiscard(
   })
 )
 
-/** The command itself runs elsewhere in real life: here it exits at once and costs nothing. */
+/** A command that exits at once: on a real machine it would not run in the server either. */
 const shell = Layer.succeed(Shell, {
   run: ({ startedAt }) => Effect.succeed({ chunks: [], exit: { at: startedAt, code: 0 }, files: [], overran: false })
 })
-/** `full`: every GPU is taken, as in a fleet that is used; jobs are accepted and wait. */
+/** `full`: every GPU is taken. Jobs are accepted and wait. */
 const taken = instantWorld.gpuTypes.map((type) => ({ ...type, capacity: { "us-east": 0 } }))
 const machines = fleet === "full" ? { ...instantWorld, gpuTypes: taken } : instantWorld
 const worlds = { ...defaultWorlds(1), machines, models: instant(1), shell }

@@ -1,4 +1,4 @@
-/** Is the source in order? Format, lint, types with Effect's rules, architecture: all are run, any failure fails. */
+/** Checks the source: format, lint, types with Effect's rules, architecture. Runs all of them, and fails if one fails. */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { root } from "./launch.mjs"
@@ -7,7 +7,7 @@ const bin = (name) => join(root, "node_modules", ".bin", name)
 const checks = [
   ["format", bin("oxfmt"), ["--check", "."], "npx oxfmt ."],
   ["lint", bin("oxlint"), ["--deny-warnings", "."], "see each finding"],
-  // Replaces the compiler by the one that knows Effect's rules; does nothing when that was done before.
+  // Patches the compiler with Effect's rules. A second run changes nothing.
   ["Effect rules", bin("effect-tsgo"), ["patch", "--typescript"], "npm ci"],
   ["types", bin("tsc"), ["--noEmit"], "see each finding"],
   [

@@ -1,6 +1,6 @@
 /**
- * How does the checkout run its own TypeScript on whatever Node the host has? Installs what is missing, then starts the
- * Node that package-lock.json pins. Plain JavaScript for Node 20 and newer, and no dependency: nothing is installed yet.
+ * Runs the checkout's TypeScript on any host with Node 20: installs missing packages, then starts the Node that
+ * package-lock.json pins. Plain JavaScript without a dependency, because nothing is installed yet.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
@@ -11,25 +11,24 @@ import { fileURLToPath } from "node:url"
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Flags of every Node of the checkout.
+ * Flags of every Node process of the checkout.
  *
- * V8 shares the bridges that it compiles from WebAssembly to JavaScript among threads, and now and then aborts the process
- * ("Check failed: jit_page.has_value()", nodejs/node#64500) where one thread replaces what another uses. The embedded database
- * and the loader of every thread have such bridges: so they stay generic.
+ * The tiering budget keeps wrappers from WebAssembly to JavaScript generic. V8 shares compiled wrappers among threads and can
+ * abort the process ("Check failed: jit_page.has_value()", nodejs/node#64500) when one thread replaces a wrapper that another
+ * one uses. The embedded database and the module loader of every thread have such wrappers.
  *
- * V8 notes which places of the code make objects that stay, and makes theirs among the old ones from then on. A start makes much
- * that stays, by the same code that later makes what a request needs for a moment: all of that would outlive its time, with
- * whatever it holds, until the whole heap is gone through. So every object begins young.
+ * Allocation-site pretenuring is off. V8 would learn at start that some code allocates long-lived objects, and then allocate the
+ * short-lived objects of requests in the old generation, which leak until a full collection.
  */
 export const nodeFlags = ["--wasm-wrapper-tiering-budget=2147483647", "--no-allocation-site-pretenuring"]
 
 /**
- * Runs `node ...args` with the pinned Node, standard streams shared, signals passed on, and ends this process the way
- * the child ended: with its exit code, or by its signal.
+ * Runs `node ...args` with the pinned Node. Standard streams are shared and signals are forwarded. This process ends as the
+ * child ended: with its exit code, or by its signal.
  */
 export const launch = (args, environment = {}) => {
   installMissing()
-  // After the two dashes Node takes no flag for its own: --env-file is one of ours as well.
+  // After the two dashes Node takes no flag for itself: --env-file is a flag of ours too.
   const child = spawn(pinnedNode(), [...nodeFlags, "--", ...args], {
     stdio: "inherit",
     env: { ...process.env, ...environment }
@@ -44,7 +43,7 @@ export const launch = (args, environment = {}) => {
   })
 }
 
-/** For a child that starts often: what Node compiled and stripped of types once is read the next time. */
+/** The compile cache for children that start often: Node reuses compiled code without types. */
 export const compileCache = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, "node_modules", ".cache", "node")
 }
@@ -60,7 +59,7 @@ const installMissing = () => {
   if (isInstalled()) return
   process.stderr.write("sluice: installing dependencies with npm ci (about a minute, only now) ...\n")
   const npm = process.env.npm_execpath
-  // Packages that want a newer Node than the host's get it: npm's warnings of that would only worry people.
+  // Packages that need a newer Node run on the pinned one, so npm's engine warnings would mislead.
   const args = ["ci", "--include=dev", "--no-fund", "--no-audit", "--loglevel=error"]
   const options = { cwd: root, stdio: ["ignore", 2, 2] }
   const { status, error } =
@@ -69,11 +68,11 @@ const installMissing = () => {
       : spawnSync("npm", args, { ...options, shell: process.platform === "win32" })
   if (status !== 0)
     fail(`npm ci failed${error === undefined ? "" : `: ${error.message}`}. Is the package registry reachable?`)
-  // Prepares the files of an empty database, so that the first start need not; without them it is only slower.
+  // Prepares the files of an empty database. Without them the first start is only slower.
   spawnSync(pinnedNode(), [join(root, "scripts", "prepare.mjs")], { cwd: root, stdio: "ignore", timeout: 60_000 })
 }
 
-/** Whether node_modules holds what package-lock.json asks for. The times tell at once; else the versions do. */
+/** True if node_modules holds the versions of package-lock.json. File times decide if they can; otherwise versions do. */
 const isInstalled = () => {
   const wanted = join(root, "package-lock.json")
   const installed = join(root, "node_modules", ".package-lock.json")
@@ -88,7 +87,7 @@ const isInstalled = () => {
 
 const pinnedNode = () => {
   const pinned = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node")
-  // An install that broke off may leave an empty file: run as a program, it would do nothing and succeed.
+  // An interrupted install may leave an empty file, which would run as a program that does nothing and succeeds.
   if (existsSync(pinned) && statSync(pinned).size > 0) return pinned
   if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath
   return fail(

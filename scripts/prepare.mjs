@@ -1,4 +1,4 @@
-/** Makes the archive from which new embedded databases are unpacked. Needs the pinned Node: it loads TypeScript. */
+/** Builds the archive from which new embedded databases are unpacked. Needs the pinned Node, because it loads TypeScript. */
 import { openEmpty } from "@sluice/server/database/Database"
 import { worldTables } from "@sluice/simulator/world/WorldMigrations"
 

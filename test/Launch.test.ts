@@ -1,4 +1,4 @@
-/** How a checkout runs itself: what is missing is installed, and what an install that broke off left behind is not run. */
+/** A checkout installs missing packages before it runs, and does not run the remains of an interrupted install. */
 import { spawnSync } from "node:child_process"
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { afterAll, expect, it } from "vitest"
 const roots: Array<string> = []
 afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true, force: true })))
 
-/** A checkout of nothing but the scripts and a file that says something. */
+/** A checkout with only the scripts and one file that prints a line. */
 const checkout = () => {
   const root = mkdtempSync(join(tmpdir(), "sluice-launch-"))
   roots.push(root)
@@ -27,7 +27,7 @@ const run = (root: string, npm?: string) =>
     env: { ...process.env, npm_execpath: npm }
   })
 
-it("an emptied program of the npm package node is not run: it would do nothing, and succeed", () => {
+it("an empty program of the npm package node is refused, because it would do nothing and succeed", () => {
   const root = checkout()
   mkdirSync(join(root, "node_modules", "node", "bin"), { recursive: true })
   writeFileSync(join(root, "node_modules", ".package-lock.json"), "{}")
@@ -35,7 +35,7 @@ it("an emptied program of the npm package node is not run: it would do nothing, 
   expect(run(root).stdout).toBe("said\n")
 })
 
-it("what is missing is installed, and npm tells of its errors alone", () => {
+it("missing packages are installed, and npm prints only errors", () => {
   const root = checkout()
   const npm = join(root, "npm-cli.js")
   writeFileSync(

@@ -1,13 +1,14 @@
-/** Keeps the rules of the house (ARCHITECTURE.md). Each failure says where it is and what to do instead. */
+/** Checks the rules of the house (ARCHITECTURE.md, docs/words.md). Each failure names the place and the remedy. */
 import { describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { codeRules } from "./support/CodeRules.ts"
 import { importRules } from "./support/ImportRules.ts"
 import { isSource } from "./support/Rule.ts"
 import { DOOR, readSources, root, sourceOf, type Source } from "./support/Sources.ts"
+import { wordRules } from "./support/WordRules.ts"
 
 const sources = readSources()
-const rules = [...importRules, ...codeRules]
+const rules = [...importRules, ...codeRules, ...wordRules]
 
 describe("the house", () => {
   it.each(rules.map((rule) => [rule.title, rule] as const))("%s", (_title, rule) => {
@@ -26,7 +27,7 @@ describe("the rules", () => {
     expect(rule.find(broken)).not.toEqual([])
   })
 
-  it("see the checkout", () => {
+  it("read the sources of the checkout", () => {
     expect(sources.length).toBeGreaterThan(50)
     const imports = sources.flatMap((source) => source.imports)
     const dangling = sources.flatMap(({ path, imports }) =>
@@ -61,7 +62,7 @@ describe("dependencies", () => {
     )
   )
 
-  it("are asked for in exact versions, the same everywhere", () => {
+  it("have exact versions, the same everywhere", () => {
     const versions = new Map<string, string>()
     const wrong = asked.filter(({ name, version }) => {
       const first = versions.get(name) ?? version
@@ -71,7 +72,7 @@ describe("dependencies", () => {
     expect(wrong, "write the exact version (npm i --save-exact), the same in each package.json").toEqual([])
   })
 
-  it("are each explained in docs/dependencies.md, and nothing else is", () => {
+  it("have one row each in docs/dependencies.md, which has no other rows", () => {
     const rows = [...readFileSync(`${root}docs/dependencies.md`, "utf8").matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
     const names = new Set(asked.map(({ name }) => name).filter((name) => !name.startsWith("@sluice/")))
     expect(rows.map(([, name]) => name).sort(), "one row a dependency in docs/dependencies.md").toEqual(
@@ -80,14 +81,14 @@ describe("dependencies", () => {
     expect(rows.filter(([, , why]) => !/^[A-Z].{20,}\.$/.test(why ?? "")).map(([row]) => row)).toEqual([])
   })
 
-  it("are all that a package imports from outside", () => {
+  it("are declared by every package that imports them", () => {
     const undeclared = sources.flatMap((source) => {
       const { path, home, imports } = source
       const isProduct = packages.includes(home) && isSource(source) && path !== DOOR
       const own = isProduct ? [`packages/${home}/package.json`] : files
       return imports.flatMap(({ specifier, file }) => {
         if ((file !== undefined && !specifier.startsWith("@")) || specifier.startsWith("node:")) return []
-        // Suites and fixtures see every workspace.
+        // Suites and fixtures may import every workspace.
         if (!isProduct && specifier.startsWith("@sluice/")) return []
         const name = /^(@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[0] ?? specifier
         return asked.some((one) => one.name === name && own.includes(one.file)) ? [] : [`${path}: ${specifier}`]
@@ -96,7 +97,7 @@ describe("dependencies", () => {
     expect([...new Set(undeclared)], "add it to that workspace's package.json").toEqual([])
   })
 
-  it("come from no registry that the lock names", () => {
+  it("are locked without the host of a registry", () => {
     const hosts = [...readFileSync(`${root}package-lock.json`, "utf8").matchAll(/"resolved": "\w+:\/\/[^"]+"/g)].map(
       ([line]) => line
     )

@@ -1,4 +1,4 @@
-/** aimock, a mock of model APIs that test suites use, with one answer to every question. */
+/** Serves aimock, a mock of model APIs for test suites, with one answer to every request. */
 import { LLMock } from "@copilotkit/aimock"
 
 const [port, answer, chunkSize] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-/** pg-boss behind the smallest HTTP door: no authentication, no validation, no money. POST /jobs, GET /jobs/{id}; jobs are no-ops. */
+/** Serves pg-boss over bare HTTP: no authentication, no validation, no money. POST /jobs, GET /jobs/{id}; jobs are no-ops. */
 import { createServer } from "node:http"
 import { PgBoss } from "pg-boss"
 
@@ -10,7 +10,7 @@ await boss.start()
 await boss.createQueue(QUEUE, { notify: way === "notify" })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-/** By hand, without the polling interval of `work`: the faster way to use it. The other is `work`, woken by NOTIFY. */
+/** Fetches jobs by hand, without the polling interval of `work`, which is faster. The other mode is `work`, woken by NOTIFY. */
 const worker = async () => {
   for (;;) {
     const jobs = await boss.fetch(QUEUE, { batchSize: 50 })

@@ -1,4 +1,4 @@
-/** What the language allows: node:http that parses a JSON chat request and answers JSON. No validation, no key, no usage. */
+/** The floor of the language: node:http that parses a JSON chat request and answers JSON. No validation, no key, no usage. */
 import { createServer } from "node:http"
 
 const answer = {

@@ -1,4 +1,4 @@
-/** OpenAI's Agents: by `/responses`, which they ask by default, and by chat after `setOpenAIAPI`. Tracing is off. */
+/** Suites of OpenAI's Agents: through `/responses`, their default, and through chat after `setOpenAIAPI`. Tracing is off. */
 import {
   Agent,
   type AgentInputItem,
@@ -29,7 +29,7 @@ import {
 
 type Api = "chat_completions" | "responses"
 
-/** The form of API is a setting of the whole process, read when a run begins: tests run one after the other. */
+/** The API form is a setting of the process, read when a run begins, so these tests run one after the other. */
 const runnerOf = (api: Api, who: Who, maxRetries = 0) => {
   setTracingDisabled(true)
   setOpenAIAPI(api)
@@ -38,7 +38,7 @@ const runnerOf = (api: Api, who: Who, maxRetries = 0) => {
 
 const agent = (model = MODEL) => new Agent({ name: "helper", instructions: "Be brief.", model })
 
-/** What is heard of a model that breaks off, and what is raised; what was said is charged. */
+/** The text and the error of a stream that its model breaks off. The text is charged. */
 const breakOff = async (api: Api, host: Host) => {
   const who = await host.customer()
   let words = ""
@@ -154,7 +154,7 @@ const suite = (api: Api) => {
     broken: async (host: Host) => {
       const { error, words } = await breakOff(api, host)
       expect(words).not.toBe("")
-      expect(String(error)).toContain("its answer broke off")
+      expect(String(error)).toContain("its answer was incomplete")
     },
     retried: retried(async (who, model, prompt) => (await runnerOf(api, who, 1).run(agent(model), prompt)).finalOutput),
     ...refusals({

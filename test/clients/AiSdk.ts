@@ -1,4 +1,4 @@
-/** The AI SDK: what all its providers share, asked through `generateText` and `streamText` with a provider's models. */
+/** Suites of the AI SDK that all its providers share, through `generateText` and `streamText`. */
 import {
   APICallError,
   embedMany,
@@ -30,12 +30,12 @@ import {
   type Who
 } from "./support/Suite.ts"
 
-// It warns of what these suites do on purpose.
+// The SDK warns about cases that these suites test on purpose.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
 export type ModelOf = (who: Who, id: string) => LanguageModel
 
-/** What a request cost, as the provider sent it. */
+/** The cost of a request, as the provider passed it on. */
 export const costOf = (usage: { readonly raw?: object }): number =>
   (usage.raw as { readonly cost?: number } | undefined)?.cost ?? 0
 
@@ -50,7 +50,7 @@ const weather = (ran: Array<string>) => ({
   })
 })
 
-/** All that is done with a model that chats; `modelOf` gives one of the provider. */
+/** The checks of a chat model. `modelOf` returns a model of the provider. */
 export const aiChats = (modelOf: ModelOf) => {
   const someone = async (
     host: Host,
@@ -178,7 +178,7 @@ export const aiChats = (modelOf: ModelOf) => {
       }
       expect(words).not.toBe("")
       expect(errors).toHaveLength(1)
-      expect(JSON.stringify(errors[0]) + String(errors[0])).toContain("its answer broke off")
+      expect(JSON.stringify(errors[0]) + String(errors[0])).toContain("its answer was incomplete")
       expect((await who.settled(1)).cost).toBeGreaterThan(0)
     },
     retried: retried(
@@ -201,7 +201,7 @@ export const aiChats = (modelOf: ModelOf) => {
   } as const
 }
 
-/** What providers have beside models that chat. */
+/** The checks of a provider's other models. */
 export const aiMedia = (providerOf: (who: Who) => AiProvider) => ({
   embeddings: async (host: Host) => {
     const who = await host.customer()

@@ -1,4 +1,4 @@
-/** The AI SDK with its provider for servers of OpenAI's form. */
+/** Suite of the AI SDK with its provider for OpenAI-compatible servers. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { generateText, NoObjectGeneratedError, Output, streamText } from "ai"
 import { expect } from "vitest"

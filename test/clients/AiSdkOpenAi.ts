@@ -1,4 +1,4 @@
-/** The AI SDK with its provider for OpenAI: by `.chat()`, and as it comes, which asks `/responses`. And its sounds. */
+/** Suites of the AI SDK with its provider for OpenAI: `.chat()`, the default (`/responses`), and audio. */
 import { createOpenAI } from "@ai-sdk/openai"
 import { APICallError, generateSpeech, generateText, streamText, transcribe } from "ai"
 import { expect } from "vitest"

@@ -1,4 +1,4 @@
-/** LangChain's models of OpenAI: by chat, and by `/responses`; vectors, and its tool that paints. */
+/** Suites of LangChain's OpenAI models: chat, `/responses`, embeddings, and its image tool. */
 import { type AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages"
 import { tool } from "@langchain/core/tools"
 import { ChatOpenAI, DallEAPIWrapper, OpenAI as Completions, OpenAIEmbeddings } from "@langchain/openai"
@@ -28,10 +28,10 @@ interface Usage {
   readonly output_tokens: number
   readonly total_tokens: number
 }
-/** Its types lose what it has here. */
+/** LangChain's types lack this field. */
 const usageOf = (message: AIMessageChunk) => message.usage_metadata as Usage | undefined
 
-/** The pieces of a streamed answer, put together as its documents show it. */
+/** Concatenates the chunks of a stream, as LangChain's documentation shows. */
 const whole = async (stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> => {
   let sum: AIMessageChunk | undefined
   for await (const part of stream) sum = sum === undefined ? part : sum.concat(part)
@@ -51,7 +51,7 @@ const chats = (useResponsesApi: boolean) => {
       { name: "get_weather", description: "Gives the weather", schema: Place }
     )
 
-  /** Turn by turn, as its documents show it: `streamed` puts the pieces of an answer together. */
+  /** A tool loop, as LangChain's documentation shows. With `streamed` the chunks are concatenated. */
   const loop = async (host: Host, streamed: boolean) => {
     const who = await host.customer()
     const ran: Array<string> = []
@@ -158,7 +158,7 @@ const chats = (useResponsesApi: boolean) => {
         for await (const part of await modelOf(who, BREAKS).stream(RIVERS)) words += part.text
       })
       expect(words).not.toBe("")
-      expect(String(error)).toContain("its answer broke off")
+      expect(String(error)).toContain("its answer was incomplete")
       expect((await who.settled(1)).cost).toBeGreaterThan(0)
     },
     retried: retried(async (who, id, prompt) => (await modelOf(who, id, { maxRetries: 1 }).invoke(prompt)).text),

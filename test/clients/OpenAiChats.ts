@@ -1,4 +1,4 @@
-/** OpenAI's own client: `chat.completions`, and what else there is that has words for an answer. */
+/** Suite of OpenAI's client: `chat.completions` and the other endpoints that answer with text. */
 import OpenAI, {
   APIError,
   APIUserAbortError,
@@ -30,10 +30,10 @@ export const clientOf = ({ apiKey, baseURL }: Who, maxRetries = 0) => new OpenAI
 
 export const user = (content: string) => [{ role: "user" as const, content }]
 
-/** OpenAI's types know nothing of what a request costs. */
+/** OpenAI's types lack the cost of a request. */
 export const costOf = (usage: object | null | undefined): number => (usage as { readonly cost: number }).cost
 
-/** The class that the client throws for a status. */
+/** The error class of the client for a status. */
 const CLASSES: Readonly<Record<number, abstract new (...args: never) => APIError>> = {
   400: BadRequestError,
   401: AuthenticationError,

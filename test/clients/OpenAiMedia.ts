@@ -1,4 +1,4 @@
-/** OpenAI's own client: vectors, images, sound, films and the list of models. */
+/** Suite of OpenAI's client: embeddings, images, audio, videos and the list of models. */
 import { createReadStream, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -118,7 +118,7 @@ export const openAiMedia = {
   videos: async (host) => {
     const who = await host.customer()
     const client = clientOf(who)
-    // The sizes and lengths are this server's, the client's types know OpenAI's.
+    // The client's types know only OpenAI's sizes and lengths.
     const order = { model: "sluice-film", prompt: "a harbour", seconds: "4", size: "640x368" }
     let video = await client.videos.create(order as never)
     expect(video.status).toBe("queued")
@@ -146,7 +146,7 @@ export const openAiMedia = {
     const picture = join(path, "pixel.png")
     writeFileSync(picture, bytes)
     try {
-      // The client states a type for the third alone.
+      // The client sends a media type only for the third file.
       for (const input_reference of [
         createReadStream(picture),
         await toFile(bytes, "pixel.png"),

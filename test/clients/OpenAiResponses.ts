@@ -1,4 +1,4 @@
-/** OpenAI's own client: `responses`. */
+/** Suite of OpenAI's client: `responses`. */
 import { APIError } from "openai"
 import { zodTextFormat } from "openai/helpers/zod"
 import type { ResponseInputItem } from "openai/resources/responses/responses"
@@ -34,7 +34,7 @@ const tools = [
   }
 ]
 
-/** The client has no loop of its own here: its documents show this one. */
+/** The tool loop of OpenAI's documentation: the client has none. */
 const loop = async (host: Host, streamed: boolean) => {
   const who = await host.customer()
   const client = clientOf(who)

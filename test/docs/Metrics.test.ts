@@ -1,4 +1,4 @@
-/** docs/metrics.md lists what there is, as the code says it, and its examples ask for nothing else. */
+/** docs/metrics.md lists exactly the metrics of the code, and its examples use only those. */
 import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,7 +13,7 @@ const families = Effect.gen(function* () {
 }).pipe(Effect.provide(ServerMetrics.layer))
 
 describe("docs/metrics.md", () => {
-  it.effect("has a row for each metric, and no other", () =>
+  it.effect("has one row for each metric", () =>
     Effect.gen(function* () {
       const rows = (yield* families).map(
         ({ help, kind, labels, name }) =>
@@ -25,7 +25,7 @@ describe("docs/metrics.md", () => {
     })
   )
 
-  it.effect("asks for metrics and labels that there are", () =>
+  it.effect("queries only existing metrics and labels", () =>
     Effect.gen(function* () {
       const known = new Map((yield* families).map((family) => [family.name, family]))
       const alerts = /^```yaml\n(groups:[\s\S]*?)^```$/m.exec(page)![1]!

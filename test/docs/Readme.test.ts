@@ -1,6 +1,6 @@
 /**
- * The README's tour is true: every command in it is run, in its order, against a server as it starts by default, and says what
- * the README says. Ids, times, amounts and counts may differ; a log's and a step's lines may interleave otherwise.
+ * Runs every command of the README's tour, in order, against a server with default settings, and compares the output with the
+ * README. Ids, times, amounts and counts may differ, and lines of a log may interleave in another order.
  */
 import { execFile } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -17,7 +17,7 @@ interface Step {
   readonly output: string
 }
 
-/** The commands of all `console` blocks, each with the output that follows it. */
+/** The commands of all `console` blocks, each with its expected output. */
 const steps: ReadonlyArray<Step> = [...readme.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
   block!
     .split(/^\$ /m)
@@ -26,10 +26,10 @@ const steps: ReadonlyArray<Step> = [...readme.matchAll(/^```console\n([\s\S]*?)^
 )
 
 /**
- * What may differ is made equal; lines are compared without their order. A job is `queued` for as long as its launch takes to be
- * answered: whoever asks within that time is told so, and on a busy machine that is this command.
+ * Replaces ids, times and amounts by constants and sorts the lines. A line that says `queued` is dropped: only a busy machine is
+ * slow enough to show that state.
  */
-const told = (text: string): ReadonlyArray<string> =>
+const normalise = (text: string): ReadonlyArray<string> =>
   text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
     .replaceAll(/job-[0-9a-f]{8}/g, "NAME")
@@ -46,13 +46,13 @@ let server: ServerProcess
 beforeAll(async () => {
   server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
 })
 
-/** Runs a line of the README in a shell, at this server instead of the default address, with `sluice` of this checkout. */
+/** Runs a line of the README in a shell, with this server's address and the checkout's `sluice`. */
 const run = (command: string): Promise<string> =>
   new Promise((resolve) => {
     const line = command.replaceAll("npx sluice", `'${NODE}' '${join(root, "packages/cli/src/main.ts")}'`)
@@ -71,19 +71,19 @@ describe("The README", () => {
 
   it.each(steps.filter((step) => !step.command.startsWith("export")))(
     "$command",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (step) => {
-      assert.deepStrictEqual(told(await run(step.command)), told(step.output))
+      assert.deepStrictEqual(normalise(await run(step.command)), normalise(step.output))
     }
   )
 
-  it("writes amounts as the command does", () => {
+  it("formats amounts as the CLI does", () => {
     const amounts = steps.flatMap(({ output }) => output.match(/\$\d[\d.,]*\d/g) ?? [])
     assert.isAtLeast(amounts.length, 10)
     for (const amount of amounts) assert.strictEqual(usd(Number(amount.replaceAll(/[$,]/g, ""))), amount)
   })
 
-  it("links to files that exist, and names commands that do", () => {
+  it("links only to existing files and names only existing scripts", () => {
     for (const [, path] of readme.matchAll(/\]\(([^)#:]+)\)/g)) assert.isTrue(existsSync(join(root, path!)), path)
     const scripts: Readonly<Record<string, string>> = JSON.parse(
       readFileSync(join(root, "package.json"), "utf8")

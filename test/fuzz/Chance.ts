@@ -1,4 +1,4 @@
-/** Chance from a seed: the same numbers for the same seed and name, whatever was drawn before. */
+/** Draws numbers from a seed and a name. The same seed and name give the same number, independent of earlier draws. */
 
 export interface Chance {
   /** 0 to below 1. */

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that our document uses: values that fit a schema, and whether an answer does. */
+/** The part of JSON Schema that the contract uses: generates values that fit a schema, and checks answers against it. */
 import type { Chance } from "./Chance.ts"
 
 export interface Schema {
@@ -43,7 +43,7 @@ const resolved = (schema: Schema, all: Schemas): Schema => {
   return resolved(found, all)
 }
 
-/** A value that is meant to fit; hints give the names that only the service knows (models, GPU types). */
+/** A value that should fit. Hints supply names that only the service knows (models, GPU types). */
 export const valueOf = (
   given: Schema,
   all: Schemas,
@@ -100,7 +100,7 @@ const textOf = ({ maxLength = 40, minLength = 0, pattern }: Schema, chance: Chan
   return words.slice(0, Math.max(minLength, length)).padEnd(minLength, "x")
 }
 
-/** Why a value does not fit, or undefined. */
+/** The reason why a value does not fit, or undefined. */
 export const misfit = (value: unknown, given: Schema, all: Schemas, path = "$"): string | undefined => {
   const schema = resolved(given, all)
   const first = (schemas: ReadonlyArray<Schema>) => schemas.map((one) => misfit(value, one, all, path))

@@ -1,4 +1,4 @@
-/** Ways to spoil a body, one at a time and some together: what clients get wrong, and what attackers try. */
+/** Mutations of a body, alone and combined: mistakes of clients and attempts of attackers. */
 import type { Chance } from "./Chance.ts"
 
 type Json = unknown
@@ -48,7 +48,7 @@ const SHAPES: ReadonlyArray<Json> = [
 ]
 const ODD: ReadonlyArray<Json> = [...NUMBERS, ...WORDS, ...TRICKS, ...SHAPES]
 
-/** The body with one thing changed somewhere in it. */
+/** The body with one mutation at a random place. */
 export const spoil = (body: Json, chance: Chance): Json => {
   if (typeof body !== "object" || body === null || chance.maybe(0.12)) return chance.pick(ODD)
   if (Array.isArray(body)) {
@@ -67,7 +67,7 @@ export const spoil = (body: Json, chance: Chance): Json => {
 
 const NAMES = ["nonsense", "__proto__", "constructor", "", "\0", "id", "status", "workspace_id", "x".repeat(300)]
 
-/** The text of a body that is no longer the JSON that it was. */
+/** The body's JSON text, corrupted. */
 export const tear = (text: string, chance: Chance): string | Uint8Array<ArrayBuffer> => {
   switch (chance.below(7)) {
     case 0:

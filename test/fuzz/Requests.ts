@@ -1,4 +1,4 @@
-/** Requests made from the document: right ones, and those that are wrong in one place or several. */
+/** Generates requests from the contract: valid ones, and ones with one or more faults. */
 import type { OpenApiDocument } from "@sluice/api/OpenApiDocument"
 import type { Chance } from "./Chance.ts"
 import { type Schema, type Schemas, valueOf } from "./JsonSchema.ts"
@@ -41,10 +41,10 @@ export const operationsOf = (document: OpenApiDocument): ReadonlyArray<Operation
 
 export interface Known {
   readonly schemas: Schemas
-  /** Ids that the service has given out. */
+  /** Ids from earlier answers. */
   readonly ids: ReadonlyArray<string>
   readonly hint: (name: string) => unknown
-  /** A small file of sound. */
+  /** A small audio file. */
   readonly sound: Uint8Array<ArrayBuffer>
 }
 
@@ -75,7 +75,7 @@ const urlOf = (operation: Operation, known: Known, chance: Chance): string => {
     for (let n = chance.maybe(0.05) ? 2 : 1; n > 0; n--) query.append(name, String(value).slice(0, 500))
   }
   if (chance.maybe(0.03)) query.append("nonsense", "1")
-  // A log that is followed ends with its job: most would wait.
+  // A followed log ends with its job, so most would wait.
   if (operation.path.endsWith("/logs")) query.set("follow", "false")
   return query.size === 0 ? path : `${path}?${query}`
 }

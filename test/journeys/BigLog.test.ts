@@ -16,14 +16,14 @@ let server: ServerProcess
 beforeAll(async () => {
   server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY, speed: 5 })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
 })
 
 describe("A log past 10 MB", () => {
-  it("drops its middle for good, and nothing for who reads it live", { timeout: 240_000 }, async () => {
+  it("drops its middle for good, and nothing for who reads it live", { timeout: 300_000 }, async () => {
     const body = { command, gpu_type: "H100", max_runtime_minutes: 30 }
     const submitted = await server.call("POST", "/api/v1/jobs", body)
     assert.strictEqual(submitted.status, 201, submitted.text)

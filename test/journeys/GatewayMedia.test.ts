@@ -1,4 +1,4 @@
-/** Everything beside chat through a gateway in front of a gateway: the same bytes, the same words, the same price. */
+/** Media and embeddings through two gateways: the second one returns the same bytes, text and price as the first. */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { toFile } from "openai"
 import { type Gateways, startGateways } from "@sluice/testing/servers/Gateways"
@@ -13,7 +13,7 @@ beforeAll(async () => {
         kind: "embeddings",
         id: "house-embed",
         dimensions: 512,
-        // More than the first server has.
+        // More than the first server's limit.
         context_length: 20_000,
         price_usd: { million_tokens: 0.02 },
         ...via("sluice-embed-small")
@@ -38,7 +38,7 @@ beforeAll(async () => {
       }
     ]
   })
-}, 120_000)
+}, 300_000)
 afterAll(() => gateways.end())
 
 const spent = async (server: ServerProcess) => {
@@ -47,7 +47,7 @@ const spent = async (server: ServerProcess) => {
   return 100 - balance_usd
 }
 
-/** What something costs at both servers: the same. */
+/** The cost at both servers, which must be equal. */
 const sameCost = async <A>(work: () => Promise<A>): Promise<A> => {
   const { back, front } = gateways
   const before = [await spent(front), await spent(back)]
@@ -58,8 +58,8 @@ const sameCost = async <A>(work: () => Promise<A>): Promise<A> => {
   return done
 }
 
-describe("a gateway in front of a gateway", () => {
-  it("gives the same vectors", async () => {
+describe("a gateway behind a gateway", () => {
+  it("returns the same embeddings", async () => {
     const { far, near } = gateways
     for (const dimensions of [undefined, 64]) {
       const body = { input: ["a river", "a lake"], ...(dimensions === undefined ? {} : { dimensions }) }
@@ -73,19 +73,19 @@ describe("a gateway in front of a gateway", () => {
     }
   })
 
-  it("tells of a text that only the first server finds too long", async () => {
+  it("reports a text that only the first server finds too long", async () => {
     const long = gateways.near.embeddings.create({ model: "house-embed", input: ["a", "word ".repeat(9_000)] })
     await expect(long).rejects.toMatchObject({ status: 400, code: "context_length_exceeded", param: "input" })
   })
 
-  it("gives the same pictures", async () => {
+  it("returns the same images", async () => {
     const body = { prompt: "a harbour", n: 2, size: "256x256" as const }
     const { data } = await sameCost(() => gateways.near.images.generate({ model: "house-image", ...body }))
     const direct = await gateways.far.images.generate({ model: "sluice-image", ...body })
     expect(data?.map((image) => image.b64_json)).toEqual(direct.data?.map((image) => image.b64_json))
   })
 
-  it("speaks in the same voice, and hears what is said", async () => {
+  it("returns the same speech and the same transcript", async () => {
     const { far, near } = gateways
     const bytes = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
     for (const response_format of ["mp3", "wav", "pcm"] as const) {
@@ -114,7 +114,7 @@ describe("a gateway in front of a gateway", () => {
     }
   })
 
-  it("films once, and lets it be read in parts", async () => {
+  it("makes a video once and serves ranges of it", async () => {
     const { back, front, near } = gateways
     const film = await sameCost(async () => {
       const order = { model: "house-film", prompt: "a harbour at dawn", seconds: "4", size: "640x368" } as never
@@ -145,7 +145,7 @@ describe("a gateway in front of a gateway", () => {
       expect(bytes.equals(direct.bytes.subarray(start, end))).toBe(true)
     }
     expect(await read(front, film.id, "bytes=99999999-")).toMatchObject({ status: 416 })
-    // What is deleted at the gateway is deleted behind it.
+    // A deletion at the gateway also deletes at the first server.
     await near.videos.delete(film.id)
     while ((await back.call("GET", "/v1/videos")).json.data.length > 0) await new Promise((go) => setTimeout(go, 50))
   })

@@ -1,8 +1,8 @@
 /**
- * A gateway whose upstreams speak TLS: one whose certificate the operator's authority signed is asked, streamed and not; one
- * with a stranger's certificate, or one for another name, never gets to see a request or the key.
+ * A gateway with upstreams behind TLS. It uses an upstream whose certificate the operator's authority signed. An upstream with
+ * another authority's certificate, or with a certificate for another name, never receives a request or the key.
  *
- * The certificates are those of `support/certificates`: made for these tests, good for a hundred years, for nothing else.
+ * The certificates in `support/certificates` were made for these tests and are valid for a hundred years.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
@@ -14,7 +14,7 @@ import { chatEntry, type Gateways, startGateways } from "@sluice/testing/servers
 
 const certificates = join(import.meta.dirname, "..", "support", "certificates")
 
-/** Takes off the TLS in front of a port, and counts the bytes that came through. */
+/** Terminates TLS in front of a port, and counts the bytes that pass. */
 class Terminator {
   bytes = 0
   private readonly server: Server
@@ -57,7 +57,7 @@ beforeAll(async () => {
     },
     { NODE_EXTRA_CA_CERTS: join(certificates, "authority.pem") }
   )
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   for (const terminator of terminators.values()) terminator.close()
   await gateways.end()
@@ -66,7 +66,7 @@ afterAll(async () => {
 const messages = [{ role: "user" as const, content: "Say: over TLS" }]
 
 describe("An upstream behind TLS", () => {
-  it("is asked where the operator trusts its certificate, streamed and not", async () => {
+  it("is used if the operator trusts its certificate, streamed and buffered", async () => {
     const { near } = gateways
     const whole = await near.chat.completions.create({ model: "house/localhost", messages })
     expect(whole.choices[0]?.message.content).toBe("over TLS")
@@ -82,15 +82,18 @@ describe("An upstream behind TLS", () => {
     expect(terminators.get("localhost")!.bytes).toBeGreaterThan(0)
   })
 
-  it.each(["stranger", "other"])("is not asked where its certificate is that of another: %s", async (certificate) => {
-    const failed = gateways.near.chat.completions.create({ model: `house/${certificate}`, messages })
-    const error = await failed.then(
-      () => undefined,
-      (thrown: unknown) => thrown
-    )
-    expect(error).toBeInstanceOf(APIError)
-    expect(error).toMatchObject({ status: 502, type: "upstream_error" })
-    expect(String(error)).not.toMatch(/certificate|localhost|other/i)
-    expect(terminators.get(certificate)!.bytes).toBe(0)
-  })
+  it.each(["stranger", "other"])(
+    "is not used with a certificate of another authority or name: %s",
+    async (certificate) => {
+      const failed = gateways.near.chat.completions.create({ model: `house/${certificate}`, messages })
+      const error = await failed.then(
+        () => undefined,
+        (thrown: unknown) => thrown
+      )
+      expect(error).toBeInstanceOf(APIError)
+      expect(error).toMatchObject({ status: 502, type: "upstream_error" })
+      expect(String(error)).not.toMatch(/certificate|localhost|other/i)
+      expect(terminators.get(certificate)!.bytes).toBe(0)
+    }
+  )
 })

@@ -1,4 +1,4 @@
-/** A job from its submission to its settled bill, in virtual time, through the production services and the simulated world. */
+/** The life of a job from submission to bill, in virtual time, through the production services and the simulator. */
 import { assert } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { Billing } from "@sluice/domain/billing/Billing"
@@ -19,7 +19,7 @@ const T0 = Date.UTC(2027, 2, 15, 12)
 const MINUTE = 60_000
 const fleet = Layer.mergeAll(virtualFleet({ ...defaultWorld, seed: 7 }), Environments.layer)
 
-/** Two GPUs of one kind, none of another. */
+/** A world with two GPUs of one type and none of another. */
 const narrow = {
   ...defaultWorld,
   seed: 7,
@@ -47,7 +47,7 @@ const log = Effect.fnUntraced(function* (principal: Principal, job: Job) {
 })
 
 onEveryDatabase("A job", (it) => {
-  it.effect("runs, streams, is billed to the millisecond, and what was held beyond it is given back", () =>
+  it.effect("runs, streams its log, is billed to the millisecond, and the rest of its hold is released", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const principal = yield* makeTenant({ credit: 100_000_000_000n })
@@ -81,7 +81,7 @@ onEveryDatabase("A job", (it) => {
     }).pipe(Effect.provide(fleet))
   )
 
-  it.effect("ends as it should: succeeded, timed out, cancelled, over its ceiling, refused", () =>
+  it.effect("ends in the right status: succeeded, timed out, cancelled, over its ceiling, refused", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const principal = yield* makeTenant()
@@ -115,34 +115,32 @@ onEveryDatabase("A job", (it) => {
     }).pipe(Effect.provide(fleet))
   )
 
-  it.effect(
-    "is stopped at the moment at which the environment's budget is reached, known ahead from the burn rate",
-    () =>
-      Effect.gen(function* () {
-        yield* TestClock.setTime(T0)
-        const principal = yield* makeTenant({ budget: 1_000_000_000n })
-        const all = yield* Effect.forEach([1, 2, 3], () => run(principal, { command: "sleep 999999" }))
-        yield* minutes(25)
-        let total = 0n
-        for (const job of all) {
-          const ended = yield* get(principal, job)
-          assert.strictEqual(ended.status, "failed")
-          assert.strictEqual(ended.statusReason, "budget_reached")
-          total += ended.cost!
-        }
-        // Three machines cost 2.5 milli-USD a second; stopping takes up to two.
-        assert.isTrue(total >= 1_000_000_000n && total < 1_010_000_000n, `${total}`)
-        assert.strictEqual((yield* Effect.flip((yield* Billing).withinBudget(principal)))._tag, "BudgetReached")
-        const refusal = yield* Effect.flip(run(principal, {}))
-        assert.strictEqual(refusal._tag, "BudgetReached")
-        assert.deepStrictEqual(yield* auditBooks, [])
-      }).pipe(Effect.provide(fleet))
-  )
-
-  it.effect("is stopped at the moment at which the money ends; what the stop takes is the operator's", () =>
+  it.effect("stops at the moment at which the budget is reached, computed ahead from the burn rate", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
-      // 20 minutes are held for 5 minutes of runtime, and there is no more; the set-up takes an hour.
+      const principal = yield* makeTenant({ budget: 1_000_000_000n })
+      const all = yield* Effect.forEach([1, 2, 3], () => run(principal, { command: "sleep 999999" }))
+      yield* minutes(25)
+      let total = 0n
+      for (const job of all) {
+        const ended = yield* get(principal, job)
+        assert.strictEqual(ended.status, "failed")
+        assert.strictEqual(ended.statusReason, "budget_reached")
+        total += ended.cost!
+      }
+      // Three machines cost 2.5 milli-USD a second, and a stop takes up to two seconds.
+      assert.isTrue(total >= 1_000_000_000n && total < 1_010_000_000n, `${total}`)
+      assert.strictEqual((yield* Effect.flip((yield* Billing).requireBudget(principal)))._tag, "BudgetReached")
+      const refusal = yield* Effect.flip(run(principal, {}))
+      assert.strictEqual(refusal._tag, "BudgetReached")
+      assert.deepStrictEqual(yield* auditBooks, [])
+    }).pipe(Effect.provide(fleet))
+  )
+
+  it.effect("stops at the moment at which the credit ends, and the operator bears the cost of the stop", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(T0)
+      // The hold covers 20 minutes (5 of runtime, 15 of set-up) and the balance has no more. The set-up takes an hour.
       const hold = costOf(2_990_000_000n, 20 * MINUTE)
       const principal = yield* makeTenant({ credit: hold })
       const job = yield* run(principal, { max_runtime_minutes: 5 })
@@ -158,13 +156,13 @@ onEveryDatabase("A job", (it) => {
       const borne = yield* sql.unsafe<{ readonly sum: bigint }>(
         `select -sum(amount)::int8 as sum from entries where account_id = '00000000-0000-7000-8000-000000000003'`
       )
-      // Stopping takes two seconds at most.
+      // A stop takes at most two seconds.
       assert.isTrue(borne[0]!.sum > 0n && borne[0]!.sum <= costOf(2_990_000_000n, 2_000), String(borne[0]!.sum))
       assert.deepStrictEqual(yield* auditBooks, [])
     }).pipe(Effect.provide(virtualFleet({ ...defaultWorld, seed: 7, setUpMs: [60 * MINUTE, 60 * MINUTE] })))
   )
 
-  it.effect("whose machine is refused for good is failed at once, and its caller is told which job it was", () =>
+  it.effect("fails at once if its machine is refused for good, and the error names the job", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const principal = yield* makeTenant()
@@ -180,7 +178,7 @@ onEveryDatabase("A job", (it) => {
     }).pipe(Effect.provide(virtualFleet({ ...defaultWorld, seed: 7, refuse: ["H100"] })))
   )
 
-  it.effect("waits its turn where all GPUs are taken, and starts as soon as one is free", () =>
+  it.effect("waits while all GPUs are taken, and starts as soon as one is free", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const principal = yield* makeTenant()
@@ -191,7 +189,7 @@ onEveryDatabase("A job", (it) => {
         states.map((job) => job.status),
         ["succeeded", "running", "queued"]
       )
-      // The room was free when the first machine was gone; launch and set-up take up to 16 s.
+      // The GPUs were free when the first machine was gone. Launch and set-up take up to 16 s.
       assert.isBelow(states[1]!.startedAt!.getTime() - states[0]!.endedAt!.getTime(), 17_000)
       yield* minutes(25)
       const last = yield* get(principal, all[2]!)
@@ -205,7 +203,7 @@ onEveryDatabase("A job", (it) => {
     }).pipe(Effect.provide(virtualFleet(narrow)))
   )
 
-  it.effect("finds the files of the job before it on its volume, which one machine has at a time", () =>
+  it.effect("finds the files of the previous job on its volume, which one machine has at a time", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const principal = yield* makeTenant()

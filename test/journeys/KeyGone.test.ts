@@ -1,19 +1,27 @@
 /** A log that is followed and an answer that streams end with their key (decisions: a key fails on every replica within 1 s). */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
+
+/** Machines that are there at once: a launch takes seconds otherwise. */
+const world = { launch_seconds: [0, 0.1], set_up_seconds: [0, 0], stop_seconds: [0, 0] }
 
 const directory = temporaryDirectory()
 let server: ServerProcess
 beforeAll(async () => {
-  server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY })
+  const file = join(directory.path, "scenario.json")
+  writeFileSync(file, JSON.stringify(world))
+  const data = join(directory.path, "data")
+  server = new ServerProcess({ port: await freePort(), data, key: TEST_KEY, flags: ["--scenario", file] })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
 })
 
-describe("A key that is gone", { timeout: 60_000 }, () => {
+describe("A key that is gone", { timeout: 300_000 }, () => {
   for (const [what, end] of [
     ["deactivated", (path: string) => server.call("PATCH", path, { status: "inactive" })],
     ["deleted", (path: string) => server.call("DELETE", path)]

@@ -1,4 +1,4 @@
-/** `sluice serve --scenario FILE`: a world of one's own behind the real API, with what goes wrong in it. */
+/** `sluice serve --scenario FILE`: a world with its own supply, prices and faults behind the real API. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const flags = ["--scenario", file]
   server = new ServerProcess({ port: await freePort(), data: join(directory.path, "data"), key: TEST_KEY, flags })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGTERM")
   directory.remove()
@@ -41,8 +41,8 @@ afterAll(async () => {
 const submit = (gpu_type: string, command: string) =>
   server.call("POST", "/api/v1/jobs", { command, gpu_type, max_runtime_minutes: 5 })
 
-describe("A scenario", { timeout: 120_000 }, () => {
-  it("sets what can be rented and what it costs", async () => {
+describe("A scenario", { timeout: 300_000 }, () => {
+  it("sets the GPU types and their prices", async () => {
     const { data } = (await server.call("GET", "/api/v1/instances/types")).json
     assert.deepStrictEqual(
       data.map(({ gpu_type, price_per_gpu_hour }: Record<string, unknown>) => [gpu_type, price_per_gpu_hour]),
@@ -62,17 +62,17 @@ describe("A scenario", { timeout: 120_000 }, () => {
     assert.closeTo(quoted.json.data.cost_per_hour, 36, 1e-9)
   })
 
-  it("lets go wrong what it says, and all is well in the end", async () => {
+  it("injects its faults, and the job still succeeds with an exact log", async () => {
     const { json, status, text } = await submit("B200", "for i in 1 2 3 4 5; do echo line $i; sleep 0.3; done")
     assert.strictEqual(status, 201, text)
     const path = `/api/v1/jobs/${json.data.id}`
-    // Parts of the output come twice from the machine, and once to who follows it.
+    // The machine delivers parts of the output twice; a follower gets each byte once.
     assert.strictEqual((await server.call("GET", `${path}/logs`)).text, "line 1\nline 2\nline 3\nline 4\nline 5\n")
     assert.strictEqual((await server.call("GET", path)).json.data.status, "succeeded")
     assert.include(server.output, "log_repeated")
   })
 
-  it("tells that a job runs before what it writes, however soon that is", async () => {
+  it("reports that a job runs before its first output, however early that comes", async () => {
     for (let i = 0; i < 5; i++) {
       const { json } = await submit("B200", "echo at once; sleep 1")
       const path = `/api/v1/jobs/${json.data.id}/logs`
@@ -83,7 +83,7 @@ describe("A scenario", { timeout: 120_000 }, () => {
     }
   })
 
-  it("sets which models there are, how dear they are and how often they fail", async () => {
+  it("sets the models, their prices and their failure rates", async () => {
     const models = (await server.call("GET", "/v1/models")).json.data
     assert.deepStrictEqual(
       models.map(({ id }: { id: string }) => id),
@@ -100,7 +100,7 @@ describe("A scenario", { timeout: 120_000 }, () => {
     assert.include(server.output, "model_500")
   })
 
-  it("sets which programs machines have; those that run keep theirs when it changes", async () => {
+  it("sets the programs of machines; a running machine keeps its programs after a change", async () => {
     const { json } = await submit("B200", "python train.py")
     const path = `/api/v1/jobs/${json.data.id}`
     const log = async () => (await server.call("GET", `${path}/logs?follow=false`)).text

@@ -1,4 +1,4 @@
-/** SIGTERM: what the drain does not wait for is told to come back (decisions: SIGTERM, error codes). */
+/** SIGTERM: requests that the drain cannot finish get a retryable error (decisions: SIGTERM, error codes). */
 import { connect } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/testing/servers/ServerProcess"
@@ -8,13 +8,13 @@ let server: ServerProcess
 beforeAll(async () => {
   server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY })
   await server.start()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await server.end("SIGKILL")
   directory.remove()
 })
 
-/** Sends half of a body and gives all that comes back until the connection is closed. */
+/** Sends half of a body and returns everything that comes back until the connection closes. */
 const halfSent = (path: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(server.options.port, "127.0.0.1")
@@ -26,8 +26,8 @@ const halfSent = (path: string): Promise<string> =>
     socket.write(`${[...head, "content-type: application/json", "content-length: 50000"].join("\r\n")}\r\n\r\n{`)
   })
 
-describe("A server that is stopped", { timeout: 60_000 }, () => {
-  it("answers who is not through, in one way on each surface", async () => {
+describe("A server that stops", { timeout: 300_000 }, () => {
+  it("answers unfinished requests with the retryable error of their surface", async () => {
     const jobs = "/api/v1/jobs"
     const videos = "/v1/videos"
     const paths = [jobs, videos, "/v1/embeddings", "/v1/chat/completions", "/v1/chat/completions?by=router"]
@@ -39,7 +39,7 @@ describe("A server that is stopped", { timeout: 60_000 }, () => {
       assert.match(text, /retry-after: 5/i, paths[at])
       const creates = paths[at] === jobs || paths[at] === videos
       assert.include(text, creates ? `"code":"service_unavailable"` : `"code":"server_stopping"`, paths[at])
-      // What was created may be there, and would be there twice.
+      // The resource may exist, and a retry would make a second one.
       assert.strictEqual(/x-should-retry: false/i.test(text), creates, paths[at])
       assert.match(text, /x-request-id: /i, paths[at])
     }

@@ -1,4 +1,4 @@
-/** A volume that is taken or deleted between the look at it and the admission of a job that names it. */
+/** A volume that is attached or deleted between the check of a submission and its admission. */
 import { assert } from "@effect/vitest"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { VolumeStore } from "@sluice/domain/storage/VolumeStore"
@@ -12,7 +12,7 @@ import { virtualFleet } from "@sluice/testing/fixtures/VirtualFleet"
 const ID = "01900000-0000-7000-8000-0000000000d1"
 const OTHER = "01900000-0000-7000-8000-0000000000d2"
 
-/** Submissions that meet `then` once they have seen the volume. */
+/** Submissions that run `then` after their check of the volume. */
 const jobsThatMeet = Effect.fnUntraced(function* (then: Effect.Effect<unknown>) {
   const volumes = yield* VolumeStore
   let met = false
@@ -26,7 +26,7 @@ const jobsThatMeet = Effect.fnUntraced(function* (then: Effect.Effect<unknown>) 
 })
 
 onEveryDatabase("A volume that changes in the same moment", (it) => {
-  it.effect("is attached, or is not there, as the caller would find it", () =>
+  it.effect("gives the same error as a volume that was attached or missing before the check", () =>
     Effect.gen(function* () {
       const principal = yield* makeTenant({ credit: 100_000_000_000n })
       const sql = yield* PgClient.PgClient

@@ -1,11 +1,12 @@
-/** How code is cut, named and kept in its place: sizes, names, SQL, time, chance, state, tests. */
+/** Rules of code: file sizes, names, the place of SQL, time, chance and state, and tests that are switched off. */
 import { fileName, isEntry, isSource, isSql, literalsOf, matches, perFile, type Rule, templatesOf } from "./Rule.ts"
 
 const SIZE_LIMIT = 250
 const SIZE_END = 400
-/** Files above SIZE_LIMIT, each with the reason why it is better whole. */
+/** Files above SIZE_LIMIT, each with the reason not to split it. */
 const LARGE: Readonly<Record<string, string>> = {
   "packages/domain/test/jobs/JobLifecycle.test.ts": "one state machine, one suite",
+  "packages/simulation/src/invariants/Invariants.ts": "the one list of all invariants",
   "packages/server/test/inference/chat/Chat.test.ts": "one endpoint, one suite"
 }
 
@@ -18,24 +19,29 @@ const BANNED: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/\bprocess\.env\b/g, "a field of ServerConfig"],
   [/\bset(Timeout|Interval)\(/g, "Effect.sleep or Schedule"]
 ]
-/** Files that must do what is banned elsewhere, each with its reason. */
+/** Files that need a banned call, each with its reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
+  "packages/server/src/http/SilentBodies.ts": "a socket's silence is timed by Node, which sees each byte",
   "packages/simulation/src/driver/Globals.ts": "it is what replaces them during a simulated run"
 }
 
-/** Stores whose commits may be lost with the database's last moment, each with what of its rows is seen again. */
+/** Stores whose last commits may be lost in a crash of the database, each with the observation that repeats them. */
 const RELAXED: Readonly<Record<string, string>> = {
-  "packages/domain/src/billing/BudgetStore.ts": "claims that are given back",
+  "packages/domain/src/billing/BudgetStore.ts": "claims, which expire",
   "packages/domain/src/database/ReconciledStore.ts": "claims",
-  "packages/domain/src/jobs/JobStore.ts": "what a job's machine showed",
-  "packages/domain/src/machines/MachineStore.ts": "what a machine showed",
-  "packages/domain/src/machines/OutputStore.ts": "output, which its machine still has",
+  "packages/domain/src/jobs/JobStore.ts": "the state of a job's machine, which is observed again",
+  "packages/domain/src/machines/MachineStore.ts": "the state of a machine, which is observed again",
+  "packages/domain/src/machines/OutputStore.ts": "output, which the machine still has",
   "packages/simulator/src/world/VolumeFilesStore.ts": "the simulated world's own",
   "packages/simulator/src/world/WorldStore.ts": "the simulated world's own"
 }
 
-/** Lines of one SQL literal at most: what a reader sees at once. */
-const SQL_LINES = 60
+/** Files whose errors are plain `Error` classes, each with the reason. */
+const PLAIN_ERRORS: Readonly<Record<string, string>> = {
+  "packages/machine-shell/src/commands/Options.ts": "commands of just-bash are promises of plain functions"
+}
+/** Maximum lines of one SQL literal: a reader sees them at once. */
+const MAX_SQL_LINES = 60
 const ONE_LETTER_CTE = /\b[a-z] as (?:not )?(?:materialized )?\(/gi
 
 const FROM_THE_DATABASE = /\b(now|gen_random_uuid|clock_timestamp|random|uuidv7)\(\)|\bcurrent_(timestamp|date)\b/gi
@@ -51,8 +57,9 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/api/src/A.ts", "\n".repeat(SIZE_LIMIT + 1) + "x"]
   },
   {
-    title: "every module says what it answers",
-    instead: "open the file with a comment of 1 to 12 lines: its question, what it refuses, the invariant it keeps",
+    title: "every module has a header",
+    instead:
+      "open the file with a comment of 1 to 12 lines: what the module does, what it guarantees, what it does not do",
     find: perFile(
       (source) => !fileName(source).endsWith(".test.ts"),
       ({ text }) => {
@@ -67,7 +74,7 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/api/src/A.ts", "export const a = 1"]
   },
   {
-    title: "names say the thing",
+    title: "files and folders are named after their subject",
     instead:
       "name the file after its main export and role (Job, JobStore, Jobs, JobReconciler); folders are lowercase nouns",
     find: perFile(isSource, (source) => [
@@ -118,15 +125,15 @@ export const codeRules: ReadonlyArray<Rule> = [
   },
   {
     title: "statements are read a paragraph at a time",
-    instead: `cut a literal of more than ${SQL_LINES} lines into named fragments (database/Statement.ts), one clause a line`,
+    instead: `cut a literal of more than ${MAX_SQL_LINES} lines into named fragments (database/Statement.ts), one clause a line`,
     find: perFile(
       (source) => isSource(source) && isSql(source),
       (source) =>
         literalsOf(source)
-          .filter((literal) => literal.split("\n").length > SQL_LINES)
+          .filter((literal) => literal.split("\n").length > MAX_SQL_LINES)
           .map((literal) => `${literal.split("\n").length} lines: ${literal.slice(0, 40).trim()}`)
     ),
-    breaks: ["packages/domain/src/jobs/JobStore.ts", `const LONG = \`select 1${"\n".repeat(SQL_LINES)}\``]
+    breaks: ["packages/domain/src/jobs/JobStore.ts", `const LONG = \`select 1${"\n".repeat(MAX_SQL_LINES)}\``]
   },
   {
     title: "a common table expression is named by what it holds",
@@ -156,8 +163,8 @@ export const codeRules: ReadonlyArray<Rule> = [
     breaks: ["packages/domain/src/jobs/JobStore.ts", "sql`update jobs set ended_at = now()`"]
   },
   {
-    title: "what was promised waits for the disk",
-    instead: "ask for PgClient or BatchSql; a store of what is seen again is listed in RELAXED with what that is",
+    title: "commits of promises wait for the disk",
+    instead: "use PgClient or BatchSql; list a store of repeatable observations in RELAXED with its reason",
     find: perFile(
       (source) => isSource(source) && RELAXED[source.path] === undefined,
       (source) => matches(source, /\byield\* RelaxedSql\b/g)
@@ -173,6 +180,20 @@ export const codeRules: ReadonlyArray<Rule> = [
         BANNED.flatMap(([pattern, instead]) => matches(source, pattern).map((found) => `${found} (${instead})`))
     ),
     breaks: ["packages/server/src/jobs/A.ts", "const now = Date.now()"]
+  },
+  {
+    title: "a failure is a class of Schema.TaggedError",
+    instead:
+      'declare `class Name extends Schema.TaggedError<Name>()("Name", { ... })` once and fail with `new Name(...)`',
+    find: perFile(
+      (source) => isSource(source) && PLAIN_ERRORS[source.path] === undefined,
+      (source) => [
+        ...matches(source, /\bData\.(Tagged)?Error\b/g),
+        ...matches(source, /\bclass \w+ extends (Type|Range|Aggregate)?Error\b/g),
+        ...matches(source, /\b(Effect|Exit|Result)\.fail(Sync)?\(\s*(\(\) =>\s*)?\(?\{/g)
+      ]
+    ),
+    breaks: ["packages/domain/src/jobs/Jobs.ts", 'Effect.fail({ _tag: "BudgetReached" as const })']
   },
   {
     title: "no state outside services",

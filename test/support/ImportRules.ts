@@ -1,4 +1,4 @@
-/** Who may import whom: packages, capabilities, the outside world, and what a client must never load. */
+/** Rules of imports: packages, capabilities, vendors, circles, and the code that a client must never load. */
 import { isSource, perFile, type Rule } from "./Rule.ts"
 import { DOOR, importCircles, loadedFrom, type Source } from "./Sources.ts"
 
@@ -29,6 +29,19 @@ export const importRules: ReadonlyArray<Rule> = [
       )
     ),
     breaks: ["packages/api/src/A.ts", 'import { x } from "../../domain/src/jobs/Job.ts"']
+  },
+  {
+    title: "the tests of a package are imported by that package alone",
+    instead: "move the shared fixture to packages/testing/src",
+    find: perFile(
+      () => true,
+      (source) =>
+        source.imports.flatMap(({ specifier, file }) => {
+          const owner = /^(packages\/[a-z-]+\/)test\//.exec(file ?? "")?.[1]
+          return owner === undefined || source.path.startsWith(owner) ? [] : [`imports ${specifier}`]
+        })
+    ),
+    breaks: ["packages/server/test/A.test.ts", 'import { x } from "../../domain/test/support/Fixture.ts"']
   },
   {
     title: "domain, api, machine-shell and simulator import no vendor and no node:*",
@@ -110,8 +123,8 @@ export const importRules: ReadonlyArray<Rule> = [
     ]
   },
   {
-    title: "what is exported is imported",
-    instead: "drop `export`: what a file keeps to itself can be changed by who reads that file alone",
+    title: "every export is imported somewhere",
+    instead: "drop `export`: a private name can be changed by reading one file",
     find: (sources) => {
       const importers = new Map<string, Set<string>>()
       for (const { code, imports } of sources) {
@@ -134,7 +147,7 @@ export const importRules: ReadonlyArray<Rule> = [
     ]
   },
   {
-    title: "what api loads is safe for a client",
+    title: "api loads only code that a client may load",
     instead: "import data, errors and pure rules of domain; use `import type` for a service's shape",
     find: (sources) => {
       const byPath = new Map(sources.map((source) => [source.path, source]))
@@ -158,10 +171,10 @@ export const importRules: ReadonlyArray<Rule> = [
   }
 ]
 
-/** Values; types may be named by who reads a signature. */
+/** Exported values. Exported types may be unused: signatures name them. */
 const EXPORTED = /^export (?:abstract |async )?(?:const|function|class) (\w+)/gm
 
-/** Which package may import which; tests and the bench are outside this table. */
+/** The packages that each package may import. Tests and the bench are exempt. */
 const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   api: ["domain"],
@@ -173,7 +186,7 @@ const PACKAGES: Readonly<Record<string, ReadonlyArray<string>>> = {
   testing: ["domain", "api", "providers", "machine-shell", "simulator", "server", "simulation"],
   cli: ["api", "server"]
 }
-/** What a package may use of the world; those not named here may use what their package.json lists. */
+/** The outside modules that a package may import. Packages without an entry may import their package.json's dependencies. */
 const OUTSIDE: Readonly<Record<string, RegExp>> = {
   domain: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?)$/,
   api: /^effect(\/.*)?$/,
@@ -181,7 +194,7 @@ const OUTSIDE: Readonly<Record<string, RegExp>> = {
   simulator: /^(effect(\/.*)?|@effect\/sql-pg(\/PgClient)?)$/
 }
 
-/** Inside domain: an import goes to the same rank or a lower one, and never from the machines' side to the models' or back. */
+/** Inside domain an import goes to the same rank or a lower one, and never between the machines' side and the models' side. */
 const RANKS: Readonly<Record<string, number>> = {
   database: 0,
   files: 0,
@@ -206,9 +219,9 @@ const MODELS_SIDE = ["models", "metering", "inference", "videos"]
 const areApart = (own: string, other: string) =>
   (MACHINES_SIDE.includes(own) && MODELS_SIDE.includes(other)) ||
   (MODELS_SIDE.includes(own) && MACHINES_SIDE.includes(other))
-/** Who asks: its type is everybody's. */
+/** The caller. Every capability may import this type. */
 const PRINCIPAL = "packages/domain/src/access/Principal.ts"
 const capabilityOf = (path: string) => /^packages\/domain\/src\/([a-z]+)\//.exec(path)?.[1]
 
-/** The domain files whose code a client must never load. */
+/** Domain files that a client must never load. */
 const SERVER_SIDE = /(Store|Reconciler|Migrations|Sweep)\.ts$|\/migrations\//

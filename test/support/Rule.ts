@@ -1,6 +1,6 @@
 /**
- * A rule of the house that neither TypeScript nor workspaces keep: it finds violations in sources, says what to do
- * instead, and carries a source that breaks it, so that the test of the rules can show that each one can fail.
+ * A rule that TypeScript and workspaces do not check. It finds violations in sources, says the remedy, and carries a source that
+ * breaks it, so that a test can show that the rule can fail.
  */
 import type { Source } from "./Sources.ts"
 
@@ -8,7 +8,7 @@ export interface Rule {
   readonly title: string
   readonly instead: string
   readonly find: (sources: ReadonlyArray<Source>) => ReadonlyArray<string>
-  /** A path and a text that must be found; more files follow after lines `//@file path`. */
+  /** A path and a text that the rule must find. More files follow after lines `//@file path`. */
   readonly breaks: readonly [path: string, text: string]
 }
 
@@ -18,10 +18,10 @@ export const isSource = ({ path }: Source) =>
 
 export const fileName = ({ path }: Source) => path.slice(path.lastIndexOf("/") + 1)
 
-/** Where the process meets its surroundings: it may read the environment, write to the terminal, take the real time. */
+/** Entry points of a process: they may read the environment, write to the terminal and read the wall clock. */
 export const isEntry = (source: Source) => fileName(source) === "main.ts"
 
-/** The only files with SQL, but for the one that opens the database. `X.sql.ts` holds the statements of a store beside it. */
+/** The files that may contain SQL. The file that opens the database may too. `X.sql.ts` holds the statements of the store beside it. */
 export const isSql = (source: Source) => /(Store|Migrations)\.ts$|\.sql\.ts$|\/migrations\//.test(source.path)
 
 export const perFile =
@@ -33,7 +33,7 @@ export const matches = (source: Source, pattern: RegExp) => [
   ...new Set([...source.code.matchAll(pattern)].map((match) => match[0].trim()))
 ]
 
-/** The template strings, without what is put into them. */
+/** The literal parts of each template string. */
 export const literalsOf = (source: Source): ReadonlyArray<string> =>
   [...source.code.matchAll(/`[^`]*`/g)].map(([text]) => text.replace(/\$\{[^}]*\}/g, ""))
 

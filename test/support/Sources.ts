@@ -1,4 +1,4 @@
-/** Reads the checkout's own source as data: paths, imports and code without comments. For the architecture test. */
+/** Reads the checkout's sources as data (paths, imports, code without comments) for the architecture test. */
 import { readdirSync, readFileSync } from "node:fs"
 import { posix, relative, sep } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -7,14 +7,14 @@ export const root = fileURLToPath(new URL("../../", import.meta.url))
 
 export interface Import {
   readonly specifier: string
-  /** Erased before it runs: it brings no code along. */
+  /** True if the import is erased and loads no code. */
   readonly typeOnly: boolean
-  /** The file of this checkout that it names, if it is one. */
+  /** The imported file of this checkout, if it is one. */
   readonly file: string | undefined
 }
 
 export interface Source {
-  /** From the root, with `/`. */
+  /** Relative to the root, with `/`. */
   readonly path: string
   /** packages/<this>/..., or the top folder. */
   readonly home: string
@@ -28,7 +28,7 @@ export interface Source {
 const FOLDERS = ["packages", "test", "bench", "scripts"]
 const SKIPPED = /(^|\/)(node_modules|\.[^/]+|out)(\/|$)/
 
-/** Every source file; hidden folders and installed packages are not ours. */
+/** Every source file, without hidden folders and installed packages. */
 export const readSources = (): ReadonlyArray<Source> =>
   FOLDERS.flatMap((folder) => readdirSync(root + folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
@@ -72,7 +72,7 @@ const fileOf = (path: string, specifier: string): string | undefined => {
   return own === null ? undefined : `packages/${own[1]}/src/${own[2]}.ts`
 }
 
-/** All files whose code comes along when `start` is loaded, each with the file that first brought it. */
+/** Every file that loading `start` loads, each with the file that first imported it. */
 export const loadedFrom = (start: Source, byPath: ReadonlyMap<string, Source>): ReadonlyMap<string, string> => {
   const reached = new Map<string, string>()
   const open = [start]

@@ -1,6 +1,7 @@
 /**
- * The contract of the infrastructure surface, `/api/v1` (interface: Infrastructure surface). Unknown body fields and unknown
- * query parameters are refused, all issues at once; answers may grow new fields without breaking the typed client.
+ * The contract of the infrastructure surface, `/api/v1` (interface: Infrastructure surface). Unknown body fields and
+ * query parameters are refused, with all issues at once. Responses may get new fields without breaking the typed
+ * client.
  */
 import * as HttpApi from "effect/http-api/HttpApi"
 import { ApiKeysApi } from "./access/ApiKeysApi.ts"

@@ -1,6 +1,6 @@
 /**
- * The typed client of the infrastructure surface: every endpoint of the contract, errors as the classes of `InfraErrors`.
- * Logs are streamed by hand: their two forms share one status.
+ * The typed client of the infrastructure surface: every endpoint of the contract, with errors as the classes of
+ * `InfraErrors`. It does not stream logs, because their two formats share one status.
  */
 import { InfraApi } from "./InfraApi.ts"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
@@ -8,7 +8,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as Redacted from "effect/Redacted"
 
-/** `origin`: `http://127.0.0.1:8080`, without a path. Needs an `HttpClient`. */
+/** `origin`: for example `http://127.0.0.1:8080`, without a path. Requires an `HttpClient`. */
 export const infraClient = (options: {
   readonly origin: string
   readonly key: Redacted.Redacted

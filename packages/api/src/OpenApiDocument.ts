@@ -1,7 +1,7 @@
 /**
- * The one OpenAPI document of both surfaces (interface: Versioning; decisions: Running it). Derived from the two contracts;
- * what no endpoint can say is added here: the bearer key, headers that all read, request ids, and what the server's edge
- * answers for every route. Two components of one name must be the same, or the document can't be made.
+ * Builds the OpenAPI document of both surfaces from their contracts (interface: Versioning; decisions: Running it). It
+ * adds what no endpoint declares: the bearer key, common headers, request ids, and the errors of the server's edge.
+ * Throws when two components of one name differ.
  */
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -44,19 +44,19 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Json>>; readonly securitySchemes: Json }
 }
 
-/** The document of both surfaces; made anew at each call, so ask once. */
+/** Returns the document of both surfaces. Each call builds it anew, so keep the result. */
 export const openApiDocument = (): OpenApiDocument => {
   const infra = surface(InfraApi, {
     errorSchema: "Error",
-    posts: { 415: "The body is not JSON" },
-    isOnceOnly: (method) => method === "post",
-    known: {}
+    bodyErrors: { 415: "The body is not JSON" },
+    isIdempotent: (method) => method === "post",
+    authenticatedHeaders: {}
   })
   const inference = surface(InferenceApi, {
     errorSchema: "InferenceError",
-    posts: {},
-    isOnceOnly: (_, { operationId }) => operationId === "createVideo",
-    known: rateHeaders
+    bodyErrors: {},
+    isIdempotent: (_, { operationId }) => operationId === "createVideo",
+    authenticatedHeaders: rateHeaders
   })
   return {
     openapi: "3.1.0",
@@ -70,7 +70,7 @@ export const openApiDocument = (): OpenApiDocument => {
     security: [{ bearer: [] }],
     paths: { ...inference.paths, ...infra.paths },
     components: {
-      schemas: merged(inference.schemas, infra.schemas),
+      schemas: mergeSchemas(inference.schemas, infra.schemas),
       securitySchemes: {
         bearer: {
           type: "http",
@@ -88,21 +88,21 @@ interface Surface {
   readonly schemas: Record<string, Json>
 }
 
-/** In what the two differ. */
-interface Manner {
+/** The differences between the two surfaces. */
+interface SurfaceOptions {
   readonly errorSchema: string
-  /** What the edge answers to bodies of this surface alone. */
-  readonly posts: Readonly<Record<number, string>>
-  /** Whether an `Idempotency-Key` counts. */
-  readonly isOnceOnly: (method: string, operation: Operation) => boolean
-  /** On every answer to a known key. */
-  readonly known: Readonly<Record<string, Json>>
+  /** Errors of the edge for requests with a body, on this surface only. */
+  readonly bodyErrors: Readonly<Record<number, string>>
+  /** True where the operation accepts an `Idempotency-Key`. */
+  readonly isIdempotent: (method: string, operation: Operation) => boolean
+  /** Headers of every response to a valid key. */
+  readonly authenticatedHeaders: Readonly<Record<string, Json>>
 }
 
 const rateHeaders = {
-  "X-RateLimit-Limit": { schema: { type: "integer" }, description: "Requests that the key may make in a minute." },
-  "X-RateLimit-Remaining": { schema: { type: "integer" }, description: "Those that are left in this window." },
-  "X-RateLimit-Reset": { schema: { type: "integer" }, description: "Unix time in seconds at which it ends." }
+  "X-RateLimit-Limit": { schema: { type: "integer" }, description: "Requests per minute that the key may make." },
+  "X-RateLimit-Remaining": { schema: { type: "integer" }, description: "Requests left in the current window." },
+  "X-RateLimit-Reset": { schema: { type: "integer" }, description: "Unix time in seconds at which the window ends." }
 }
 
 const header = (name: string, description: string, schema: Json = {}): Parameter => ({
@@ -114,23 +114,23 @@ const header = (name: string, description: string, schema: Json = {}): Parameter
 const xEnvironment = header("X-Environment", "Environment, by id or name. Default: the key's own, else `default`.")
 const idempotencyKey = header(
   "Idempotency-Key",
-  "The same request under the same key has the first answer again, for 24 h.",
+  "A repeated request with the same key gets the first response again, for 24 h.",
   { minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY }
 )
 
 const surface = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  manner: Manner
+  options: SurfaceOptions
 ): Surface => {
   const spec = OpenApi.fromApi(api)
-  // Component names say what a thing is, not that it is on the wire.
+  // Component names name the value and not its encoding.
   const { tags, paths, components } = JSON.parse(JSON.stringify(spec).replace(encodedNames, "$1$2$3")) as {
     tags: Surface["tags"]
     paths: Surface["paths"]
     components: { schemas: Surface["schemas"] }
   }
   for (const [method, operation] of Object.values(paths).flatMap((path) => Object.entries(path)))
-    complete(method, operation, manner)
+    addCommonParts(method, operation, options)
   return { tags, paths, schemas: components.schemas }
 }
 
@@ -141,21 +141,25 @@ const queryIntegers: Readonly<Record<string, Json>> = {
     type: "integer",
     minimum: 1,
     maximum: MAX_PAGE,
-    description: `Default ${DEFAULT_PAGE}; templates, regions and GPU types come whole.`
+    description: `Default ${DEFAULT_PAGE}; by default, lists of templates, regions and GPU types are complete.`
   },
-  offset: { type: "integer", minimum: 0, default: 0, description: "First byte wanted." },
-  tail: { type: "integer", minimum: 0, maximum: 1_000_000, description: "Only the last N lines of what there is." }
+  offset: { type: "integer", minimum: 0, default: 0, description: "Offset of the first byte." },
+  tail: { type: "integer", minimum: 0, maximum: 1_000_000, description: "Only the last N lines of the log so far." }
 }
 
-/** Adds what holds for every route. */
-const complete = (method: string, operation: Operation, { errorSchema, isOnceOnly, known, posts }: Manner) => {
+/** Adds the parameters, headers and errors of every route. */
+const addCommonParts = (
+  method: string,
+  operation: Operation,
+  { errorSchema, isIdempotent, authenticatedHeaders, bodyErrors }: SurfaceOptions
+) => {
   operation.security = [{ bearer: [] }]
   const declared = (operation.parameters ?? []).map((parameter) => {
     const isBare = parameter.in === "query" && parameter.description === undefined
     const integer = isBare ? queryIntegers[parameter.name] : undefined
     return integer === undefined ? parameter : { ...parameter, schema: integer }
   })
-  operation.parameters = [...declared, xEnvironment, ...(isOnceOnly(method, operation) ? [idempotencyKey] : [])]
+  operation.parameters = [...declared, xEnvironment, ...(isIdempotent(method, operation) ? [idempotencyKey] : [])]
   const content = {
     "application/json": {
       schema: {
@@ -166,26 +170,29 @@ const complete = (method: string, operation: Operation, { errorSchema, isOnceOnl
     }
   }
   const edge: Record<string, string> = {
-    500: "Something went wrong on the server",
-    503: "The server or its database can't serve this at present"
+    500: "The server failed to handle the request",
+    503: "The server or its database is temporarily unavailable"
   }
-  // A POST without a body in the contract reads what is sent all the same, to refuse it.
+  // A POST without a body in the contract still reads a sent body, to refuse it.
   if (operation.requestBody !== undefined || method === "post") {
-    Object.assign(edge, { 413: "The body is too large" }, posts)
+    Object.assign(edge, { 413: "The body is too large" }, bodyErrors)
   }
   for (const [status, description] of Object.entries(edge)) operation.responses[status] ??= { description, content }
   for (const [status, response] of Object.entries(operation.responses)) {
     response.headers = {
       ...response.headers,
-      ...(status === "401" ? {} : known),
-      "X-Request-Id": { schema: { type: "string" }, description: "Name it when you ask about this request." },
+      ...(status === "401" ? {} : authenticatedHeaders),
+      "X-Request-Id": {
+        schema: { type: "string" },
+        description: "The id of this request; state it when you report a problem."
+      },
       ...(status === "429" || status === "503" ? { "Retry-After": { schema: { type: "integer" } } } : {})
     }
   }
 }
 
-/** Both sets of components; one name never stands for two things. */
-const merged = (a: Surface["schemas"], b: Surface["schemas"]): Surface["schemas"] => {
+/** Merges both sets of components. Throws when one name stands for two schemas. */
+const mergeSchemas = (a: Surface["schemas"], b: Surface["schemas"]): Surface["schemas"] => {
   for (const name of Object.keys(a)) {
     if (name in b && JSON.stringify(a[name]) !== JSON.stringify(b[name])) {
       throw new Error(`Two components are called ${name}: give one of them another identifier.`)

@@ -1,2 +1,2 @@
-/** Which Sluice this is: the version of its packages, not that of the interface. */
+/** The version of Sluice's packages, which is not the version of the interface. */
 export const VERSION = "0.1.0"

@@ -27,6 +27,10 @@ describe("openApiDocument", () => {
     }
   })
 
+  it("equals openapi.json (npm test -- packages/api/test/OpenApiDocument.test.ts -u writes it)", async () => {
+    await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../../openapi.json")
+  })
+
   it("resolves every reference and uses every component", () => {
     const used = new Set<string>()
     walk(document, (key, value) => {

@@ -1,6 +1,7 @@
 /**
- * One run of the command line: parse, do, and turn whatever happened into an exit code. Help that was asked for goes to
- * standard output; mistakes go to standard error, with the usage line and nothing on standard output.
+ * Runs one command line: parses the arguments, runs the command, and turns its result into an exit code. Requested help
+ * goes to standard output. Mistakes in the arguments go to standard error with the usage line, and nothing goes to
+ * standard output.
  */
 import { VERSION } from "@sluice/api/Version"
 import * as Cause from "effect/Cause"
@@ -20,11 +21,11 @@ import { sluice } from "./Sluice.ts"
 import { mistakeTexts } from "./terminal/Mistakes.ts"
 import { Output } from "./terminal/Output.ts"
 
-/** Runs the arguments; never fails. Gives the exit code. */
-export const program = (args: ReadonlyArray<string>, options: { readonly colours: boolean }) =>
+/** Runs the arguments and returns the exit code; never fails. */
+export const program = (args: ReadonlyArray<string>, options: { readonly hasColours: boolean }) =>
   Effect.gen(function* () {
     const out = yield* Output
-    const help = new Help(options.colours)
+    const help = new Help(options.hasColours)
     const run = Command.runWith(sluice, { version: VERSION, renderErrors: false })(args).pipe(
       Effect.provideService(Console.Console, help.console),
       Effect.provide(Layer.mergeAll(CliOutput.layer(help.formatter), CliConfig.layer({ builtIns })))
@@ -42,19 +43,22 @@ export const program = (args: ReadonlyArray<string>, options: { readonly colours
         yield* out.data(help.text)
         return 0
       }
-      return yield* told(new UsageWrong({ issues: mistakeTexts(mistakes) }), help.usage)
+      return yield* reportFailure(new UsageWrong({ issues: mistakeTexts(mistakes) }), help.usage)
     }
-    if (isFailure(error)) return yield* told(error)
-    const message = `something unforeseen happened: ${error.text}`
-    yield* out.fail({ code: "unforeseen", message }, `sluice: ${message}\n        Please report it.`)
+    if (isFailure(error)) return yield* reportFailure(error)
+    const message = `unexpected error: ${error.text}`
+    yield* out.fail(
+      { code: "unforeseen", message },
+      `sluice: ${message}\n        This is a bug in sluice. Please report it.`
+    )
     return EXIT.failed
   })
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
-const told = Effect.fnUntraced(function* (given: Failure, usage?: string) {
+const reportFailure = Effect.fnUntraced(function* (failed: Failure, usage?: string) {
   const out = yield* Output
-  const failure = given._tag === "Unreachable" ? withProxy(given, yield* Variables) : given
+  const failure = failed._tag === "Unreachable" ? withProxy(failed, yield* Variables) : failed
   if (failure._tag !== "Ended") {
     yield* out.fail(failureJson(failure), failureText(failure))
     if (usage !== undefined) yield* out.say(usage)
@@ -62,7 +66,7 @@ const told = Effect.fnUntraced(function* (given: Failure, usage?: string) {
   return exitCodeOf(failure)
 })
 
-/** A bug of ours, told in one line. */
+/** A defect (a bug of the command line), as one line of text. */
 class Unforeseen {
   readonly text: string
   constructor(defect: unknown) {
@@ -70,7 +74,7 @@ class Unforeseen {
   }
 }
 
-/** Catches what the parser prints, until it is known whether it was asked for. */
+/** Keeps what the parser prints, because only the end of the run shows whether it belongs on standard output. */
 class Help {
   text = ""
   usage = ""
@@ -88,7 +92,7 @@ class Help {
       formatHelpDoc: (doc) => {
         const command = doc.usage.split(/ [<[]/)[0] ?? "sluice"
         this.usage = `Usage: ${doc.usage}\nMore:  ${command} --help`
-        // Told in full once, at the top.
+        // The help of `sluice` itself lists the global flags; the help of subcommands refers to it.
         if (command === "sluice") return plain.formatHelpDoc(doc)
         return `${plain.formatHelpDoc({ ...doc, globalFlags: [] })}\n\nFlags of every command, like --json: sluice --help`
       }

@@ -1,4 +1,6 @@
-/** The `sluice` command: its subcommands and the flags that all of them take. */
+/**
+ * Defines the `sluice` command: its subcommands and the flags that all of them take.
+ */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
@@ -11,18 +13,18 @@ import { jobsCommand } from "./jobs/JobsCommand.ts"
 import { gpusCommand } from "./machines/GpusCommand.ts"
 import { serveCommand } from "./serve/ServeCommand.ts"
 
-/** Declared to be parsed and documented; `Facts` has read it before. */
+/** Declared here for the parser and the help text only; `Facts` reads the flag earlier, before the parser runs. */
 const Json = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(
     Flag.withDefault(false),
-    Flag.withDescription("JSON on standard output, errors as JSON on standard error, no talk")
+    Flag.withDescription("JSON on standard output, errors as JSON on standard error, no other messages")
   )
 })
 
 export const sluice = Command.make("sluice").pipe(
   Command.withDescription(
     "An open GPU cloud: jobs on fresh GPU machines and models behind one API.\n" +
-      "  SLUICE_API_KEY holds your key; SLUICE_INFRA_URL and SLUICE_BASE_URL say where, default http://127.0.0.1:8080."
+      "  SLUICE_API_KEY holds your key. SLUICE_INFRA_URL and SLUICE_BASE_URL are the server's addresses;\n  the default is http://127.0.0.1:8080."
   ),
   Command.withSubcommands([
     serveCommand,

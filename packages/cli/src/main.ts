@@ -1,4 +1,7 @@
-/** The entry point of `sluice`: arguments, variables, terminal and signals of the process, and its exit code. */
+/**
+ * Starts `sluice`: passes arguments, variables, terminal and signals of the process to the program, and exits with its
+ * exit code.
+ */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -21,16 +24,16 @@ const args = process.argv.slice(2)
 const facts = factsOf({
   args,
   variables: process.env,
-  stdin: process.stdin.isTTY === true,
-  stdout: process.stdout.isTTY === true,
-  stderr: process.stderr.isTTY === true,
+  isStdinTerminal: process.stdin.isTTY === true,
+  isStdoutTerminal: process.stdout.isTTY === true,
+  isStderrTerminal: process.stderr.isTTY === true,
   columns: process.stderr.columns
 })
 const interrupts = makeInterrupts(
   () => performance.now(),
   (ms) => {
     const late = () => {
-      process.stderr.write("sluice: something did not answer in time; ended without waiting for it\n")
+      process.stderr.write("sluice: the server did not stop in time; the process ends without waiting for it\n")
       process.exit(EXIT.failed)
     }
     setTimeout(late, ms).unref()
@@ -44,7 +47,7 @@ const services = Layer.mergeAll(
   NodePath.layer,
   NodeStdio.layer,
   NodeTerminal.layer,
-  // The command line asks for it and starts none.
+  // The command library requires this service; the command line starts no process.
   Layer.succeed(
     ChildProcessSpawner.ChildProcessSpawner,
     ChildProcessSpawner.make(() => Effect.die("no processes"))
@@ -54,7 +57,7 @@ const services = Layer.mergeAll(
   Output.layer(facts, { out: process.stdout, err: process.stderr })
 )
 
-/** A reader that closed its end (`| head`) wants no more: not a failure to tell. */
+/** Exit code after EPIPE: the reader of a pipe (`| head`) has closed its end, which is not an error to report. */
 const SIGPIPE = 141
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -76,10 +79,10 @@ const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     process.on(signal, () => interrupts.onSignal(signal, end))
   fiber.addObserver((exit) => {
     teardown(exit, (given) => {
-      const end = () => process.exit(code ?? given)
-      // What was written last is out before the process ends; where it can't be, `error` ends it.
-      if (process.stdout.writableLength === 0) end()
-      else process.stdout.write("", (error) => void (error ?? end()))
+      const exitNow = () => process.exit(code ?? given)
+      // Flush standard output before the process exits; if the flush fails, the `error` listener exits.
+      if (process.stdout.writableLength === 0) exitNow()
+      else process.stdout.write("", (error) => void (error ?? exitNow()))
     })
   })
 })

@@ -1,9 +1,11 @@
-/** `sluice balance`: what it says to people, of a balance that runs out. */
+/**
+ * The text of `sluice balance` for a balance that runs out.
+ */
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"
 
-it("says until when it lasts as all times are said", async () => {
+it("the balance prints its end in the same time format as all other times", async () => {
   const data = {
     available_usd: 7.5,
     held_usd: 2.5,

@@ -1,10 +1,12 @@
-/** `sluice chat` on what models say beside answers. */
+/**
+ * The text of `sluice chat` for a refusal of the model.
+ */
 import { refusalChunk, streamEnd } from "@sluice/api/inference/chat/ChatWire"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"
 
-it("says a refusal as an answer", async () => {
+it("chat prints a refusal of the model as the answer", async () => {
   const start = 'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":'
   const usage = { promptTokens: 1, completionTokens: 2, cost: 3n }
   const choices = [{ text: "", calls: [], reason: "stop" as const }]

@@ -1,4 +1,6 @@
-/** The whole way: a real server with its simulated world, and the command line as a process against it. */
+/**
+ * End-to-end runs: a real server with its simulated world, and the command line as a process against it.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,7 +13,7 @@ const data = join(directory, "data")
 let server: Running
 let place: Readonly<Record<string, string>>
 
-/** `port` 0 takes a free one. Returns once requests are answered. */
+/** Starts a server; `port` 0 takes a free one. Returns once it answers requests. */
 const serve = async (port: string) => {
   server = start(["serve", "--json", "--port", port, "--data", data, "--speed", "100"], { SLUICE_BOOTSTRAP_KEY: KEY })
   const welcome = JSON.parse(await server.seen("out", "\n"))
@@ -34,7 +36,7 @@ afterAll(async () => {
 })
 
 describe("jobs", () => {
-  it("run: the output byte for byte, the talk beside it, the command's exit code", async () => {
+  it("jobs run prints the output byte for byte, messages on standard error, and exits with the command's exit code", async () => {
     const { code, out, err } = await sluice("jobs", "run", ...job, "--", "echo one; echo two >&2; printf end; exit 7")
     expect([code, out]).toEqual([7, "one\ntwo\nend"])
     expect(err).toMatch(/1 x H100 at \$2\.99 an hour, for at most 20m\n\$1\.74 at most, held/)
@@ -42,7 +44,7 @@ describe("jobs", () => {
     expect(err).toMatch(/failed, exit code 7, ran .*, cost \$0\.\d+, 11 bytes of log\n$/)
   })
 
-  it("several words are one command with its arguments", async () => {
+  it("several words after -- are one command with its arguments", async () => {
     const { code, out } = await sluice(
       "jobs",
       "run",
@@ -58,7 +60,7 @@ describe("jobs", () => {
     expect([code, out]).toEqual([0, "a b|$GREETING|"])
   })
 
-  it("a quote and a dry run create nothing; a wrong GPU is told in the words of the command line", async () => {
+  it("a quote and a dry run create nothing, and a wrong GPU type is reported by its flag", async () => {
     const count = async () => JSON.parse((await sluice("jobs", "list", "--all", "--json")).out).length
     const before = await count()
     const quoted = JSON.parse((await sluice("jobs", "quote", "--json", ...job, "--", "true")).out)
@@ -75,7 +77,7 @@ describe("jobs", () => {
     expect(await count()).toBe(before)
   })
 
-  it("detached: shown, listed by label, its log read by offset and by lines, cancelled", async () => {
+  it("a detached job can be shown, listed by label, read by offset and by lines, and cancelled", async () => {
     const name = ["--name", "long", "--label", "run=7", "--timeout", "10h"]
     const id = (
       await sluice("jobs", "run", "-d", "--gpu", "H100", ...name, "--", "echo first; echo second; sleep 30000")
@@ -100,7 +102,7 @@ describe("jobs", () => {
     expect([again.code, JSON.parse(again.err).error.code]).toEqual([1, "not_found"])
   })
 
-  it("a volume is mounted by its name and keeps what a job wrote", async () => {
+  it("a volume is mounted by its name and keeps the files of a job", async () => {
     const ask = async (path: string, body?: unknown) => {
       const answer = await fetch(`${place.SLUICE_INFRA_URL}${path}`, {
         headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
@@ -117,7 +119,7 @@ describe("jobs", () => {
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("--volume cellar")])
   })
 
-  it("a follower goes on after the server was killed and is back: nothing twice, nothing missing", async () => {
+  it("a follower of a log resumes after the server is killed and restarted, with no byte repeated or missing", async () => {
     const lines = Array.from({ length: 12 }, (_, at) => `line ${at}`)
     const command = "for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo line $i; sleep 60; done"
     const following = start(["jobs", "run", ...job, "--", command], place)
@@ -132,7 +134,7 @@ describe("jobs", () => {
 })
 
 describe("models and money", () => {
-  it("chat streams an answer to standard output, what it cost to standard error", async () => {
+  it("chat streams the answer to standard output and prints its cost on standard error", async () => {
     const { code, out, err } = await cli(["chat", "--max-tokens", "40"], place, "Say something.")
     expect(code).toBe(0)
     expect(out.trim()).not.toBe("")
@@ -149,7 +151,7 @@ describe("models and money", () => {
     expect(unknown.err).toMatch(/There is no model 'none'.*\n.*\(request/)
   })
 
-  it("usage: what the answers cost, by whatever they have in common", async () => {
+  it("usage prints the cost of the answers in every grouping", async () => {
     const before = JSON.parse((await sluice("usage", "--json")).out)
     const asked = await sluice("chat", "--json", "-m", "sluice-large", "hello")
     const { cost } = JSON.parse(asked.out.trimEnd().split("\n").at(-1)!).usage
@@ -169,7 +171,7 @@ describe("models and money", () => {
     expect(wrong.err).toMatch(/from.*must be a date/)
   })
 
-  it("gpus, models and balance; a wrong key is 77", async () => {
+  it("gpus, models and balance print their lists, and a wrong key exits with 77", async () => {
     const [gpus, models, balance, stranger] = await Promise.all([
       sluice("gpus"),
       sluice("models", "--json"),

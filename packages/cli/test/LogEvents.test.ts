@@ -1,4 +1,6 @@
-/** The bytes behind a log's text: exact for any bytes, also where the start of a tail is not known. */
+/**
+ * Exact bytes behind the text of a log, for any bytes, also if the start of a tail is unknown.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { bytesOf, exactBytes, isInexact, pieceOf, rangeOf } from "../src/jobs/LogEvents.ts"
@@ -9,7 +11,7 @@ const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maxim
 )
 
 describe("exact bytes", () => {
-  it.prop("are found for any output from a known start", [Bytes, Bytes], ([before, written]) => {
+  it.prop("exact bytes are found for any output from a known start", [Bytes, Bytes], ([before, written]) => {
     const log = Uint8Array.from([...before, ...written])
     const text = decoder.decode(Uint8Array.from(written))
     if (!isInexact(text)) return expect([...bytesOf(text)]).toEqual(written)
@@ -17,7 +19,7 @@ describe("exact bytes", () => {
     expect([...(exactBytes(log.subarray(from, from + length), text) ?? [])]).toEqual(written)
   })
 
-  it.prop("are found for a tail, which starts with a line", [Bytes, Bytes], ([before, written]) => {
+  it.prop("exact bytes are found for a tail, which starts at a line", [Bytes, Bytes], ([before, written]) => {
     const log = Uint8Array.from([...before, 0x0a, ...written])
     const text = decoder.decode(Uint8Array.from(written))
     if (!isInexact(text)) return
@@ -27,13 +29,13 @@ describe("exact bytes", () => {
     expect(decoder.decode(found)).toBe(text)
   })
 
-  it("keep a byte order mark", () => {
+  it("exact bytes keep a byte order mark", () => {
     expect([...bytesOf("\uFEFFa")]).toEqual([0xef, 0xbb, 0xbf, 0x61])
   })
 })
 
 describe("events", () => {
-  it("need an offset to be a piece of log", () => {
+  it("a log event without an offset is refused", () => {
     expect(pieceOf({ event: "log", id: "5", data: '{"text":"hello"}' })).toEqual({
       _tag: "Log",
       text: "hello",
@@ -43,7 +45,7 @@ describe("events", () => {
     expect(() => pieceOf({ event: "log", id: "5", data: "{}" })).toThrow()
   })
 
-  it("of kinds not known yet are passed over", () => {
+  it("events of unknown types are skipped", () => {
     expect(pieceOf({ event: "later", id: undefined, data: "{}" })).toBeUndefined()
   })
 })

@@ -1,9 +1,11 @@
-/** Wrong arguments: exit code 2, nothing on standard output, and what to write instead. */
+/**
+ * Wrong arguments: exit code 2, nothing on standard output, and the expected form on standard error.
+ */
 import { describe, expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"
 
 describe("wrong arguments", () => {
-  it("a flag of the command to run is told where it belongs, and no other", async () => {
+  it("an unknown flag of jobs run gets the advice to put it after --, and other unknown flags do not", async () => {
     const job = await cli(["jobs", "run", "--gpu", "H100", "ls", "-la"])
     expect([job.code, job.out]).toEqual([2, ""])
     expect(job.err).toContain("Unrecognized flag: -l")
@@ -13,7 +15,7 @@ describe("wrong arguments", () => {
     expect(list.err).not.toContain("after --")
   })
 
-  it("a number is asked for in plain words, and as JSON where that is asked for", async () => {
+  it("a wrong number is reported in plain words, and as JSON with --json", async () => {
     const words = await cli(["jobs", "run", "--gpu", "H100", "--gpus", "two", "--", "x"])
     expect(words.err).toContain('Invalid value for flag --gpus: "two". Expected a number')
     const json = await cli(["--json", "jobs", "run", "--gpu", "H100", "--gpus", "two", "--", "x"])

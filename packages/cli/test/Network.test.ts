@@ -1,4 +1,6 @@
-/** The command line on a network that breaks, and against no server at all. */
+/**
+ * The command line on an unreliable network, and without any server.
+ */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { scheduler } from "node:timers/promises"
@@ -14,7 +16,7 @@ afterEach(() => service?.close())
 const variables = (flaky: Flaky) => ({ ...KEY, SLUICE_INFRA_URL: flaky.url })
 const run = ["jobs", "run", "--gpu", "H100", "--", "x"]
 
-/** Every byte there is, in an order that is no UTF-8, beside text of several bytes a character. */
+/** All 256 byte values in an order that is not valid UTF-8, beside characters of several bytes. */
 const bytes = Buffer.concat([
   Buffer.from("h\u00e9llo \u4e16\u754c \u{1f600}\n"),
   Buffer.from(Array.from({ length: 512 }, (_, at) => (at * 37) % 256)),
@@ -22,7 +24,7 @@ const bytes = Buffer.concat([
 ])
 
 describe("a network that breaks", () => {
-  it("one command line makes one job, its log is whole, its exit code is the command's", async () => {
+  it("jobs run on an unreliable network creates one job, prints its whole log and exits with its exit code", async () => {
     service = await flakyService({ log: bytes, eventBytes: 50 })
     const { code, stdout, err } = await cli(run, variables(service))
     expect(stdout.equals(bytes)).toBe(true)
@@ -35,7 +37,7 @@ describe("a network that breaks", () => {
     expect(err.trimEnd()).toMatch(/failed, exit code 7, ran 1m 05s, cost \$0\.045, 5\d\d bytes of log$/)
   })
 
-  it("with --json every line of standard output is an event, the texts make up the log, and there is no talk", async () => {
+  it("with --json every line of standard output is an event, the texts make up the log, and standard error is empty", async () => {
     const log = Buffer.from("line one\nline two\n".repeat(40))
     service = await flakyService({ log, eventBytes: 64 })
     const { code, err, out } = await cli(["--json", ...run], variables(service))
@@ -59,7 +61,7 @@ describe("a network that breaks", () => {
     expect([code, err]).toEqual([7, ""])
   })
 
-  it("a tail that is cut goes on where it was, also where its first bytes are no UTF-8", async () => {
+  it("a tail resumes where it was cut, also if its first bytes are not UTF-8", async () => {
     const tail = Buffer.concat([Buffer.from([0x0a, 0xff, 0x61, 0xfe]), Buffer.from("b".repeat(400))])
     service = await flakyService({ log: Buffer.concat([Buffer.from("early\n".repeat(9)), tail]), eventBytes: 50 })
     const { code, stdout } = await cli(["jobs", "logs", "-f", "--tail", "1", ID], variables(service))
@@ -68,7 +70,7 @@ describe("a network that breaks", () => {
     expect(service.logRequests.filter((query) => query.includes("tail"))).toHaveLength(1)
   })
 
-  it("Ctrl-C lets go of the job and says how to come back", async () => {
+  it("Ctrl-C detaches from the job and prints how to follow it", async () => {
     service = await flakyService({ log: Buffer.from("working\n"), eventBytes: 64, endless: true })
     const running = start(run, variables(service))
     await running.seen("out", "working")
@@ -79,13 +81,13 @@ describe("a network that breaks", () => {
     expect(service.cancels).toEqual([])
   })
 
-  it("a second Ctrl-C within two seconds cancels it", async () => {
+  it("a second Ctrl-C within two seconds cancels the job", async () => {
     service = await flakyService({ log: Buffer.from("working\n"), eventBytes: 64, endless: true })
     const running = start(run, variables(service))
     await running.seen("out", "working")
     running.child.kill("SIGINT")
     await running.seen("err", "Ctrl-C again")
-    // Later than one press that reaches the process several times.
+    // Longer than the window in which one press can reach the process several times.
     await scheduler.wait(300)
     running.child.kill("SIGINT")
     const { code, err } = await running.ended
@@ -94,7 +96,7 @@ describe("a network that breaks", () => {
     expect(err).toContain("Cancelling")
   })
 
-  it("with --json the last event says what became of the job: detached, or cancelling after a second Ctrl-C", async () => {
+  it("with --json the last event is detached, or cancelling after a second Ctrl-C", async () => {
     service = await flakyService({ log: Buffer.from("working\n"), eventBytes: 64, endless: true })
     for (const last of ["detached", "cancelling"]) {
       const running = start(["--json", ...run], variables(service))
@@ -115,7 +117,7 @@ describe("a network that breaks", () => {
 })
 
 describe("no server, no key, no such command", () => {
-  it("are told on standard error, each with its exit code", async () => {
+  it("a missing server, a missing key and an unknown command are reported on standard error, each with its exit code", async () => {
     const nobody = { ...KEY, SLUICE_INFRA_URL: "http://127.0.0.1:9/api/v1" }
     const [absent, keyless, mistyped, badUrl, badKey] = await Promise.all([
       cli(["balance", "--json"], { ...nobody, SLUICE_INFRA_URL: "http://127.0.0.1:20009/api/v1" }),
@@ -127,7 +129,7 @@ describe("no server, no key, no such command", () => {
     const all = [absent, keyless, mistyped, badUrl, badKey]
     expect(all.map(({ code }) => code)).toEqual([75, 77, 2, 2, 77])
     expect(all.map(({ out }) => out)).toEqual(["", "", "", "", ""])
-    expect(badKey.err).toContain("no key has")
+    expect(badKey.err).toContain("not valid in a key")
     expect(badKey.err).not.toContain("hunter")
     expect(JSON.parse(absent.err).error.code).toBe("unreachable")
     expect(keyless.err).toContain("export SLUICE_API_KEY=")
@@ -135,7 +137,7 @@ describe("no server, no key, no such command", () => {
     expect(badUrl.err).toContain("ends in /api/v1")
   })
 
-  it("a server that can't be reached is told in one line, with the proxy that was asked in its place", async () => {
+  it("an unreachable server is reported in one line, with the proxy that Node used", async () => {
     service = await flakyService({ log: bytes, eventBytes: 50 })
     const url = service.url
     const tls = { ...KEY, SLUICE_INFRA_URL: url.replace("http:", "https:") }
@@ -150,10 +152,10 @@ describe("no server, no key, no such command", () => {
     expect(secure.err).toMatch(/^sluice: https:.*[^\s]\. Is the server running.*\n$/)
     expect(plain.err).not.toContain("PROXY")
     expect(secure.err).not.toContain("PROXY")
-    expect(proxied.err).toContain("the proxy in HTTP_PROXY asked")
+    expect(proxied.err).toContain("through the proxy in HTTP_PROXY")
   })
 
-  it("an address with a password is refused, and never shown", async () => {
+  it("an address with a password is refused without showing it", async () => {
     const secret = { ...KEY, SLUICE_INFRA_URL: "http://me:hunter2@127.0.0.1:9/api/v1" }
     const [variable, flag, json] = await Promise.all([
       cli(["balance"], secret),
@@ -170,13 +172,13 @@ describe("no server, no key, no such command", () => {
     for (const { err } of [variable, flag, json]) expect(err).not.toContain("hunter2")
   })
 
-  it("a file of variables that is not there is ours to tell, not Node's", () => {
+  it("a missing file of variables is reported by sluice, not by Node", () => {
     const args = ["jobs", "run", "--gpu", "H100", "--env-file", "/none/at/all", "--", "true"]
     const { status, stderr } = spawnSync(BIN, args, { encoding: "utf8", env: { ...process.env, ...KEY } })
     expect([status, stderr]).toEqual([2, "sluice: --env-file /none/at/all can't be read\n"])
   })
 
-  it("help that was asked for is on standard output", async () => {
+  it("requested help goes to standard output", async () => {
     const { code, out, err } = await cli(["jobs", "run", "--help"])
     expect([code, err]).toEqual([0, ""])
     expect(out).toContain("sluice jobs run --gpu H100")

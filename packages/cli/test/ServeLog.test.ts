@@ -1,4 +1,6 @@
-/** What a server that was started from the command line leaves: its log, on standard error, and what Node compiled for it. */
+/**
+ * `sluice serve` writes its log to standard error and keeps Node's compile cache.
+ */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
@@ -7,7 +9,7 @@ import { freePort, ServerProcess, temporaryDirectory, TEST_KEY } from "@sluice/t
 const directory = temporaryDirectory()
 afterAll(directory.remove)
 
-it("says that rate limits are not shared, where Redis is not there, and works all the same", async () => {
+it("a server without a reachable Redis logs that rate limits are not shared, and still answers", async () => {
   const nobody = await freePort()
   const flags = ["--redis-url", `redis://:hunter2@127.0.0.1:${nobody}`]
   const server = new ServerProcess({ port: await freePort(), data: directory.path, key: TEST_KEY, flags })
@@ -25,7 +27,7 @@ it("says that rate limits are not shared, where Redis is not there, and works al
   expect(server.output).not.toContain("hunter2")
 })
 
-it("keeps what was compiled of it though it is killed", async () => {
+it("the compile cache survives when the server is killed", async () => {
   const cache = join(directory.path, "compiled")
   const server = new ServerProcess({ port: await freePort(), data: join(directory.path, "data"), key: TEST_KEY })
   const child = server.spawn({ NODE_COMPILE_CACHE: cache })

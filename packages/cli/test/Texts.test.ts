@@ -1,4 +1,6 @@
-/** Pure parts: amounts, durations, shell words, terminal facts, error texts. */
+/**
+ * Pure parts of the command line: amounts, durations, shell words, terminal facts, error texts.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { execFileSync } from "node:child_process"
@@ -14,7 +16,7 @@ import { makeInterrupts } from "../src/terminal/Interrupts.ts"
 import { oneLine, table } from "../src/terminal/Table.ts"
 
 describe("amounts", () => {
-  it("have the decimals that matter", () => {
+  it("amounts have the decimals that matter", () => {
     const amounts = [0, 1.875, 0.999, 0.42, 0.05, 0.0421, 0.00042, 0.000000001, 1234567.5, -2.5]
     const texts = [
       "$0.00",
@@ -31,7 +33,7 @@ describe("amounts", () => {
     expect(amounts.map(usd)).toEqual(texts)
   })
 
-  it("durations and sizes read well", () => {
+  it("durations and sizes have readable units", () => {
     expect([0, 450, 9_999, 65_000, 3_783_000, 273_600_000].map(duration)).toEqual([
       "0.0s",
       "0.4s",
@@ -46,28 +48,28 @@ describe("amounts", () => {
 })
 
 describe("durations typed by people", () => {
-  it("are whole minutes, rounded up", () => {
+  it("typed durations become whole minutes, rounded up", () => {
     const typed = ["30m", "90s", "1h30m", "2d", "1H", " 45m "]
     expect(typed.map((text) => Result.getOrUndefined(minutesOf(text)))).toEqual([30, 2, 90, 2_880, 60, 45])
   })
 
-  it("need a unit and an amount", () => {
+  it("typed durations need a unit and an amount", () => {
     for (const text of ["", "30", "m", "0m", "-5m", "1.5h", "30m1h", "1w"])
       expect(Result.isFailure(minutesOf(text))).toBe(true)
   })
 })
 
 describe("shell words", () => {
-  it("one word is shell text as it is", () => {
+  it("a single shell word stays a script", () => {
     expect(shellCommand(["cd /x && ls | wc -l"])).toBe("cd /x && ls | wc -l")
   })
 
-  it("a plain command stays readable", () => {
+  it("a plain command stays unquoted", () => {
     expect(shellCommand(["python", "t.py", "--lr=0.1", "a b", ""])).toBe("python t.py --lr=0.1 'a b' ''")
   })
 
   it.prop(
-    "a shell gives back every word as it was typed",
+    "a shell reads every quoted word back as it was typed",
     [Schema.Array(Schema.String.check(Schema.isMaxLength(12))).check(Schema.isMinLength(1), Schema.isMaxLength(4))],
     ([words]) => {
       const typed = words.map((word) => word.replaceAll("\0", "").toWellFormed())
@@ -78,13 +80,13 @@ describe("shell words", () => {
 })
 
 describe("variables of a job", () => {
-  it("keep what stands after the first =, or come from the caller's own", () => {
+  it("variables of a job keep everything after the first =, or come from the caller's environment", () => {
     expect(Result.getOrUndefined(envPair("A=b=c", {}))).toEqual(["A", "b=c"])
     expect(Result.getOrUndefined(envPair("TOKEN", { TOKEN: "s3cret" }))).toEqual(["TOKEN", "s3cret"])
     expect(Result.isFailure(envPair("NONE", {}))).toBe(true)
   })
 
-  it("of a file are all lines of it, or the line is named", () => {
+  it("a file of variables gives all its lines, or names the invalid line", () => {
     expect(strayLines("A=1\n# no\n\nexport B = \"two\nlines=no\n\" # end\nC='x'\n")).toEqual([])
     expect(strayLines("A=1\nsecret\nB: 2\n")).toEqual([2, 3])
   })
@@ -94,12 +96,12 @@ describe("exit codes", () => {
   const job = (status: Parameters<typeof exitCodeOfJob>[0]["status"], exit_code: number | null = null) =>
     exitCodeOfJob({ status, exit_code })
 
-  it("of a job: its command's, or what stands for its end", () => {
+  it("the exit code of a job is its command's, or stands for another end", () => {
     const codes = [job("succeeded", 0), job("failed", 7), job("failed"), job("timed_out"), job("cancelled")]
     expect(codes).toEqual([0, 7, 1, 124, 130])
   })
 
-  it("of a failure: whose turn it is", () => {
+  it("the exit code of a failure tells usage, key and retry apart", () => {
     const refused = (status: number, code = "x") =>
       exitCodeOf(new Refused({ status, code, text: "", details: {}, requestId: null }))
     expect([401, 403, 422, 429, 503, 402, 404, 500].map((status) => refused(status))).toEqual([
@@ -125,54 +127,65 @@ describe("failures", () => {
     requestId: "req-1"
   })
 
-  it("are told in the words of the command line, with the request id", () => {
+  it("failures name the flags and the request id", () => {
     expect(failureText(invalid)).toBe("sluice: --gpu must be one of H100\n        -e 1X: bad\n        (request req-1)")
   })
 
-  it("name the command instead of the request that helps", () => {
+  it("failures name commands in place of requests", () => {
     const refused = (text: string) =>
       failureText(new Refused({ status: 404, code: "not_found", text, details: {}, requestId: null }))
-    expect(refused("There is no such job here. GET /api/v1/jobs lists those there are.")).toBe(
-      "sluice: There is no such job here. sluice jobs list lists those there are."
+    expect(refused("There is no such job here. GET /api/v1/jobs lists the existing ones.")).toBe(
+      "sluice: There is no such job here. sluice jobs list lists the existing ones."
     )
     expect(issueText("max_runtime_minutes", "must be an integer from 1 to 1440")).toBe(
       "--timeout must be minutes from 1 to 1440"
     )
   })
 
-  it("keep code and details as JSON", () => {
+  it("failures as JSON keep code and details", () => {
     expect(failureJson(invalid)).toMatchObject({ code: "validation_error", status: 422, request_id: "req-1" })
   })
 
-  it("pass no control characters on", () => {
+  it("failures print no control characters", () => {
     expect(oneLine("a\u001b[31mb\nc")).toBe("a [31mb \u23ce c")
     expect(table(["A"], [["x\u0007y"]])).toBe("A\nx y")
   })
 })
 
 describe("the terminal", () => {
-  const given = { args: [], variables: {}, stdin: true, stdout: true, stderr: true, columns: 100 }
+  const given = {
+    args: [],
+    variables: {},
+    isStdinTerminal: true,
+    isStdoutTerminal: true,
+    isStderrTerminal: true,
+    columns: 100
+  }
 
-  it("is asked nothing and redrawn never where there is none, or for JSON", () => {
-    expect(factsOf(given)).toMatchObject({ live: true, interactive: true, colours: true })
-    expect(factsOf({ ...given, stderr: false })).toMatchObject({ live: false, interactive: false, colours: false })
-    expect(factsOf({ ...given, args: ["jobs", "--json", "list"] })).toMatchObject({
-      json: true,
-      live: false,
-      interactive: false
+  it("no question and no redrawing happen without a terminal or with --json", () => {
+    expect(factsOf(given)).toMatchObject({ isLive: true, isInteractive: true, hasColours: true })
+    expect(factsOf({ ...given, isStderrTerminal: false })).toMatchObject({
+      isLive: false,
+      isInteractive: false,
+      hasColours: false
     })
-    expect(factsOf({ ...given, args: ["jobs", "run", "--", "x", "--json"] }).json).toBe(false)
+    expect(factsOf({ ...given, args: ["jobs", "--json", "list"] })).toMatchObject({
+      isJson: true,
+      isLive: false,
+      isInteractive: false
+    })
+    expect(factsOf({ ...given, args: ["jobs", "run", "--", "x", "--json"] }).isJson).toBe(false)
   })
 
-  it("has colours as NO_COLOR, FORCE_COLOR and TERM=dumb say", () => {
+  it("colours follow NO_COLOR, FORCE_COLOR and TERM=dumb", () => {
     const colours = (variables: Record<string, string>, terminal = true) =>
-      factsOf({ ...given, stdout: terminal, stderr: terminal, variables }).colours
+      factsOf({ ...given, isStdoutTerminal: terminal, isStderrTerminal: terminal, variables }).hasColours
     expect(colours({ NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false)
     expect(colours({ FORCE_COLOR: "1" }, false)).toBe(true)
     expect(colours({ TERM: "dumb" })).toBe(false)
   })
 
-  it("takes one press of Ctrl-C that comes several times for one", () => {
+  it("one press of Ctrl-C that arrives several times counts once", () => {
     let now = 0
     const ended: Array<string> = []
     const { onSignal } = makeInterrupts(

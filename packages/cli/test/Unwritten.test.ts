@@ -1,18 +1,20 @@
-/** Output that can't be written is never taken for written: the exit code says so, whatever the command was. */
+/**
+ * Failed writes to standard output end every command with a failure exit code.
+ */
 import { spawn, type StdioOptions } from "node:child_process"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { afterAll, describe, expect, it } from "vitest"
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url))
-/** A device that takes no byte. */
+/** A device that refuses every byte. */
 const FULL = "/dev/full"
 
 describe.skipIf(!existsSync(FULL))("a device that is full", () => {
   const full = openSync(FULL, "w")
   afterAll(() => closeSync(full))
 
-  it("fails the command, and is told where that is possible", async () => {
+  it("a full device fails the command, with a message if standard error works", async () => {
     for (const args of [["--help"], ["--version"], ["jobs", "run", "--help"]]) {
       const { code, err } = await ended(args, ["ignore", full, "pipe"])
       expect([args, code]).toEqual([args, 1])
@@ -23,7 +25,7 @@ describe.skipIf(!existsSync(FULL))("a device that is full", () => {
   })
 })
 
-it("a reader that is gone ends the command as the signal would", async () => {
+it("a closed pipe ends the command with the exit code of SIGPIPE", async () => {
   expect(await ended(["--help"], ["ignore", "pipe", "pipe"], true)).toEqual({ code: 141, err: "" })
 })
 

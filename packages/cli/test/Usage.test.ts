@@ -1,4 +1,6 @@
-/** `sluice usage` of more groups than one answer has. */
+/**
+ * `sluice usage` with more groups than fit on one page.
+ */
 import { createServer } from "node:http"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"
@@ -24,7 +26,7 @@ const server = createServer(({ url = "" }, response) => {
 beforeAll(() => new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve)))
 afterAll(() => void server.close())
 
-it("tells all of them, to people and to programs", async () => {
+it("usage prints the groups of all pages, as text and as JSON", async () => {
   const address = server.address()
   const place = {
     SLUICE_API_KEY: "svc_live_0123456789abcdef",

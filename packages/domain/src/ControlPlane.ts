@@ -1,7 +1,7 @@
 /**
- * The control plane as one layer: machines, jobs and money over a database, a machine provider and a seal.
+ * Composes the control plane as one layer: machines, jobs and money over a database, a machine provider and a seal.
  *
- * It starts nothing by itself: `Reconcilers.layer` runs the loops.
+ * The layer starts no loop: `Reconcilers.layer` runs the reconcilers and the sweeps.
  */
 import { Layer } from "effect"
 import { Billing } from "./billing/Billing.ts"
@@ -52,7 +52,7 @@ const machines = Layer.mergeAll(Machines.layer, MachineReconciler.layer, Machine
   Layer.provideMerge(Layer.mergeAll(Outputs.layer, jobs))
 )
 
-/** Needs the database clients, `Replica`, `Seal`, `MachineProvider` and `Crypto`. */
+/** Requires the database clients, `Replica`, `Seal`, `MachineProvider` and `Crypto`. */
 export const layer = JobLogs.layer.pipe(
   Layer.provideMerge(Jobs.layer),
   Layer.provideMerge(Layer.mergeAll(BudgetReconciler.layer, Billing.layer)),

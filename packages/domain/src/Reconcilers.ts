@@ -1,4 +1,4 @@
-/** What keeps rows and the world together in the background, in one place: the reconcilers and the sweeps. */
+/** Starts every background loop of the server: the reconcilers and the sweeps. */
 import { Effect, Layer } from "effect"
 import { BudgetReconciler } from "./billing/BudgetReconciler.ts"
 import { OutboxSweep } from "./database/OutboxSweep.ts"

@@ -1,7 +1,7 @@
 /**
- * The shell in this thread, for trusted commands and tests: an endless loop holds up everything else for seconds, and what
- * the interpreter asks of the host behind our back (the date format of `ls -l`, `awk`'s `rand()`) is the host's.
- * Apart from the port, so that who runs commands in threads does not load an interpreter beside.
+ * The shell in this thread, for trusted commands and tests. An endless loop blocks the thread for seconds, and reads of
+ * the host by the interpreter itself are not replaced. This module is apart from the port, so that a process which runs
+ * commands in worker threads does not load the interpreter.
  */
 import { Effect, Layer } from "effect"
 import { execute } from "./Execution.ts"

@@ -1,22 +1,25 @@
 /**
- * Programs that the machines of a world have beside their own: bash scripts that stand in for `python`, `git` and whatever
- * else a command calls. They are part of what a machine was launched with, so it plays the same after its scenario changed.
+ * Programs that the machines of a world have beside their own commands: bash scripts that stand in for `python`, `git`
+ * and others. They are part of a machine's launch, so a machine behaves the same after its scenario changed.
  */
 import { parse } from "just-bash"
-import { readable } from "./repairs/Arithmetic.ts"
+import { rewriteForParser } from "./repairs/Arithmetic.ts"
 
-/** Scripts by the names that commands call them by. */
+/** Bash scripts by the names of the commands that they stand in for. */
 export type Programs = Readonly<Record<string, string>>
 
 const MAX_PROGRAMS = 50
-/** Characters of all together: each launch keeps them. */
+/**
+ * Characters of all programs together. Every launch stores them, so a higher limit costs memory and disk for each
+ * machine.
+ */
 const MAX_CHARACTERS = 65_536
 
-/** Commands of every machine that run others. */
+/** Commands of every machine that run other commands. */
 export const RUNNERS: ReadonlyArray<string> = ["bash", "sh", "timeout", "nohup", "nice", "stdbuf", "yes"]
 
-/** What the shell does itself, and what programs are run by. */
-const TAKEN: ReadonlySet<string> = new Set([
+/** Names that a program cannot take: builtins and keywords of the shell, and the commands that run programs. */
+const RESERVED: ReadonlySet<string> = new Set([
   ...RUNNERS,
   ...(
     "[ alias bg break builtin caller case cd command compgen complete compopt continue coproc declare dirs disown do done " +
@@ -27,10 +30,13 @@ const TAKEN: ReadonlySet<string> = new Set([
   ).split(" ")
 ])
 
-/** What a name may be made of. */
+/** Matches the names that a program can have. */
 export const NAME = /^[A-Za-z0-9_][\w.+-]{0,63}$/
 
-/** All that is wrong with programs whose names are made of what they may be. */
+/**
+ * Returns every fault of a scenario's programs: their number, size, names and syntax. Each name must match `NAME`
+ * already.
+ */
 export const issuesOf = (programs: Programs): ReadonlyArray<string> => {
   const entries = Object.entries(programs)
   const characters = entries.reduce((sum, [, text]) => sum + text.length, 0)
@@ -40,17 +46,17 @@ export const issuesOf = (programs: Programs): ReadonlyArray<string> => {
       ? [`programs must have ${MAX_CHARACTERS} characters at most together, not ${characters}`]
       : []),
     ...entries.flatMap(([name, text]) => {
-      if (TAKEN.has(name)) return [`programs.${name} has a name that the shell itself needs; give it another`]
+      if (RESERVED.has(name)) return [`programs.${name} has a name that the shell itself needs; give it another`]
       const wrong = text.length > MAX_CHARACTERS ? undefined : syntaxOf(text)
       return wrong === undefined ? [] : [`programs.${name} must be a bash script: ${wrong}`]
     })
   ]
 }
 
-/** Why it is no script. */
+/** Returns the syntax error of a script, or undefined. */
 const syntaxOf = (text: string): string | undefined => {
   try {
-    parse(readable(text))
+    parse(rewriteForParser(text))
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

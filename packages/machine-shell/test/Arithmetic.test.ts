@@ -1,8 +1,8 @@
-/** Arithmetic is bash's. */
+/** Arithmetic gives the results of bash. */
 import { describe, expect, it } from "@effect/vitest"
 import { asBash, outcome } from "./support/Outcomes.ts"
 
-describe("operators without blanks:", () => {
+describe("arithmetic without blanks", () => {
   asBash([
     ["n=3; ((n>=3)) && echo a; ((n<=2)) || echo b; (( n >=3&&n<= 4 )) && echo c", "a\nb\nc\n"],
     ["n=5; while ((n>=3)); do echo $n; ((n--)); done; for ((i=0;i<=1;i++)); do echo $i; done", "5\n4\n3\n0\n1\n"],
@@ -10,12 +10,12 @@ describe("operators without blanks:", () => {
     ["n=0; until ((n>=2)); do n=$((n+1)); done; echo $n; (((n>=2)) && echo fork) & wait", "2\nfork\n"]
   ])
 
-  it("an expression that is none is an error", async () => {
+  it("reports an expression that does not parse", async () => {
     expect(await outcome("((1 > )); echo $?")).toEqual([expect.stringMatching(/^1\n.*syntax error/), 0])
   })
 })
 
-describe("what looks like something else:", () => {
+describe("arithmetic that looks like other syntax", () => {
   asBash([
     [
       "if ((!n)); then echo a; fi; ((!n && 1)) && echo b; (( ! (n) )) > f && echo c; n=1; ((!n)) || echo d; (((!n))) || echo e",
@@ -36,7 +36,7 @@ describe("what looks like something else:", () => {
   ])
 })
 
-describe("numbers with a base:", () => {
+describe("arithmetic on numbers with a base", () => {
   asBash([
     [
       "s=00099; n=$((10#${s})); echo $((n + 1)); (( 10#${s} > 98 && 10#$n == 99 )) && echo gt; h=08:09; echo $(( 10#${h%:*} * 60 + 10#${h#*:} ))",
@@ -49,7 +49,7 @@ describe("numbers with a base:", () => {
   ])
 })
 
-describe("a command within arithmetic:", () => {
+describe("arithmetic with a command in it", () => {
   asBash([
     ["t=10; echo $(( $(echo $t) - 3 )); e=$(($(echo $t)*`echo $t`)); echo $e", "7\n100\n"],
     ["steps() { echo $1; }; echo $(( $(steps 7) * $(steps 2) )); (( $(steps 3) > 2 )) && echo more", "14\nmore\n"],
@@ -70,7 +70,7 @@ describe("a command within arithmetic:", () => {
     ]
   ])
 
-  it("reads the machine's clock and chance", async () => {
+  it("reads the machine's clock and random numbers", async () => {
     expect(await outcome("s=$SECONDS; sleep 3; echo $((SECONDS - $s)) $(( $(echo $SECONDS) - $s ))")).toEqual([
       "3 3\n",
       0

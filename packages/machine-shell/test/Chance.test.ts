@@ -1,4 +1,4 @@
-/** A seed makes the same world as ever: what is drawn under it is pinned. */
+/** The numbers of a seed never change, so that a seed gives the same world in every version. */
 import { assert, it } from "@effect/vitest"
 import { between, chance, draw, hash32 } from "../src/Chance.ts"
 import { textHash, unit } from "@sluice/simulator/models/Draws"
@@ -11,7 +11,7 @@ const DRAWN: Array<[seed: number, name: string, hash: number, text: number, unit
   [2 ** 40 + 7, "x".repeat(100), 3_205_953_350, 1_634_424_385, 0.6619503514375538]
 ]
 
-it("a draw depends on its seed and its name alone, for ever", () => {
+it("a draw depends only on its seed and its name, in every version", () => {
   assert.deepStrictEqual(
     DRAWN.map(([seed, name]) => [seed, name, hash32(seed, name), textHash(seed, name), unit(textHash(seed, name), 3)]),
     DRAWN

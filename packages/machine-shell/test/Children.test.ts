@@ -1,4 +1,4 @@
-/** A command that another one runs gets the variables that the other was given, and what it would read. */
+/** A command that another command runs gets the variables and the stdin of that command. */
 import { asBash } from "./support/Outcomes.ts"
 
 const SCRIPT = "printf 'echo \"$A$B\"; cat' > s; chmod +x s; "

@@ -1,4 +1,4 @@
-/** Arrays behind `local`, `declare` and `readonly` are bash's. */
+/** Arrays behind `local`, `declare` and `readonly` work as in bash. */
 import { asBash } from "./support/Outcomes.ts"
 
 asBash([

@@ -1,4 +1,4 @@
-/** Parameters with a default are bash's under `set -u`. */
+/** Parameters with a default work as in bash under `set -u`. */
 import { asBash } from "./support/Outcomes.ts"
 
 asBash([

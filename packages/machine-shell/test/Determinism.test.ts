@@ -1,10 +1,13 @@
-/** What the interpreter lacks is as in bash: commands whose names are expanded, `exit` within a trap's reach. */
+/**
+ * Features that the interpreter lacks work as in bash: expanded command names, scripts that run by their path. The time
+ * and random numbers are the machine's.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { asBash, outcome } from "./support/Outcomes.ts"
 import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 
-describe("a name of several words:", () => {
+describe("a command name of several words", () => {
   asBash([
     ['run() { "$@"; }; run echo a "b  c"; run false || echo $?', "a b  c\n1\n"],
     [
@@ -34,7 +37,7 @@ describe("a name of several words:", () => {
   })
 })
 
-describe("a script that is run by its path is one like any other:", () => {
+describe("a script that is run by its path", () => {
   const script =
     "echo 'set -u; f() { echo \"${1:-none}\"; return 3; }; f $1 || echo r $0 $#; exit 4' > s.sh; chmod +x s.sh;"
   asBash([
@@ -49,7 +52,7 @@ describe("a script that is run by its path is one like any other:", () => {
     ]
   ])
 
-  it("on the machine's clock and chance, line by line", async () => {
+  it("reads the machine's clock and random numbers, and writes line by line", async () => {
     const command =
       "echo 'echo $SECONDS; sleep 2; echo $((SECONDS + 0 * RANDOM))' > s.sh; chmod +x s.sh; ./s.sh; echo $RANDOM"
     const { chunks, exit } = await execute(runOf(command))
@@ -61,13 +64,13 @@ describe("a script that is run by its path is one like any other:", () => {
   })
 })
 
-describe("the machine's time in variables:", () => {
+describe("a variable with the machine's time", () => {
   asBash([
     ["s=$EPOCHSECONDS; sleep 2; echo $s $((EPOCHSECONDS - s)) $EPOCHREALTIME", "1700000000 2 1700000002.000000\n"]
   ])
 })
 
-describe("tools ask the machine for the time:", () => {
+describe("a tool that reads the machine's time", () => {
   asBash([
     [
       "awk 'BEGIN { srand(); print systime(), srand() }'; sleep 60; jq -n 'now|todate' && echo '{\"now\":1}' | jq -c '.now, {now: 2}, \"now\"'; yq -n 'now|floor'",
@@ -89,7 +92,7 @@ describe("tools ask the machine for the time:", () => {
   ])
 })
 
-describe("awk draws the machine's numbers:", () => {
+describe("awk with the machine's random numbers", () => {
   asBash([
     [
       "awk 'BEGIN { srand(5); a = rand(); b = rand(); srand(5); print (a == rand()), (a == b), (a >= 0 && a < 1), srand(6) }'; srand=1; awk 'function grand(x) { return x } { print grand($1), \"rand()\" }' <<< 2",
@@ -101,7 +104,7 @@ describe("awk draws the machine's numbers:", () => {
     ]
   ])
 
-  it("by the run, and others each time", async () => {
+  it("draws the same numbers in each run, and new ones in each call", async () => {
     const command = "for i in 1 2; do awk 'BEGIN { srand(); print rand(), rand() }'; awk 'BEGIN { print rand() }'; done"
     const [text] = await outcome(command)
     expect(await outcome(command)).toEqual([text, 0])

@@ -1,8 +1,8 @@
-/** diff tells differences as GNU's does: each expectation was taken from it. */
+/** diff writes what GNU's diff writes: each expectation was taken from it. */
 import { describe, expect, it } from "@effect/vitest"
 import { asBash, outcome } from "./support/Outcomes.ts"
 
-describe("diff tells lines", () => {
+describe("diff of lines", () => {
   asBash([
     [
       "printf 'a\\nb\\nc\\nd\\n' > x; printf 'a\\nB\\nc\\nd\\ne\\n' > y; diff x y; echo $?; diff x x && echo same; diff -q x y; diff -s x x; diff -i x y; diff no x; diff x - < y; diff x /dev/null",
@@ -21,7 +21,7 @@ describe("diff tells lines", () => {
   ])
 })
 
-describe("diff tells what is around them", () => {
+describe("diff with lines of context", () => {
   asBash([
     [
       "seq 40 > a; seq 40 | sed '3s/.*/three/;20d;38,39d' > b; diff -u a b | tail -n +3; diff -L old --label new -U0 a b; diff --unified=1 a b | tail -n +3 | head -6; diff -u1 a b | tail -n +3 | wc -l",
@@ -34,7 +34,7 @@ describe("diff tells what is around them", () => {
   ])
 })
 
-describe("diff compares directories", () => {
+describe("diff of directories", () => {
   asBash([
     [
       "mkdir -p d/s d/sub e/s e/y2; echo 1 > d/x; echo 1 > e/x; echo 2 > e/y; echo 1 > d/s/f; echo 2 > e/s/f; diff d e; diff -r d e; diff -rq d e; diff -rN d e; diff -r -x s -x 'y*' d e; diff -ru d e | grep -v '^[-+][-+]'; echo 2 > x; diff d x; diff x e",
@@ -44,9 +44,9 @@ describe("diff compares directories", () => {
   ])
 })
 
-it("a script that compares without end meets the limit of its work", async () => {
-  const [said, code] = await outcome("seq 300 > a; seq 400 700 > b; while true; do diff a b > c; echo again; done")
-  expect(said.split("again").length).toBeGreaterThan(20)
-  expect(said.split("again").length).toBeLessThan(200)
+it("a script that runs diff without end exceeds the limit on its work", async () => {
+  const [output, code] = await outcome("seq 300 > a; seq 400 700 > b; while true; do diff a b > c; echo again; done")
+  expect(output.split("again").length).toBeGreaterThan(20)
+  expect(output.split("again").length).toBeLessThan(200)
   expect(code).not.toBe(0)
 })

@@ -1,4 +1,4 @@
-/** Commands run as bash would run them, on the machine's clock, and a hostile one ends by itself. */
+/** Commands run as in bash, on the machine's clock. A hostile command ends by itself. */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import type { Timeline } from "../src/Shell.ts"
@@ -6,16 +6,16 @@ import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 import { stories } from "./support/Stories.ts"
 
 const text = (timeline: Timeline) => timeline.chunks.map((chunk) => Buffer.from(chunk.bytes).toString()).join("")
-/** What was written at which second, and how it ended. */
-const told = (timeline: Timeline) => [
+/** Returns the second and the text of each write, then the second and the code of the exit. */
+const storyOf = (timeline: Timeline) => [
   ...timeline.chunks.map((chunk) => [(chunk.at - START) / 1000, Buffer.from(chunk.bytes).toString()] as const),
   timeline.exit === null ? "runs on" : [(timeline.exit.at - START) / 1000, timeline.exit.code]
 ]
 
-describe("a command runs as in bash:", () => {
+describe("a command runs as in bash", () => {
   for (const [title, command, story] of stories) {
     it(title, async () => {
-      expect(told(await execute(runOf(command)))).toEqual(story)
+      expect(storyOf(await execute(runOf(command)))).toEqual(story)
     })
   }
 })
@@ -24,13 +24,13 @@ describe("a run", () => {
   const mixed =
     "echo $RANDOM $((RANDOM % 100)); shuf -i 1-9; mktemp; date +%N; sleep 3; (sleep 1; echo $RANDOM) & wait; echo x > f; stat f; nvidia-smi -L"
 
-  it("is the same each time, and another one with another seed", async () => {
+  it("gives the same timeline each time, and another one with another seed", async () => {
     const first = await execute(runOf(mixed))
     expect(await execute(runOf(mixed))).toEqual(first)
     expect(text(await execute(runOf(mixed, { seed: 8 })))).not.toBe(text(first))
   })
 
-  it("cut at a moment is what it was until then", async () => {
+  it("that is cut at a moment gives the same timeline up to then", async () => {
     const command = "for i in $(seq 10); do echo $i; echo $i >> f; sleep 1; done"
     const whole = await execute(runOf(command, { keepFiles: true }))
     const cut = await execute(runOf(command, { keepFiles: true, untilMs: START + 4_500 }))
@@ -41,7 +41,7 @@ describe("a run", () => {
     ])
   })
 
-  it("mounts and leaves the same entries", async () => {
+  it("leaves the entries that it mounts", async () => {
     const files = [
       { _tag: "File", path: "a b/\u00e4", mode: 0o600, bytes: new Uint8Array([0, 255, 10]) },
       { _tag: "Directory", path: "empty", mode: 0o700 },
@@ -51,7 +51,7 @@ describe("a run", () => {
     expect(left).toEqual([{ _tag: "Directory", path: "a b", mode: 0o755 }, ...files])
   })
 
-  it("knows nothing of the host", async () => {
+  it("reads nothing of the host", async () => {
     const shown = text(
       await execute(
         runOf(
@@ -65,7 +65,7 @@ describe("a run", () => {
   })
 })
 
-describe("a hostile command ends by itself:", () => {
+describe("a hostile command ends by itself", () => {
   const hostile: ReadonlyArray<readonly [command: string, code: number, says: RegExp]> = [
     ["while true; do :; done", 126, /too many commands/],
     [":(){ :|:& };:", 126, /depth/],
@@ -86,7 +86,7 @@ describe("a hostile command ends by itself:", () => {
     })
   }
 
-  it("output stays bounded", async () => {
+  it("and its output stays bounded", async () => {
     const size = (await execute(runOf("yes"))).chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
     expect(size).toBeLessThan(64 * 1024 * 1024 + 100)
   })

@@ -1,8 +1,8 @@
-/** Exit statuses are bash's: what `$?` says, and where `set -e` ends a script. */
+/** Exit statuses are those of bash: the value of `$?`, and the command at which `set -e` ends a script. */
 import { describe, expect, it } from "@effect/vitest"
 import { asBash, outcome } from "./support/Outcomes.ts"
 
-describe("an assignment succeeds:", () => {
+describe("an assignment that succeeds", () => {
   asBash([
     ["set -e; if false; then x=1; else x=2; fi; echo go $x", "go 2\n"],
     ['set -e; [ -n "$n" ] || n=default; [ -n "" ] && echo x; y=1; echo $n $y', "default 1\n"],
@@ -15,7 +15,7 @@ describe("an assignment succeeds:", () => {
   ])
 })
 
-describe("`set -e` is suspended", () => {
+describe("a suspended `set -e`", () => {
   asBash([
     ["set -e; x=$(ls /no 2>&1) || echo handled; echo go", "handled\ngo\n"],
     ["set -e; f() { false; echo in; return 3; }; f || echo alt $?; f && echo no; echo $?", "in\nalt 3\nin\n3\n"],
@@ -32,7 +32,7 @@ describe("`set -e` is suspended", () => {
   ])
 })
 
-describe("`exit` gives its own status under `set -e`:", () => {
+describe("`exit` under `set -e`", () => {
   asBash([
     ["set -e; ls /no 2>f || exit 12; echo no", "", 12],
     ["set -e; trap 'echo bye $?' EXIT; f() { return 3; }; f || { x=1; exit 5; }", "bye 5\n", 5],
@@ -41,7 +41,7 @@ describe("`exit` gives its own status under `set -e`:", () => {
   ])
 })
 
-describe("`set -e` holds", () => {
+describe("`set -e` that ends a script", () => {
   asBash([
     ['set -e; f() { [ -n "" ] && echo x; }; f || echo alt; f; echo no', "alt\n", 1],
     ["set -e; f() { false; echo in; }; f || echo no; f; echo no", "in\n", 1],
@@ -62,7 +62,7 @@ describe("`set -e` holds", () => {
   ])
 })
 
-it("costs an ordinary loop no command of its budget", async () => {
+it("the repair of exit statuses costs a loop without `set -e` no command of its limit", async () => {
   const body = 'x=$i; [ $i = 1 ] && echo one; false || true; [ -n "$x" ] || x=2; ((x > 0)) && y=1'
   expect((await outcome(`for i in {1..9900}; do ${body}; done`))[1]).toBe(0)
 })

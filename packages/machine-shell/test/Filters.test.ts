@@ -1,8 +1,8 @@
-/** Filters say what GNU's do: awk, grep, sed, head, tail, jq. */
+/** Filters write what GNU's write: awk, grep, sed, head, tail, jq. */
 import { describe } from "@effect/vitest"
 import { asBash } from "./support/Outcomes.ts"
 
-describe("a file that is not there:", () => {
+describe("a filter of a missing file", () => {
   asBash([
     [
       "sed -i s/a/b/ no; echo $?; echo a > f; sed s/a/b/ no f; echo $?",
@@ -51,7 +51,7 @@ describe("awk", () => {
   ])
 })
 
-describe("texts side by side in awk", () => {
+describe("awk with texts side by side", () => {
   asBash([
     [
       `awk -v n=foo '$1 ~ "^" n "$"; $1 !~ "x" "f" && $1 != n "bar" { print "-" $1 }' <<< $'foo\\nfoobar\\nxfoo'`,
@@ -76,7 +76,7 @@ describe("texts side by side in awk", () => {
   ])
 })
 
-describe("numbers of awk", () => {
+describe("awk with numbers in scientific notation", () => {
   asBash([
     [
       'awk \'BEGIN { printf "%e %.2e %E|%g %.3g %G|%12.3e|%-12g|%012.2e|%+g|% e|%%g %5.1f\\n", 12345.678, 1e-7, 0, 1e-7, 1234567, 1e-10, 5e-5, 0.0001, -3.5e-9, 2.5, 7, 3.14; printf("lr=%.1e\\n", 0.0003) }\'',
@@ -115,7 +115,7 @@ describe("head and tail", () => {
   asBash([["printf abcdef | tail -3c; printf abcdef | head -2c; seq 3 | tail -1; head -c -1 <<< x", "defab3\nx"]])
 })
 
-describe("jq reads its inputs", () => {
+describe("jq with `inputs`", () => {
   asBash([
     [
       "printf '1 2 3' > f; jq -n 'reduce inputs as $x (0; . + $x)' f; jq --null-input -c '[inputs]' < /dev/null; jq -n 1 f",

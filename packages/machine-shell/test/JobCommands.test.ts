@@ -1,10 +1,10 @@
-/** Background jobs, signals and waiting are bash's. */
+/** Background jobs, signals and `wait` work as in bash. */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { asBash, outcome } from "./support/Outcomes.ts"
 import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 
-describe("jobs:", () => {
+describe("a background job", () => {
   asBash([
     ["sleep 5 & kill -9 $!; wait $! 2>/dev/null; echo $?; sleep 5 & kill -s INT $!; wait $!; echo $?", "137\n130\n"],
     ["(sleep 0.1; exit 3) & sleep 5 & wait -n; echo $?; kill %2; wait -n; echo $?; wait -n; echo $?", "3\n143\n127\n"],
@@ -33,7 +33,7 @@ describe("jobs:", () => {
     ["kill -0 $$ && echo here; kill -NOPE $$ 2>/dev/null; echo $?", "here\n1\n"]
   ])
 
-  it("what is killed hard ends with 137", async () => {
+  it("that is killed with SIGKILL exits with 137", async () => {
     expect(await outcome("timeout -s KILL 1 sleep 9; echo $?; timeout --signal=9 1 sleep 9; echo $?")).toEqual([
       "137\n137\n",
       0
@@ -41,7 +41,7 @@ describe("jobs:", () => {
   })
 })
 
-describe("jobs of what is captured:", () => {
+describe("a background job of captured output", () => {
   asBash([
     ["{ (exit 3) & wait $!; echo $?; } > log; cat log; exec > log; (exit 4) & wait $!; exit $?", "3\n", 4],
     [
@@ -63,7 +63,7 @@ describe("jobs of what is captured:", () => {
   ])
 })
 
-describe("a command that kills itself", () => {
+describe("a command that kills itself ends as in bash", () => {
   const cases: ReadonlyArray<readonly [command: string, output: string, code: number]> = [
     ["echo a; kill $$; echo no", "a\n", 143],
     ["x=1; trap 'echo bye $x $?' EXIT; kill -INT $$; echo no", "bye 1 130\n", 130],
@@ -84,12 +84,12 @@ it("a job that never ends by itself leaves commands for the script", async () =>
   expect(exit).toEqual({ at: START + 10_000, code: 0 })
 })
 
-it("many jobs of a script with much to define begin at once", async () => {
+it("60 jobs of a script with 300 functions all run", async () => {
   const defined = Array.from({ length: 300 }, (_, at) => `f${at}() { ${"echo word; ".repeat(20)} }`).join("\n")
   expect(await outcome(`${defined}\n${"f0 > /dev/null &\n".repeat(60)}wait; echo done`)).toEqual(["done\n", 0])
-}, 6_000)
+})
 
-it("a job that forks without end says so plainly", async () => {
+it("a job that forks without end reports the depth limit without advice to the host", async () => {
   const [output] = await outcome("f() { f | f & }; f; wait")
   expect(output).toMatch(/maximum nested execution depth/)
   expect(output).not.toContain("executionLimits")

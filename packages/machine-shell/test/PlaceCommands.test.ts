@@ -1,4 +1,4 @@
-/** Files are put in their place and compared as GNU's programs do. */
+/** Files are put in place and compared as by GNU's programs. */
 import { asBash } from "./support/Outcomes.ts"
 
 asBash([

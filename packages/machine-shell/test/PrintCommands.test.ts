@@ -36,7 +36,7 @@ asBash([
   ["TZ=UTC printf '%(%F)T %s\\n' 0 a", "1970-01-01 a\n"]
 ])
 
-it("`printf` knows the machine's time", async () => {
+it("`printf %(...)T` reads the machine's time", async () => {
   const command = "sleep 1h; printf '%(%FT%T)T\\n' -1; printf '%(%H)T\\n'"
   expect(await outcome(command)).toEqual(["2023-11-14T23:13:20\n23\n", 0])
 })

@@ -1,4 +1,7 @@
-/** Programs of a world: bash scripts that stand in for what a simulated machine lacks, however a command calls them. */
+/**
+ * Programs of a world: bash scripts that stand in for programs that a simulated machine lacks, however a command calls
+ * them.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { issuesOf, NAME } from "../src/Programs.ts"
@@ -11,96 +14,96 @@ const programs = {
   "nvidia-smi": "echo 'No devices were found'; exit 6"
 }
 
-/** At which second what was written, and then the second and the code of the exit. */
-const told = async (command: string, more: Record<string, string> = {}) => {
+/** Returns the second and the text of each write, then the second and the code of the exit. */
+const storyOf = async (command: string, more: Record<string, string> = {}) => {
   const { chunks, exit } = await execute(runOf(command, { programs: { ...programs, ...more }, env: { RUN: "r1" } }))
   const story = chunks.map(({ at, bytes }) => [(at - START) / 1_000, Buffer.from(bytes).toString()])
   return [...story, [(exit!.at - START) / 1_000, exit!.code]]
 }
 
-describe("A program of the world", () => {
+describe("a program of the world", () => {
   it("runs by its name, with arguments, variables and a clock, and writes as it runs", async () => {
-    expect(await told("python train.py --epochs '3 4'; code=$?; cat model.bin; exit $code")).toEqual([
+    expect(await storyOf("python train.py --epochs '3 4'; code=$?; cat model.bin; exit $code")).toEqual([
       [0, "3 train.py --epochs 3 4\n"],
       [10, "bye\nr1\n"],
       [10, 3]
     ])
   })
 
-  it("runs whoever calls it", async () => {
-    expect(await told("timeout 4 python a || echo $?")).toEqual([
+  it("runs through `timeout`, `nohup`, `env`, `xargs` and `exec`", async () => {
+    expect(await storyOf("timeout 4 python a || echo $?")).toEqual([
       [0, "1 a\n"],
       [4, "124\n"],
       [4, 0]
     ])
-    expect(await told("nohup python a > log & wait $!; echo $?; cat log")).toEqual([
+    expect(await storyOf("nohup python a > log & wait $!; echo $?; cat log")).toEqual([
       [10, "bye\n3\n1 a\n"],
       [10, 0]
     ])
-    expect(await told('p=python; x=$(env $p a 2>&1); echo "[$x] $?"')).toEqual([
+    expect(await storyOf('p=python; x=$(env $p a 2>&1); echo "[$x] $?"')).toEqual([
       [10, "[1 a\nbye] 3\n"],
       [10, 0]
     ])
-    expect(await told("seq 2 | xargs -n1 git clone | sort -r; git clone https://host/org/repo.git && cd repo")).toEqual(
-      [
-        [0, "cloned 2\ncloned 1\ncloned https://host/org/repo.git\n"],
-        [0, 0]
-      ]
-    )
-    expect(await told("exec python last; echo never")).toEqual([
+    expect(
+      await storyOf("seq 2 | xargs -n1 git clone | sort -r; git clone https://host/org/repo.git && cd repo")
+    ).toEqual([
+      [0, "cloned 2\ncloned 1\ncloned https://host/org/repo.git\n"],
+      [0, 0]
+    ])
+    expect(await storyOf("exec python last; echo never")).toEqual([
       [0, "1 last\n"],
       [10, "bye\n"],
       [10, 3]
     ])
   })
 
-  it("gets the variables that stand before its name, and no others", async () => {
-    const asked =
+  it("gets the variables of its assignment prefix, and those that are exported", async () => {
+    const command =
       "SEED=1 python; SEED='2 3' timeout 9 python; python; export SEED=4; python; SEED=5 python; env -u SEED python"
-    const said = await told(asked, { python: 'echo "[$SEED] $RUN"' })
-    expect(said[0]).toEqual([0, "[1] r1\n[2 3] r1\n[] r1\n[4] r1\n[5] r1\n[] r1\n"])
+    const story = await storyOf(command, { python: 'echo "[$SEED] $RUN"' })
+    expect(story[0]).toEqual([0, "[1] r1\n[2 3] r1\n[] r1\n[4] r1\n[5] r1\n[] r1\n"])
   })
 
-  it("is found by who looks for it, and is read as it was given", async () => {
-    expect(await told("command -v git && cat /usr/local/bin/random && nvidia-smi")).toEqual([
+  it("is found by `command -v`, keeps its text and replaces a command of the machine", async () => {
+    expect(await storyOf("command -v git && cat /usr/local/bin/random && nvidia-smi")).toEqual([
       [0, "/usr/bin/git\necho $RANDOMNo devices were found\n"],
       [0, 6]
     ])
   })
 
-  it("takes its chance from the run", async () => {
-    const once = await told("random; p=random; $p; env random")
-    expect(once).toEqual(await told("random; p=random; $p; env random"))
+  it("draws the run's random numbers", async () => {
+    const once = await storyOf("random; p=random; $p; env random")
+    expect(once).toEqual(await storyOf("random; p=random; $p; env random"))
   })
 
-  it("gets the text of a file that names it as its interpreter", async () => {
+  it("runs a file that names it as its interpreter", async () => {
     const script = "printf '#!/usr/bin/env python\\nprint(1)\\n' > a.py; chmod +x a.py; ./a.py x"
-    expect(await told(script, { python: 'cat "$1"; echo "$2"' })).toEqual([
+    expect(await storyOf(script, { python: 'cat "$1"; echo "$2"' })).toEqual([
       [0, "#!/usr/bin/env python\nprint(1)\nx\n"],
       [0, 0]
     ])
   })
 
-  it("gives way to a function, and to a file that the path names first", async () => {
-    expect(await told("python() { echo mine; }; python a")).toEqual([
+  it("is hidden by a function, and by a file of a directory that comes first in PATH", async () => {
+    expect(await storyOf("python() { echo mine; }; python a")).toEqual([
       [0, "mine\n"],
       [0, 0]
     ])
     const own = "mkdir bin; printf 'echo own' > bin/python; chmod +x bin/python; PATH=/workspace/bin:$PATH; python"
-    expect(await told(own)).toEqual([
+    expect(await storyOf(own)).toEqual([
       [0, "own\n"],
       [0, 0]
     ])
   })
 
-  it("ends where a run ends that calls itself for ever", async () => {
-    const story = await told("python", { python: "python" })
+  it("that calls itself without end ends by itself", async () => {
+    const story = await storyOf("python", { python: "python" })
     expect(story.at(-1)).toEqual([0, expect.any(Number)])
   })
 })
 
-describe("An interpreter that the machine lacks", () => {
-  it("is named as bash and env name it", async () => {
+describe("an interpreter in the first line of a file", () => {
+  it("that the machine lacks is reported as by bash and env", async () => {
     const of = async (first: string) => {
       const { chunks, exit } = await execute(runOf(`printf '${first}\\nprint(1)\\n' > a.py; chmod +x a.py; ./a.py`))
       return [Buffer.concat(chunks.map(({ bytes }) => bytes)).toString(), exit!.code]
@@ -117,7 +120,7 @@ describe("An interpreter that the machine lacks", () => {
     ])
   })
 
-  it("is another one that it has", async () => {
+  it("that the machine has runs the file", async () => {
     const { chunks } = await execute(
       runOf("printf '#!/usr/bin/awk -f\\nBEGIN { print 6 * 7 }\\n' > a; chmod +x a; ./a")
     )
@@ -125,8 +128,8 @@ describe("An interpreter that the machine lacks", () => {
   })
 })
 
-describe("The names and texts of programs", () => {
-  it("are what a machine can have, or all that is wrong is told", () => {
+describe("the names and texts of programs", () => {
+  it("are accepted, or every fault of them is reported", () => {
     expect(["python", "python3.12", "nvidia-smi", "g++", "7z"].every((name) => NAME.test(name))).toBe(true)
     expect(["", "a/b", "-x", "a b", "x".repeat(65)].some((name) => NAME.test(name))).toBe(false)
     expect(issuesOf(programs)).toEqual([])

@@ -1,10 +1,10 @@
-/** What is written lands where bash puts it, or fails as there. */
+/** Output goes to the files that bash writes to, or fails as in bash. */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { asBash, outcome } from "./support/Outcomes.ts"
 import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 
-describe("a file in a directory that is not there:", () => {
+describe("output to a file in a missing directory", () => {
   asBash([
     [
       "echo a > no/x; echo $?; echo a 2>&1 >> no/x || echo not; ls",
@@ -30,7 +30,7 @@ describe("a file in a directory that is not there:", () => {
     ]
   ])
 
-  it("ends the script where its name is a command's", async () => {
+  it("ends the script when a command gives the file's name", async () => {
     expect(await outcome("echo a; echo b > $(echo no/x); echo no")).toEqual([
       "a\nbash: cannot create '/workspace/no/x': No such file or directory\n",
       1
@@ -38,7 +38,7 @@ describe("a file in a directory that is not there:", () => {
   })
 })
 
-describe("a file in a directory that is there:", () => {
+describe("output to a file in a directory", () => {
   asBash([
     [
       "mkdir -p runs/1; ln -s runs/1 latest; echo a > latest/f; mkdir latest/d; ln -s f latest/g; echo b >> latest/g; cat runs/1/f; ls runs/1",
@@ -55,7 +55,7 @@ describe("a file in a directory that is there:", () => {
   ])
 })
 
-describe("a file that is written anew keeps its mode:", () => {
+describe("output to a file that keeps its mode", () => {
   asBash([
     [
       "echo a > f; stat -c %a f; chmod 750 f; echo b > f; sed -i s/b/c/ f; echo d >> f; cat f; stat -c %a f; echo e > g; stat -c %a g",
@@ -64,7 +64,7 @@ describe("a file that is written anew keeps its mode:", () => {
   ])
 })
 
-describe("a function that exits writes to its file:", () => {
+describe("output of a function that exits", () => {
   asBash([
     [
       "main() { echo in; ls /no; exit 5; }; (main > log 2>&1; echo no); echo $?; cat log; main &> log",
@@ -90,7 +90,7 @@ asBash([
   ]
 ])
 
-it("what a copy of stdout gets is there at once", async () => {
+it("output to a copy of stdout appears at once", async () => {
   const command =
     'exec 3>&1 4>&2; echo a >&3; log() { echo "[$*]" >&3; }; sleep 1; log b; x=$(log c; echo d); echo $x >&4'
   const { chunks } = await execute(runOf(command))

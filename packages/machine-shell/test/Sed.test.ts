@@ -1,8 +1,8 @@
-/** sed says what GNU's does: each expectation was taken from it. */
+/** sed writes what GNU's sed writes: each expectation was taken from it. */
 import { describe } from "@effect/vitest"
 import { asBash } from "./support/Outcomes.ts"
 
-describe("sed selects lines", () => {
+describe("sed that selects lines", () => {
   asBash([
     ["sed -n '/a/,/b/p' <<< $'x\\na\\nb\\ny\\na\\nz'", "a\nb\na\nz\n"],
     ["sed '/^#/d;/^$/d' <<< $'# c\\n\\nk=v\\n'", "k=v\n"],
@@ -21,7 +21,7 @@ describe("sed selects lines", () => {
   ])
 })
 
-describe("sed substitutes", () => {
+describe("sed that substitutes", () => {
   asBash([
     [
       "sed 's/\\(.*\\)=\\(.*\\)/\\2=\\1/' <<< a=b; sed -E 's/^[[:space:]]+|[[:space:]]+$//g' <<< '  x y  '; sed 's/[^,]*,//2' <<< a,b,c,d; sed 's/a\\|b/X/g' <<< cab; sed 's/x*/-/g' <<< abxc; sed -E 's/(a|b)+/<&>/' <<< xabay",
@@ -50,7 +50,7 @@ describe("sed substitutes", () => {
   ])
 })
 
-describe("sed has its two spaces", () => {
+describe("sed with its pattern and hold spaces", () => {
   asBash([
     [
       "sed -e '1{h;d}' -e '${G}' <<< $'first\\nmid\\nlast'; sed '1!G;h;$!d' <<< $'1\\n2\\n3'; sed -n 'x;p' <<< $'a\\nb'; sed 'N;N;s/\\n/+/g' <(seq 6); sed '$!N;P;D' <<< $'a\\nb\\nc'",
@@ -67,7 +67,7 @@ describe("sed has its two spaces", () => {
   ])
 })
 
-describe("sed inserts, reads and writes", () => {
+describe("sed that inserts, reads and writes", () => {
   asBash([
     [
       "sed '/b/a after' <<< $'a\\nb\\nc'; sed '/b/i\\before' <<< $'a\\nb'; sed '2c changed' <<< $'a\\nb\\nc'; sed '/a/r /etc/hostname.none' <<< a; sed -n '/b/{=;p}' <<< $'a\\nb'",
@@ -88,7 +88,7 @@ describe("sed inserts, reads and writes", () => {
   ])
 })
 
-describe("sed edits files, and keeps what did not end", () => {
+describe("sed that edits files, and lines without a newline", () => {
   asBash([
     [
       "printf 'k: 1\\nn:\\n  k: 2\\n' > c.yml; sed -i -e 's/^\\( *k: \\).*/\\19/' c.yml; cat c.yml; sed -i '1d' c.yml; cat c.yml; sed -n '/^n:/,$p' c.yml; sed --in-place=.orig 's/9/8/' c.yml; cat c.yml c.yml.orig",
@@ -101,7 +101,7 @@ describe("sed edits files, and keeps what did not end", () => {
   ])
 })
 
-describe("sed is bounded and says what is wrong:", () => {
+describe("sed with an error or without end", () => {
   asBash([
     [
       "for s in s/x/y k /a {p 'p}' 's/\\(/x/' 's/a/\\2/' y/ab/c/ 's/[[:no:]]//' 'b x' '1,p' s/a/b/q; do sed \"$s\" <<< a; echo $?; done 2>&1 | grep -c ^1; sed k",
@@ -114,7 +114,7 @@ describe("sed is bounded and says what is wrong:", () => {
     ],
     [
       "sed ':a;s/.*/&&/;ba' <<< xx; echo $?; sed ':a;p;ba' <<< y > f; echo $?",
-      "sed: couldn't re-allocate memory\n4\nbash: sed: work work limit exceeded (1000000)\n",
+      "sed: couldn't re-allocate memory\n4\nbash: sed: work work limit exceeded (1000000); simulated machine: limit of 1000000\n",
       126
     ],
     ["printf 'a\\xff\\xe9\\n' | sed 's/a/b/; s/./[&]/2' | od -An -tx1", " 62 5b ff 5d e9 0a\n"],

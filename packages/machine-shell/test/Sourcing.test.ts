@@ -1,10 +1,13 @@
-/** What `eval` and `.` run asks the machine for time and chance, writes when it runs, and acts on its shell. */
+/**
+ * Scripts that `eval` and `.` run read the machine's time and random numbers, write when they run, and act on their
+ * shell.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { asBash, outcome } from "./support/Outcomes.ts"
 import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 
-describe("what is read into a shell:", () => {
+describe("a text that a shell evaluates", () => {
   asBash([
     [
       "echo 'set -u; v=${1:-none}; echo $v $#; f() { echo f $1; }; return 3; echo no' > lib; . ./lib a b; echo $? $v $#; source lib; f x; (exit 4); eval 'echo $?'",
@@ -19,7 +22,7 @@ describe("what is read into a shell:", () => {
   ])
 
   for (const command of ["eval 'echo $RANDOM'", "echo 'echo $RANDOM' > lib; . ./lib"])
-    it(`draws the machine's numbers: ${command}`, async () => {
+    it(`draws the machine's random numbers: ${command}`, async () => {
       expect(await outcome(command)).toEqual(await outcome("echo $RANDOM"))
     })
 
@@ -33,7 +36,7 @@ describe("what is read into a shell:", () => {
     })
 })
 
-describe("functions that are exported:", () => {
+describe("an exported function", () => {
   asBash([
     [
       "hello() { echo \"hi $1\"; }; both() { hello \"$1\"; echo \"on ${2:-cpu}\"; }; export -f hello both; echo a b | xargs -n1 bash -c 'both \"$0\"'; timeout 5 bash -c 'hello t | cat'; (bash -c 'hello sub' & wait); bash -c 'hello() { echo mine; }; hello'",

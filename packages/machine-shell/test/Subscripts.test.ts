@@ -1,4 +1,4 @@
-/** Subscripts that are calculated, of lists and of maps. */
+/** Subscripts with arithmetic, of lists and of maps. */
 import { asBash } from "./support/Outcomes.ts"
 
 asBash([

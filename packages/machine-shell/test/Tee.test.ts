@@ -1,11 +1,11 @@
-/** What follows `exec > >(...)` is in the log, and in the file. */
+/** Output behind `exec > >(...)` goes to the log and to the file. */
 import { expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { asBash } from "./support/Outcomes.ts"
 import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 
-/** At which second what was written, and what the files hold then. */
-const told = async (command: string) => {
+/** Returns the second and the text of each write, the exit code, and the files at the end. */
+const outcomeOf = async (command: string) => {
   const { chunks, exit, files } = await execute(runOf(command, { keepFiles: true }))
   return {
     story: chunks.map(({ at, bytes }) => [(at - START) / 1_000, Buffer.from(bytes).toString()]),
@@ -24,7 +24,7 @@ asBash([
   ["set -e; exec > >(sed 's/^/> /') 2>&1; echo a; x=1; echo $x; (exit 4); echo no", "> a\n> 1\n", 4]
 ])
 
-it("each line comes at its time, and goes to the file", async () => {
+it("each line behind `exec > >(tee)` appears at its time, and goes to the file", async () => {
   const command = "exec > >(tee -a log) 2>&1; echo a; sleep 2; ls /no"
   const { chunks, files } = await execute(runOf(command, { keepFiles: true }))
   const written = "a\nls: cannot access '/no': No such file or directory\n"
@@ -49,9 +49,9 @@ asBash([
   ['d=x; mkdir $d; echo a 2>&1 | tee "$d/f" $d/g; cat x/*', "a\na\na\n"]
 ])
 
-it("what tee is given comes at its time as well, and what follows does not go to the file", async () => {
+it("a line in a pipe to tee appears at its time, and a line behind the pipe does not go to the file", async () => {
   const command = "for i in 1 2; do echo $i; sleep 3; done 2>&1 | tee log; echo over; sleep 1; echo b 2>&1 | tee -a log"
-  const { files, story } = await told(command)
+  const { files, story } = await outcomeOf(command)
   expect(story).toEqual([
     [0, "1\n"],
     [3, "2\n"],
@@ -61,14 +61,14 @@ it("what tee is given comes at its time as well, and what follows does not go to
   expect(files).toEqual({ log: "1\n2\nb\n" })
 })
 
-it("a command that is broken off, or runs beside the script, ends its copy", async () => {
-  const broken = await told("timeout 2 bash -c '{ echo a; sleep 9; echo no; } 2>&1 | tee log'; echo $?")
-  expect(broken.story).toEqual([
+it("a command that is interrupted, or runs beside the script, ends its copy", async () => {
+  const interrupted = await outcomeOf("timeout 2 bash -c '{ echo a; sleep 9; echo no; } 2>&1 | tee log'; echo $?")
+  expect(interrupted.story).toEqual([
     [0, "a\n"],
     [2, "124\n"]
   ])
-  expect(broken.files).toEqual({ log: "a\n" })
-  const beside = await told("{ echo a; sleep 2; echo b; } 2>&1 | tee log & echo c; wait; echo d")
+  expect(interrupted.files).toEqual({ log: "a\n" })
+  const beside = await outcomeOf("{ echo a; sleep 2; echo b; } 2>&1 | tee log & echo c; wait; echo d")
   expect(beside.story).toEqual([
     [0, "a\nc\n"],
     [2, "b\nd\n"]

@@ -1,10 +1,10 @@
-/** What `set -x` tells comes where the command is run, in front of what it writes. */
+/** The trace of `set -x` appears when its command runs, in front of the command's output. */
 import { expect, it } from "@effect/vitest"
 import { execute } from "../src/Execution.ts"
 import { asBash } from "./support/Outcomes.ts"
 import { runOf, START } from "@sluice/testing/fixtures/ShellRuns"
 
-// An `exit` is not told of, and a function after it has run.
+// An `exit` is not traced, and a function is traced after it has run.
 asBash([
   [
     "set -ex; mkdir -p out; x=3; echo x is $x; if [ $x -gt 2 ]; then echo big; fi; ls /no || true; echo a | tr a b; set +x; x=4; echo quiet; false; echo no",
@@ -18,7 +18,7 @@ asBash([
   ["set -o xtrace; { x=1; : $x; }; true | cat; exit 2", "+ x=1\n+ : 1\n+ true\n+ cat\n", 2]
 ])
 
-it("at its time", async () => {
+it("the trace of a command appears at the time of the command", async () => {
   const { chunks } = await execute(runOf("set -x; a=1; sleep 2; b=2; sleep 1; echo $b"))
   expect(chunks.map(({ at, bytes }) => [(at - START) / 1000, Buffer.from(bytes).toString()])).toEqual([
     [0, "+ a=1\n"],

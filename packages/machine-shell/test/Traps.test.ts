@@ -1,4 +1,4 @@
-/** A handler of the EXIT trap runs at the end of its shell, and leaves the exit code as it is unless it exits. */
+/** A handler of the EXIT trap runs at the end of its shell, and keeps the exit code unless it exits itself. */
 import { asBash } from "./support/Outcomes.ts"
 
 asBash([

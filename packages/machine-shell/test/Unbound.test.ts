@@ -1,8 +1,8 @@
-/** A parameter that is not set ends a script where it ends bash's, and is told by its name. */
+/** A parameter that is not set ends a script where bash ends it, and the message names the parameter. */
 import { describe, expect, it } from "@effect/vitest"
 import { asBash, outcome } from "./support/Outcomes.ts"
 
-describe("`set -u` ends", () => {
+describe("`set -u` that ends a script", () => {
   asBash([
     ['set -u; f() { echo "$1"; echo no; }; f || echo no; echo no', "bash: $1: unbound variable\n", 1],
     ["set -eu; main() { for i in 1 2; do echo $i; x=a$y; done; }; main; echo no", "1\nbash: y: unbound variable\n", 1],
@@ -17,7 +17,7 @@ describe("`set -u` ends", () => {
   ])
 })
 
-describe("`set -u` lets be", () => {
+describe("`set -u` that ends nothing", () => {
   asBash([
     ['set -u; f() { [[ -n ${x:-} && $y = 1 ]] || echo "${1-a}" "$@" $# "${x+b}"; }; f', "a 0 \n"],
     ["set -u; f() { echo a$x; }; set +u; f; (set -u); echo b$x", "a\nb\n"],
@@ -25,7 +25,7 @@ describe("`set -u` lets be", () => {
   ])
 })
 
-describe("`${x:?why}` tells of which parameter, and a trap still has the variables:", () => {
+describe("`${x:?why}`, which names its parameter and keeps the variables for a trap", () => {
   asBash([
     [
       '(echo "${A:?set A}"); A=; (: ${A:?}); f() { echo ${1?}; }; (f) 2>/dev/null; echo $?',
@@ -44,7 +44,7 @@ describe("`${x:?why}` tells of which parameter, and a trap still has the variabl
   ])
 })
 
-it("costs a loop no command of its budget", async () => {
+it("the checks of `set -u` cost a loop no command of its limit", async () => {
   const body = 'x=$i; [[ $x = 1 ]] && echo one; y=$x; [ -n "$x" ] || x=2'
   expect((await outcome(`set -u; f() { for i in {1..15000}; do ${body}; done; }; f`))[1]).toBe(0)
 })

@@ -1,6 +1,7 @@
 /**
- * Everything that answers a request, over a database, a seal and a world of machines and models. Which database, which world
- * and who counts rate limits is not known here; nothing is started in the background but what a service needs for itself.
+ * All services that answer requests, over a database, a seal and a world of machines and models. It does not choose the
+ * database, the world or the counter of rate limits, and starts no background work except what a service needs for
+ * itself.
  */
 import { Access } from "@sluice/domain/access/Access"
 import { ApiKeys } from "@sluice/domain/access/ApiKeys"
@@ -26,7 +27,10 @@ import { Layer } from "effect"
 import { nodeKeyHash } from "./access/NodeKeyHash.ts"
 import { StoreProbe } from "./site/StoreProbeStore.ts"
 
-/** Needs the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider`, `SoundProbe` and `Tokens`. */
+/**
+ * Requires the database clients, `Crypto`, `Replica`, `Seal`, `MachineProvider`, `ModelProvider`, `SoundProbe` and
+ * `Tokens`.
+ */
 export const application = Layer.mergeAll(
   Environments.layer,
   Idempotency.layer,

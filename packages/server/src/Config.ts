@@ -1,7 +1,7 @@
 /**
- * How the server is to run: flags over `SLUICE_*` variables over defaults, checked all at once before anything is opened
- * (decisions: Running it). Pure: who calls it reads the flags and the environment. It refuses what is not there yet instead
- * of ignoring it, and it never repeats a secret.
+ * Parses the server's configuration: flags over `SLUICE_*` variables over defaults, all checked before anything is
+ * opened (decisions: Running it). Pure: the caller reads the flags and the environment. A feature that does not exist
+ * yet is refused instead of ignored, and no message repeats a secret.
  */
 import { isWellFormed } from "@sluice/domain/access/ApiKey"
 import type { Redacted } from "effect"
@@ -14,33 +14,33 @@ export interface ServerConfig {
   readonly port: number
   /** Directory of the embedded database and of the master key. */
   readonly data: string
-  /** PostgreSQL; undefined: the embedded database in `data`. */
+  /** PostgreSQL; undefined selects the embedded database in `data`. */
   readonly databaseUrl: Redacted.Redacted | undefined
-  /** Where rate limits are counted for all replicas; undefined: each counts for itself. */
+  /** The Redis that counts rate limits for all replicas; undefined: each replica counts by itself. */
   readonly redisUrl: Redacted.Redacted | undefined
   readonly machines: "simulator"
-  /** The file with the catalog of models; undefined: the simulated one. */
+  /** File of the model catalog; undefined selects the simulated models. */
   readonly models: string | undefined
-  /** The file with the scenario of the simulated world; undefined: the default world. */
+  /** File of the scenario of the simulated world; undefined selects the default world. */
   readonly scenario: string | undefined
-  /** Whether callers may name images by http(s) links. */
-  readonly imageUrls: boolean
-  /** Whether what callers name may have an address that is not public. */
-  readonly privateTargets: boolean
+  /** True where callers may send images as http(s) links. */
+  readonly hasImageUrls: boolean
+  /** True where links of callers may lead to private addresses. */
+  readonly hasPrivateTargets: boolean
   readonly seed: number
-  /** How many times faster than real time the service's clock runs. */
+  /** Factor by which the service's clock runs faster than real time. */
   readonly speed: number
-  /** Names that a `Host` header may have beside the loopback ones. */
+  /** Names that a `Host` header may have in addition to the loopback names. */
   readonly allowedHosts: ReadonlyArray<string>
   readonly bootstrapKey: Redacted.Redacted | undefined
   readonly masterKey: Redacted.Redacted | undefined
-  /** What opens `/metrics`; undefined: that one comes from this machine. */
+  /** The token for `/metrics`; undefined: only requests from this machine may read it. */
   readonly metricsToken: Redacted.Redacted | undefined
 }
 
 /**
- * What can be set: a flag `--database-url` is the variable `SLUICE_DATABASE_URL`. Texts as they were given. Keys are variables
- * alone: other users of the machine can read flags.
+ * Every setting: the flag `--database-url` is the variable `SLUICE_DATABASE_URL`. Values are texts as given. Secret
+ * keys are variables only, because other users of the machine can read flags.
  */
 export const settings = [
   "host",
@@ -75,7 +75,7 @@ class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid",
 const MAX_SPEED = 1_000_000
 const SWITCH = /^(true|false|1|0)$/
 
-/** Variables of a process that are settings of ours. */
+/** Returns the settings in the variables of a process. */
 export const fromVariables = (variables: Readonly<Record<string, string | undefined>>): Settings =>
   Object.fromEntries(
     settings.flatMap((name) => {
@@ -84,30 +84,30 @@ export const fromVariables = (variables: Readonly<Record<string, string | undefi
     })
   )
 
-/** The configuration, or everything that is wrong with it. */
+/** Returns the configuration, or every problem of the settings. */
 export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvalid> => {
   const issues: Array<string> = []
-  const check = <A>(ok: boolean, value: A, issue: string): A => {
-    if (!ok) issues.push(issue)
+  const check = <A>(isValid: boolean, value: A, issue: string): A => {
+    if (!isValid) issues.push(issue)
     return value
   }
-  const number = (name: Setting, fallback: number, from: number, to: number, integer: boolean) => {
+  const number = (name: Setting, fallback: number, from: number, to: number, isInteger: boolean) => {
     const text = given[name]
     const value = text === undefined ? fallback : text.trim() === "" ? NaN : Number(text)
-    const ok = value >= from && value <= to && (!integer || Number.isSafeInteger(value))
-    return check(ok, value, `--${name} must be ${integer ? "an integer" : "a number"} from ${from} to ${to}.`)
+    const isValid = value >= from && value <= to && (!isInteger || Number.isSafeInteger(value))
+    return check(isValid, value, `--${name} must be ${isInteger ? "an integer" : "a number"} from ${from} to ${to}.`)
   }
   const allowed = (name: Setting) => {
     const text = given[name] ?? "false"
-    return check(SWITCH.test(text), /^(true|1)$/.test(text), `--${name} is true or false.`)
+    return check(SWITCH.test(text), /^(true|1)$/.test(text), `--${name} must be true or false.`)
   }
-  // An address may be written as in a URL.
+  // An address may be written as in a URL, in brackets.
   const host = (given.host ?? "127.0.0.1").replace(/^\[(.+)\]$/, "$1")
   check(host.trim() !== "", undefined, "--host must be an address or a name of this machine.")
   check(
     allowed("allow-remote") || isLoopback(host) || host.trim() === "",
     undefined,
-    `--host ${host} lets other machines in. If you mean it, add --allow-remote, and --allowed-hosts with the names they will use.`
+    `--host ${host} accepts connections from other machines. To allow that, add --allow-remote, and --allowed-hosts with the names that they use.`
   )
   const machines = given.machines ?? "simulator"
   check(machines === "simulator", undefined, `--machines ${machines} is not available in this version; use simulator.`)
@@ -115,7 +115,7 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
   check(
     redisUrl === undefined || isRedisUrl(redisUrl),
     undefined,
-    "--redis-url must be redis://HOST:PORT, rediss:// for TLS; user, password and /NUMBER may be in it, percent-encoded."
+    "--redis-url must be redis://HOST:PORT, or rediss:// for TLS. It may contain user, password and /NUMBER, percent-encoded."
   )
   const bootstrapKey = given["bootstrap-key"]
   check(
@@ -123,9 +123,9 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     undefined,
     "SLUICE_BOOTSTRAP_KEY must be svc_live_ and 16 to 128 letters and digits."
   )
-  const imageUrls = allowed("allow-image-urls")
-  const privateTargets = allowed("allow-private-targets")
-  check(imageUrls || !privateTargets, undefined, "--allow-private-targets is of use only with --allow-image-urls.")
+  const hasImageUrls = allowed("allow-image-urls")
+  const hasPrivateTargets = allowed("allow-private-targets")
+  check(hasImageUrls || !hasPrivateTargets, undefined, "--allow-private-targets needs --allow-image-urls.")
   const metricsToken = given["metrics-token"]
   check(
     metricsToken === undefined || /^[\x21-\x7e]{16,512}$/.test(metricsToken),
@@ -141,8 +141,8 @@ export const parse = (given: Settings): Result.Result<ServerConfig, ConfigInvali
     machines: "simulator",
     models: given.models,
     scenario: given.scenario,
-    imageUrls,
-    privateTargets,
+    hasImageUrls,
+    hasPrivateTargets,
     seed: number("seed", 1, 0, Number.MAX_SAFE_INTEGER, true),
     speed: number("speed", 1, 1, MAX_SPEED, false),
     allowedHosts: [

@@ -1,7 +1,7 @@
 /**
- * What a server makes on its first start: workspace and environment `default`, a key, and credit to play with when the
- * machines are simulated (decisions: Running it). On every other start it changes nothing, and two servers that start at
- * once on one database make one of each.
+ * Creates the content of a new installation: workspace and environment `default`, a key, and a starting credit when the
+ * machines are simulated (decisions: Running it). Later starts change nothing, and two servers that start at once on
+ * one database create one of each.
  */
 import { DEFAULT_WORKSPACE, Workspaces } from "@sluice/domain/access/Workspaces"
 import { Billing } from "@sluice/domain/billing/Billing"
@@ -9,10 +9,10 @@ import { NANO_PER_USD } from "@sluice/domain/billing/Money"
 import type { Redacted } from "effect"
 import { Context, Effect, Layer } from "effect"
 
-/** 100 USD, once. */
+/** 100 USD, credited once. */
 const PLAY_MONEY = 100n * NANO_PER_USD
 
-/** What became of the first key. One that the operator gave is never printed: they have it. */
+/** The result for the first key. A key from the operator is never printed. */
 export type FirstKey =
   | { readonly _tag: "Made"; readonly key: Redacted.Redacted }
   | { readonly _tag: "Given" }
@@ -30,7 +30,7 @@ export class FirstStart extends Context.Service<
 >()("@sluice/server/FirstStart") {
   static readonly layer = (options: {
     readonly bootstrapKey: Redacted.Redacted | undefined
-    readonly playMoney: boolean
+    readonly hasPlayMoney: boolean
   }) =>
     Layer.effect(
       FirstStart,
@@ -38,7 +38,7 @@ export class FirstStart extends Context.Service<
         const workspaces = yield* Workspaces
         const billing = yield* Billing
         const { workspaceId, key, keyIgnored } = yield* workspaces.bootstrap(options.bootstrapKey)
-        if (options.playMoney) yield* billing.credit(workspaceId, PLAY_MONEY, "first start")
+        if (options.hasPlayMoney) yield* billing.credit(workspaceId, PLAY_MONEY, "first start")
         const first: FirstKey = keyIgnored
           ? { _tag: "Ignored" }
           : options.bootstrapKey !== undefined

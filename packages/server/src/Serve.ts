@@ -1,6 +1,6 @@
 /**
- * Starts the server, says that it is up, and runs until it is interrupted. Then it stops accepting, lets what runs finish
- * for a moment, closes its socket and its database, all within 10 s; jobs go on without it.
+ * Starts the server, reports that it is up, and runs until it is interrupted. The stop refuses new requests, drains
+ * running ones, and closes the socket and the database, all within 10 s. Jobs continue without the server.
  */
 import { Inference } from "@sluice/domain/inference/chat/Inference"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
@@ -9,12 +9,12 @@ import * as HttpServer from "effect/http/HttpServer"
 import type { ServerConfig } from "./Config.ts"
 import { addressOf } from "./database/DatabaseAddress.ts"
 import { DatabaseLoss } from "./database/DatabaseLoss.ts"
-import { refusalTold } from "./database/DatabaseRefusal.ts"
+import { failWithRefusal } from "./database/DatabaseRefusal.ts"
 import { FirstStart } from "./FirstStart.ts"
 import { server, worldsOf } from "./Server.ts"
 import type { Welcome } from "./Welcome.ts"
 
-/** The address is taken, or can't be listened on. */
+/** The address is in use, or the server can't listen on it. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Int,
@@ -25,30 +25,33 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 
   private get advice(): string {
-    if (/EADDRINUSE|EACCES/.test(this.reason)) return "Give another port with --port."
+    if (/EADDRINUSE|EACCES/.test(this.reason)) return "Choose another port with --port."
     return /EMFILE|ENFILE/.test(this.reason)
-      ? "Let the process have more open files (ulimit -n 1024)."
-      : "Give an address of this machine with --host."
+      ? "Raise the limit of open files (ulimit -n 1024)."
+      : "Choose an address of this machine with --host."
   }
 }
 
-/** Never returns; `up` is run once, when requests are answered. Fails with errors whose `message` says what to do, also when the database is lost. */
-export const serve = <E, R>(config: ServerConfig, up: (welcome: Welcome) => Effect.Effect<void, E, R>) =>
+/**
+ * Never returns. `onUp` runs once, when the server answers requests. Fails with errors whose `message` says what to do,
+ * also when the database is lost.
+ */
+export const serve = <E, R>(config: ServerConfig, onUp: (welcome: Welcome) => Effect.Effect<void, E, R>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const context = yield* started(config)
-      yield* Effect.provideContext(Effect.flatMap(welcomeOf(config), up), context)
+      const context = yield* start(config)
+      yield* Effect.provideContext(Effect.flatMap(welcomeOf(config), onUp), context)
       return yield* Context.get(context, DatabaseLoss)
     })
   )
 
-const started = (config: ServerConfig) =>
+const start = (config: ServerConfig) =>
   Effect.flatMap(worldsOf(config), (worlds) => Layer.build(server(config, worlds))).pipe(
     Effect.catchTag("ServeError", ({ cause }) => {
       const reason = cause instanceof Error ? cause.message : "the address is not available"
       return Effect.fail(new CannotListen({ host: config.host, port: config.port, reason }))
     }),
-    refusalTold
+    failWithRefusal
   )
 
 const welcomeOf = Effect.fnUntraced(function* (config: ServerConfig) {
@@ -66,7 +69,7 @@ const welcomeOf = Effect.fnUntraced(function* (config: ServerConfig) {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     machines: provider.name,
     speed: config.speed,
-    embedded: config.databaseUrl === undefined,
+    isEmbedded: config.databaseUrl === undefined,
     store: config.databaseUrl === undefined ? config.data : addressOf(config.databaseUrl),
     workspace,
     key,

@@ -1,11 +1,11 @@
 /**
- * The whole server from a configuration: which database, which clock, which world. The one place that knows both sides of
- * the ports. The order of starting is the order of needing: catalog, database, clock, seal, world, services, first start, socket,
- * and only then routes and the loops in the background; stopping goes the other way round.
+ * Builds the whole server from a configuration: database, clock and world. Only this module knows both sides of the
+ * ports. Layers start in the order of their dependencies: catalog, database, clock, seal, world, services, first start,
+ * socket, and last the routes and the background loops. The stop runs in the reverse order.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Replica } from "@sluice/domain/database/Replica"
-import { storeWritesWatched } from "@sluice/domain/database/StoreWrites"
+import { storeWritesLayer } from "@sluice/domain/database/StoreWrites"
 import type { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import type { Tokens } from "@sluice/domain/models/Tokens"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -25,14 +25,14 @@ import { worldClock } from "./clock/WorldClock.ts"
 import type { ServerConfig } from "./Config.ts"
 import * as PooledCrypto from "./crypto/PooledCrypto.ts"
 import type { DatabaseClients } from "./database/Database.ts"
-import { embedded, postgres } from "./database/Database.ts"
+import { openEmbedded, postgres } from "./database/Database.ts"
 import type { DatabaseFailure } from "./database/DatabaseErrors.ts"
 import { MasterKeys } from "./database/MasterKey.ts"
 import { nodeSeal } from "./database/NodeSeal.ts"
 import * as FetchedImages from "./fetch/FetchedImages.ts"
 import { SafeFetch } from "./fetch/SafeFetch.ts"
 import { FirstStart } from "./FirstStart.ts"
-import { hostRule } from "./http/Hosts.ts"
+import { hostRule, isLoopback, machineAddresses } from "./http/Hosts.ts"
 import { nodeServer } from "./http/NodeServer.ts"
 import { allRoutes, serveRoutes } from "./http/Routes.ts"
 import * as ServerMetrics from "./metrics/ServerMetrics.ts"
@@ -44,19 +44,19 @@ import * as StudioWorkers from "./world/StudioWorkers.ts"
 import * as NodeSoundProbe from "./media/NodeSoundProbe.ts"
 import * as NodeTokens from "./tokens/NodeTokens.ts"
 
-/** Which worlds stand behind the ports. */
+/** The worlds behind the ports. */
 export interface Worlds {
   readonly machines: World
   readonly models: ModelWorld
-  /** What runs the commands of simulated machines. */
+  /** Runs the commands of simulated machines. */
   readonly shell: Layer.Layer<Shell>
-  /** What renders simulated sound and film. */
+  /** Renders simulated sound and video. */
   readonly studio: Layer.Layer<Studio>
-  /** How often calls of machines and models go wrong. */
+  /** Rates at which calls to machines and models fail. */
   readonly faults: FaultRates
 }
 
-/** The worlds that a seed makes. */
+/** Returns the default worlds of a seed. */
 export const defaultWorlds = (seed: number): Worlds => ({
   machines: { ...defaultWorld, seed },
   models: defaultModels(seed),
@@ -65,13 +65,16 @@ export const defaultWorlds = (seed: number): Worlds => ({
   faults: noFaults
 })
 
-/** The worlds of a configuration. */
+/** Returns the worlds of a configuration. Fails where the scenario is invalid. */
 export const worldsOf = ({ models, scenario, seed }: ServerConfig): Effect.Effect<Worlds, ScenarioInvalid> =>
   scenario === undefined
     ? Effect.succeed(defaultWorlds(seed))
     : Effect.map(readScenario(scenario, seed, models !== undefined), (read) => ({ ...defaultWorlds(seed), ...read }))
 
-/** Everything, running, until its scope closes. `services`: for suites that stand between the services and their ports. */
+/**
+ * Builds and runs the server until its scope closes. `services`: replaced by test suites that stand between the
+ * services and their ports.
+ */
 export const server = (
   config: ServerConfig,
   worlds: Worlds = defaultWorlds(config.seed),
@@ -79,7 +82,7 @@ export const server = (
 ) => {
   const { data, speed } = config
   const database: Layer.Layer<DatabaseClients, DatabaseFailure> =
-    config.databaseUrl === undefined ? embedded(data, worldTables) : postgres({ url: config.databaseUrl, speed })
+    config.databaseUrl === undefined ? openEmbedded(data, worldTables) : postgres({ url: config.databaseUrl, speed })
   const seal = nodeSeal.pipe(Layer.provide(MasterKeys.layer({ given: config.masterKey, directory: data })))
   const faulty = faultyPorts(config.seed, worlds.faults)
   const machines = faulty.machines(
@@ -88,11 +91,11 @@ export const server = (
   const { catalog, models } = modelsOf(config, worlds)
   const rateLimits = config.redisUrl === undefined ? RateLimits.layer : RedisRateLimits.layer(config.redisUrl)
 
-  const isOurHost = hostRule(config.allowedHosts)
+  const isOurHost = hostRule(config.allowedHosts, isLoopback(config.host) ? undefined : machineAddresses)
   return Layer.mergeAll(serveRoutes(isOurHost, config.metricsToken), Reconcilers.layer).pipe(
     Layer.provideMerge(nodeServer({ host: config.host, port: config.port, isOurHost, routes: allRoutes })),
     Layer.provideMerge(
-      FirstStart.layer({ bootstrapKey: config.bootstrapKey, playMoney: config.machines === "simulator" })
+      FirstStart.layer({ bootstrapKey: config.bootstrapKey, hasPlayMoney: config.machines === "simulator" })
     ),
     Layer.provideMerge(services),
     Layer.provideMerge(imagesByLink(config)),
@@ -109,17 +112,20 @@ export const server = (
     Layer.provideMerge(worldClock(speed)),
     Layer.provideMerge(Layer.mergeAll(database, NodeTokens.loaded)),
     Layer.provideMerge(catalog),
-    Layer.provideMerge(Layer.mergeAll(ServerMetrics.layer, storeWritesWatched)),
-    // Nothing exports traces yet: spans would be made for nobody.
+    Layer.provideMerge(Layer.mergeAll(ServerMetrics.layer, storeWritesLayer)),
+    // Nothing exports traces, so spans would be created for nothing.
     Layer.provideMerge(Layer.succeed(References.TracerEnabled, false))
   )
 }
 
-/** Where links are not allowed, the port stays as it is: closed. */
-const imagesByLink = ({ imageUrls, privateTargets }: ServerConfig) =>
-  imageUrls ? FetchedImages.layer.pipe(Layer.provide(SafeFetch.layer({ privateTargets }))) : Layer.empty
+/** Without permission for links the port keeps its default, which refuses them. */
+const imagesByLink = ({ hasImageUrls, hasPrivateTargets }: ServerConfig) =>
+  hasImageUrls ? FetchedImages.layer.pipe(Layer.provide(SafeFetch.layer({ hasPrivateTargets }))) : Layer.empty
 
-/** Who answers as a model, and the catalog to be read before anything is opened: a mistake in it is no reason to begin. */
+/**
+ * Returns the models and their catalog. The catalog is read before anything is opened, so that a mistake in it stops
+ * the start early.
+ */
 const modelsOf = (
   { models: file }: ServerConfig,
   worlds: Worlds
@@ -130,7 +136,7 @@ const modelsOf = (
   if (file === undefined)
     return { catalog: Layer.empty, models: SimulatedModels.layer(worlds.models).pipe(Layer.provide(worlds.studio)) }
   const catalog = CatalogSource.layer(file).pipe(Layer.provide(NodeFileSystem.layer))
-  // Its HTTP client takes a fifth of a second to load: only who needs it waits for it.
+  // Its HTTP client takes 0.2 s to load, so it is loaded only when needed.
   const real = Effect.promise(() => import("@sluice/providers/openai-compatible/OpenAiModels"))
   const models = Layer.unwrap(Effect.map(real, (OpenAiModels) => OpenAiModels.layer()))
   return {

@@ -1,6 +1,6 @@
 /**
- * What is printed when the server is up: where it is, the key that is shown once, and a chat and a job to paste
- * (decisions: Running it). With the key unknown, the commands name a variable instead.
+ * The text printed when the server is up: its addresses, the key that is shown once, and a chat and a job to paste
+ * (decisions: Running it). When the key is unknown, the commands use a variable instead.
  */
 import { Redacted } from "effect"
 import type { FirstKey } from "./FirstStart.ts"
@@ -9,10 +9,10 @@ export interface Welcome {
   readonly origin: string
   readonly machines: string
   readonly speed: number
-  /** Where the data is: a directory or a database without its password. */
+  /** The place of the data: a directory, or a database without its password. */
   readonly store: string
-  /** The database is in that directory: one process at a time. */
-  readonly embedded: boolean
+  /** The data is an embedded database, which one process opens at a time. */
+  readonly isEmbedded: boolean
   readonly workspace: string
   readonly key: FirstKey
   readonly model: string
@@ -40,28 +40,28 @@ A job:
     -d '{"command": "nvidia-smi && echo done", "gpu_type": "${gpuType}", "max_runtime_minutes": 10}'
 
 The same from the command line:
-  export SLUICE_API_KEY=${key === "$SLUICE_API_KEY" ? "svc_live_..." : key}${elsewhere(origin)}
+  export SLUICE_API_KEY=${key === "$SLUICE_API_KEY" ? "svc_live_..." : key}${infraUrlVariable(origin)}
   npx sluice jobs run --gpu ${gpuType} --timeout 10m -- 'nvidia-smi && echo done'
 
-Ctrl-C stops the server; jobs go on when it is back.
+Ctrl-C stops the server. Jobs are not cancelled: the next start continues them.
 `
 }
 
-/** The command line looks on this machine's port 8080 by itself. */
-const elsewhere = (origin: string): string =>
+/** The command line uses port 8080 of this machine by default. */
+const infraUrlVariable = (origin: string): string =>
   origin === "http://127.0.0.1:8080" ? "" : ` SLUICE_INFRA_URL=${origin}/api/v1`
 
-const aboutKey = ({ embedded, key, store, workspace }: Welcome): string => {
-  const place = embedded ? `--data ${store} (while the server is stopped)` : "--database-url ..."
-  const another = `sluice admin key create --workspace ${workspace} ${place}`
+const aboutKey = ({ isEmbedded, key, store, workspace }: Welcome): string => {
+  const place = isEmbedded ? `--data ${store} (while the server is stopped)` : "--database-url ..."
+  const createCommand = `sluice admin key create --workspace ${workspace} ${place}`
   switch (key._tag) {
     case "Made":
       return `${Redacted.value(key.key)}\n                  (workspace ${workspace}; shown this once)`
     case "Given":
       return `the one in SLUICE_BOOTSTRAP_KEY (workspace ${workspace})`
     case "Older":
-      return `as before (workspace ${workspace}); for another one: ${another}`
+      return `unchanged (workspace ${workspace}); to create another one: ${createCommand}`
     case "Ignored":
-      return `as before: workspace ${workspace} has keys, SLUICE_BOOTSTRAP_KEY is none of them and was not added; for another one: ${another}`
+      return `unchanged: workspace ${workspace} already has keys, so SLUICE_BOOTSTRAP_KEY was not added; to create another one: ${createCommand}`
   }
 }

@@ -31,8 +31,8 @@ describe("Config", () => {
 
   it("follows links of callers only where that is said, and inside only where that is said as well", () => {
     const switches = (given: Parameters<typeof parse>[0]) => {
-      const { imageUrls, privateTargets } = Result.getOrThrow(parse(given))
-      return [imageUrls, privateTargets]
+      const { hasImageUrls, hasPrivateTargets } = Result.getOrThrow(parse(given))
+      return [hasImageUrls, hasPrivateTargets]
     }
     expect(switches({})).toEqual([false, false])
     expect(switches({ "allow-image-urls": "false" })).toEqual([false, false])
@@ -41,7 +41,7 @@ describe("Config", () => {
     expect(issuesOf({ "allow-private-targets": "true" })[0]).toContain("--allow-image-urls")
     for (const name of ["allow-image-urls", "allow-remote"] as const) {
       for (const text of ["yes", "on", "TRUE", "2"])
-        expect(issuesOf({ [name]: text })[0]).toContain(`--${name} is true or`)
+        expect(issuesOf({ [name]: text })[0]).toContain(`--${name} must be true or`)
     }
   })
 

@@ -90,7 +90,7 @@ describe("serve", () => {
           const file = fileURLToPath(import.meta.url)
           const none = yield* Effect.flip(serve(Result.getOrThrow(parse({ data: file, port: "0" })), () => Effect.void))
           expect(none.message).toBe(
-            `The data directory ${file} can't be used: it is a file. Mend that, or give another one with --data.`
+            `The data directory ${file} can't be used: it is a file. Fix the cause, or choose another directory with --data.`
           )
         })
       )

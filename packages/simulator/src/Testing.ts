@@ -1,6 +1,4 @@
-/**
- * The former address of the test double. Import `@sluice/testing` instead: this re-export goes with release 0.2.
- */
+/** The former address of the test double. Import `@sluice/testing` instead: release 0.2 removes this re-export. */
 export {
   type FaultName,
   type FaultOptions,

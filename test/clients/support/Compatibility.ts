@@ -1,4 +1,4 @@
-/** The text of `docs/compatibility.md`: the list of features as a table, with the versions that were tried. */
+/** Renders `docs/compatibility.md`: the features as a table, with the tested versions. */
 import { readFileSync } from "node:fs"
 import { root } from "../../support/Sources.ts"
 import { CLIENTS, type ClientName, type Feature, FEATURES, type Support } from "./Features.ts"
@@ -28,20 +28,20 @@ export const compatibility = (): string => {
     const { asks, packages, title } = CLIENTS[client]
     return row([title, packages.map((name) => `\`${name}\` ${installed[name] ?? "?"}`).join(", "), asks])
   })
-  return `# Clients that others wrote
+  return `# Third-party clients
 
-Made by \`test/clients\`, which runs these clients as they come against a running server: each cell but a dash is a test. It fails when
-this page differs from it; \`npm test -- test/clients -u\` writes the page anew.
+\`test/clients\` runs these unmodified clients against a server and compares the results with this page: each cell but a dash is a test.
+\`npm test -- test/clients -u\` writes the page.
 
 - **yes**: it works.
-- **[1]**: it works in part, only in some way, or not at all, as the note says; a test shows just that.
-- **-**: the client has no way to ask for it there.
+- **[1]**: it works in part, under a condition, or not at all. The note says how, and a test shows it.
+- **-**: the client cannot request it.
 
 ${[row(["Feature", ...names.map((client) => CLIENTS[client].title)]), row(["---", ...names.map(() => "---")]), ...features].join("\n")}
 
 ${notes.map((note, index) => `${index + 1}. ${note}`).join("\n")}
 
-| Client | Versions | Asks |
+| Client | Versions | Requests |
 |---|---|---|
 ${clients.join("\n")}
 `

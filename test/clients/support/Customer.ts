@@ -1,4 +1,4 @@
-/** Someone with a key and some money, and what they are billed: read from the server's own API, as they would. */
+/** A customer with a key and credit, who reads their bill from the server's API. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 
@@ -36,14 +36,14 @@ export class Customer {
     this.credit = credit
   }
 
-  /** What was charged so far; what left the balance is what the usage says. */
+  /** The charge so far. Checks that balance and usage agree. */
   async bill(): Promise<Bill> {
     const { left, ...bill } = await this.look()
     expect(nano(this.credit) - nano(left)).toBe(nano(bill.cost))
     return bill
   }
 
-  /** The bill once nothing is held any more: what is left behind is settled soon, not at once. */
+  /** The bill once no hold is open: an abandoned answer settles soon, not at once. */
   async settled(requests: number): Promise<Bill> {
     for (let i = 0; i < 500; i++) {
       const now = await this.look()
@@ -66,7 +66,7 @@ export class Customer {
     }
   }
 
-  /** Another key of the same workspace, which may ask once a minute. */
+  /** Another key of the same workspace, limited to one request a minute. */
   async keyForOne(): Promise<string> {
     const { key } = await this.ask<{ readonly key: string }>("POST", "/api-keys", { name: "one", rate_limit_rpm: 1 })
     return key
@@ -84,5 +84,5 @@ export class Customer {
   }
 }
 
-/** Whole nano-USD of an amount on the wire. */
+/** An amount of the wire in whole nano-USD. */
 export const nano = (usd: number): number => Math.round(usd * 1e9)

@@ -1,14 +1,14 @@
 /**
- * Which client can do what with this server: the one list that the suites are made from and `docs/compatibility.md` is
- * rendered from. A feature that a client has no way to ask for is not in its list; one that does not work, or works only
- * in some way, is a limitation in words. Each entry has a test of its own: the types of the suites want it.
+ * The list of features per client. The suites and `docs/compatibility.md` are both built from it. A feature that a client cannot
+ * request is absent; a feature that does not work, or works in part, has its limitation in words. The types of the suites demand
+ * one test for each entry.
  */
 
 export const FEATURES = {
   text: "An answer",
   stream: "An answer, streamed",
   usage: "Tokens and cost of an answer, streamed too",
-  cut: "An answer cut at its greatest length",
+  cut: "An answer cut at its maximum length",
   choices: "Several answers at once",
   turns: "A second turn",
   picture: "An image in the prompt",
@@ -17,9 +17,9 @@ export const FEATURES = {
   object: "Output that satisfies a schema",
   objectStreamed: "Output that satisfies a schema, streamed",
   abort: "Aborting a stream",
-  broken: "A model that breaks off in mid-stream",
-  retried: "Trying again where a model fails, charged once",
-  completions: "Completions of the old kind",
+  broken: "A model that fails in mid-stream",
+  retried: "A retry after a failed model, charged once",
+  completions: "Legacy completions",
   embeddings: "Embeddings",
   images: "Images",
   imageEdits: "Editing images",
@@ -39,7 +39,7 @@ export const FEATURES = {
 } as const
 export type Feature = keyof typeof FEATURES
 
-/** It works; or what is to be known, in a sentence. */
+/** True if it works; otherwise the limitation in one sentence. */
 export type Support = true | string
 
 const errors = { wrong: true, unknownKey: true, noMoney: true, unknownModel: true, tooMany: true } as const
@@ -59,14 +59,14 @@ const chat = {
   retried: true,
   ...errors
 } as const
-const noCost = "Tokens. The client leaves the cost out."
+const noCost = "Tokens only. The client drops the cost."
 const noEdits = "Refused with 404: there is no `/images/edits`."
-const noCompletions = "Refused with 404: there is no `/completions`; ask for a chat."
+const noCompletions = "Refused with 404: there is no `/completions`; use chat completions."
 
 export const CLIENTS = {
   openai: {
     title: "openai",
-    asks: "`/chat/completions`, and what the other rows name",
+    asks: "`/chat/completions`, and the endpoints of the other rows",
     packages: ["openai"],
     features: {
       ...chat,
@@ -74,10 +74,10 @@ export const CLIENTS = {
       completions: noCompletions,
       embeddings: true,
       images:
-        "As `b64_json` or `url`, in the format that the model makes: PNG here, of real models JPEG or WebP too. Another `output_format` and streams are refused with 400 by name.",
+        "As `b64_json` or `url`, in the model's own format: PNG here, JPEG or WebP from real models. Another `output_format`, or a stream, is a 400 that names the field.",
       imageEdits: noEdits,
-      speech: "`mp3`, `wav` and `pcm`. `opus`, `aac` and `flac` are refused with 400 by name.",
-      speechStreamed: "The client gives the events as a text that its caller reads.",
+      speech: "`mp3`, `wav` and `pcm`. `opus`, `aac` and `flac` are a 400 that names the field.",
+      speechStreamed: "The client returns the events as text for its caller to parse.",
       transcription: true,
       transcriptionStreamed: true,
       videos: true,
@@ -93,8 +93,8 @@ export const CLIENTS = {
     packages: ["ai", "@ai-sdk/openai-compatible"],
     features: {
       ...chat,
-      usage: "A stream has its usage with `includeUsage: true` of the provider only.",
-      object: "With `supportsStructuredOutputs: true` of the provider. Without it the client does not send the schema.",
+      usage: "A stream has usage only with `includeUsage: true` of the provider.",
+      object: "Needs `supportsStructuredOutputs: true` of the provider; otherwise the client does not send the schema.",
       completions: noCompletions,
       embeddings: true,
       images: true,
@@ -108,7 +108,7 @@ export const CLIENTS = {
     features: {
       ...chat,
       usage:
-        "Tokens. `usage` leaves the cost out; a buffered answer has it in `response.body` with `include: { responseBody: true }`."
+        "Tokens only in `usage`. A buffered answer has the cost in `response.body` with `include: { responseBody: true }`."
     }
   },
   aiOpenai: {
@@ -118,7 +118,7 @@ export const CLIENTS = {
     features: {
       ...chat,
       turns:
-        "With `providerOptions: { openai: { store: false } }`. Without it the client refers to stored answers: 400.",
+        "Needs `providerOptions: { openai: { store: false } }`; otherwise the client refers to stored answers, a 400.",
       completions: noCompletions,
       embeddings: true,
       images: true,
@@ -162,7 +162,7 @@ export const CLIENTS = {
     features: {
       ...chat,
       usage: noCost,
-      cut: "Raised as `ModelBehaviorError`: for this client an answer that is `response.incomplete` is none."
+      cut: "Raised as `ModelBehaviorError`: the client accepts no answer with status `incomplete`."
     }
   }
 } as const satisfies Readonly<
@@ -170,7 +170,7 @@ export const CLIENTS = {
     string,
     {
       readonly title: string
-      /** Where its chats go. */
+      /** The endpoint of its chats. */
       readonly asks: string
       readonly packages: ReadonlyArray<string>
       readonly features: { readonly [F in Feature]?: Support }
@@ -179,5 +179,5 @@ export const CLIENTS = {
 >
 export type ClientName = keyof typeof CLIENTS
 
-/** The features of a client that a suite must show. */
+/** The features of a client that its suite must test. */
 export type FeatureOf<C extends ClientName> = keyof (typeof CLIENTS)[C]["features"] & Feature

@@ -1,6 +1,6 @@
 /**
- * The one server that all suites of clients ask: the whole of it, on a port of its own, over models that answer at once.
- * Three models are added: one that speaks slowly, so that a caller can go in the middle, and two that fail.
+ * The server of all client suites: the whole service on its own port, over models that answer at once. Three models are added:
+ * one that streams slowly, so that a caller can disconnect in the middle, and two that fail.
  */
 import { Workspaces } from "@sluice/domain/access/Workspaces"
 import { Billing } from "@sluice/domain/billing/Billing"
@@ -15,18 +15,18 @@ import * as HttpServer from "effect/http/HttpServer"
 import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { Customer } from "./Customer.ts"
 
-/** Chats. */
+/** A chat model. */
 export const MODEL = "sluice-small"
-/** Chats, and looks at pictures. */
+/** A chat model with vision. */
 export const SEEING = "sluice-vision"
-/** Says a hundred words, one each 20 ms. */
+/** Streams a hundred words, one each 20 ms. */
 export const SLOW = "sluice-slow"
-/** Says a few words and breaks off. */
+/** Streams a few words and breaks off. */
 export const BREAKS = "sluice-breaks"
-/** Fails where it hears a conversation for the first time, before its first word. */
+/** Fails on the first request with a given conversation, before its first token. */
 export const FLAKY = "sluice-flaky"
 
-/** Of the words of `BREAKS`. */
+/** The text that `BREAKS` streams. */
 const EVENTS_BEFORE_THE_BREAK = 4
 
 const world = (seed: number): ModelWorld => {
@@ -70,7 +70,7 @@ const withMore = (inner: ModelProviderService): ModelProviderService => {
 export interface Host {
   /** The base URL of the inference surface. */
   readonly baseURL: string
-  /** A customer with a workspace of their own and so many USD. */
+  /** A customer with their own workspace and this credit in USD. */
   readonly customer: (usd?: number) => Promise<Customer>
   readonly close: () => Promise<void>
 }
@@ -84,7 +84,7 @@ export const startHost = async (): Promise<Host> => {
     { ...defaultWorlds(config.seed), models: world(config.seed) },
     application.pipe(Layer.provide(models))
   )
-  // It would log the answers that broke off on purpose.
+  // The log would show the answers that break off on purpose.
   const runtime = ManagedRuntime.make(layer.pipe(Layer.provide(Logger.layer([]))))
   const { address } = await runtime.runPromise(HttpServer.HttpServer)
   const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`

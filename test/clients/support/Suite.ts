@@ -1,11 +1,11 @@
-/** The shape of a suite: for each feature of a client one test, of the client as it comes. And what many of them share. */
+/** The type of a client suite (one test for each feature of the client) and the checks that suites share. */
 import { expect } from "vitest"
 import { z } from "zod"
 import type { ClientName, FeatureOf } from "./Features.ts"
 import type { Customer } from "./Customer.ts"
 import { FLAKY, type Host } from "./Host.ts"
 
-/** What a client needs of a customer. */
+/** The part of a customer that a client needs. */
 export interface Who {
   readonly baseURL: string
   readonly apiKey: string
@@ -15,32 +15,32 @@ export type Check = (host: Host) => Promise<void>
 export type Suite<C extends ClientName> = { readonly [F in FeatureOf<C>]: Check }
 
 export const RIVERS = "Tell me about rivers."
-/** The simulated models call the tool that shares a word with this. */
+/** A question: simulated models call the tool that shares a word with it. */
 export const WEATHER = "What is the weather in Lisbon?"
 export const SUNNY = "It is sunny"
-/** What a model says once its tool has answered `SUNNY`. */
+/** The model's answer after its tool returned `SUNNY`. */
 export const TOOL_SAID = `The tool answered: ${SUNNY}.`
 export const City = z.object({ city: z.string(), people: z.number().int().min(1).max(9), mail: z.email() })
 export const Place = z.object({ city: z.string() })
-/** What voices are to say, and ears to hear. */
+/** The text of speech and transcription tests. */
 export const SPOKEN = "The harbour is quiet, and the boats wait."
 /** One red pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 
-/** What of an error every client must let see. */
+/** The fields of an error that every client must expose. */
 export interface Refusal {
   readonly status: number | undefined
   readonly message: string
 }
 
-/** How a client is asked something small, and how its errors are read. */
+/** A small request through a client, and a reader of its errors. */
 export interface Asking {
   readonly ask: (who: Who, model: string, wrong: boolean) => PromiseLike<unknown>
-  /** Also judges the error's class. */
+  /** Also checks the error's class. */
   readonly read: (error: unknown, status: number) => Refusal
 }
 
-/** What `run` fails with. */
+/** The error of `run`. */
 export const failure = async (run: () => PromiseLike<unknown>): Promise<unknown> => {
   try {
     await run()
@@ -50,19 +50,19 @@ export const failure = async (run: () => PromiseLike<unknown>): Promise<unknown>
   throw new Error("It did not fail")
 }
 
-/** Asked with one more try, a client gets its answer from a model that fails at first; the failure costs nothing. */
+/** With one retry a client gets its answer from a model that fails at first. The failure costs nothing. */
 export const retried =
   (ask: (who: Who, model: string, prompt: string) => PromiseLike<string | undefined | null>): Check =>
   async (host) => {
     const who = await host.customer()
-    // No conversation but this one has it.
+    // Unique to this conversation.
     const word = who.apiKey.slice(-12)
     expect(await ask(who, FLAKY, `say ${word}`)).toBe(word)
     expect(await who.bill()).toMatchObject({ requests: 1, held: 0 })
     expect((await who.bill()).cost).toBeGreaterThan(0)
   }
 
-/** The five refusals that each client must tell its caller about, for nothing. */
+/** The five refusals that each client must report to its caller. They cost nothing. */
 export const refusals = ({ ask, read }: Asking) => {
   const refused = async (run: () => PromiseLike<unknown>, status: number, words: string) => {
     const refusal = read(await failure(run), status)

@@ -1,8 +1,8 @@
 /**
- * Where can a process die so that it matters? Before and after each statement that writes, and before and after each call
- * of the machines' provider or of the one that films: between an intent and its commit there is nothing else that outlives the process.
+ * Finds the crash points of a server: before and after each statement that writes, and before and after each call of the machine
+ * or video provider. Nothing else between an intent and its commit outlives the process.
  *
- * Nobody keeps a list: whatever the service does at its ports is a point, by the file and line of the store that does it.
+ * There is no fixed list: every action of the service at its ports is a point, named by the file and line of the store.
  */
 import { PgClient } from "@effect/sql-pg"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
@@ -22,7 +22,7 @@ export interface Watcher {
 }
 
 /** The services of a server, watched. */
-export const watched = (watcher: Watcher) =>
+export const watchPoints = (watcher: Watcher) =>
   application.pipe(
     Layer.updateService(PgClient.PgClient, (sql) => watchedSql(sql, { ...watcher, twice: false })),
     Layer.updateService(SqlClient.SqlClient, (sql) => watchedSql(sql, { ...watcher, twice: false })),
@@ -76,10 +76,10 @@ const watchedMachines = (provider: MachineProviderService, watcher: Watcher): Ma
 const watchedFilms = (provider: ModelProviderService, watcher: Watcher): ModelProviderService => {
   const { videos } = provider
   if (videos === undefined) return provider
-  const watched: VideoProvider = {
+  const watchPoints: VideoProvider = {
     ...videos,
     submit: (model, task) => around(watcher, "videos.submit", videos.submit(model, task)),
     remove: (model, reference) => around(watcher, "videos.remove", videos.remove(model, reference))
   }
-  return { ...provider, videos: watched }
+  return { ...provider, videos: watchPoints }
 }

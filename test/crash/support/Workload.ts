@@ -1,4 +1,4 @@
-/** What people do while the server dies: jobs of every kind that end by themselves or by a cancel, volumes, keys, chats and videos; and what must be true of them afterwards. */
+/** Plays users while the server dies: jobs that end by themselves or by a cancel, volumes, keys, chats and videos. Checks the result afterwards. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -15,15 +15,21 @@ export interface Expected {
 
 const lines = (name: string) => Array.from({ length: 6 }, (_, i) => `${name} line ${i + 1}\n`).join("")
 
-/** Submits jobs until told to stop; each is submitted under its own idempotency key until it is answered. */
+/** Submits jobs until it is stopped, while `hasRoom`. Each has its own idempotency key and is repeated until it is answered. */
 export const submitter = async (
   server: ServerProcess,
   name: string,
   going: () => boolean,
   found: Array<Expected>,
-  pauseMs = 400
+  pauseMs = 400,
+  hasRoom = () => true
 ) => {
   for (let i = 0; going(); i++) {
+    if (!hasRoom()) {
+      await sleep(50)
+      i--
+      continue
+    }
     const job = `${name}-${i}`
     const code = i % 3
     const cancelled = i % 5 === 4
@@ -65,7 +71,7 @@ export const others = async (server: ServerProcess, going: () => boolean): Promi
       assert.include([201, 402, 409], answer.status, answer.text)
       if (answer.status === 201) {
         ids.push(answer.json.data.id)
-        await settled(server, answer.json.data.id, going)
+        await awaitSettled(server, answer.json.data.id, going)
       }
     }
   }
@@ -139,7 +145,7 @@ const volumes = async (server: ServerProcess, going: () => boolean): Promise<voi
     const answer = await server.persist("POST", "/api/v1/jobs", { ...job, ...more }, key)
     // 402: the money is held for others.
     assert.include([201, 402], answer.status, answer.text)
-    if (answer.status === 201) await settled(server, answer.json.data.id, going)
+    if (answer.status === 201) await awaitSettled(server, answer.json.data.id, going)
     await removed(server, `${VOLUMES}/${id}`)
     await sleep(FILM_PAUSE_MS)
   }
@@ -174,7 +180,7 @@ const films = async (server: ServerProcess, going: () => boolean): Promise<void>
 }
 
 const filmed = async (server: ServerProcess, path: string, going: () => boolean) => {
-  for (let i = 0; i < 600 || going(); i++) {
+  for (let i = 0; i < MAX_LOOKS || going(); i++) {
     const { json } = await server.persist("GET", path)
     if (json.status === "completed" || json.status === "failed") return json
     await sleep(100)
@@ -182,9 +188,12 @@ const filmed = async (server: ServerProcess, path: string, going: () => boolean)
   throw new Error(`${path} never ended`)
 }
 
+/** Looks at a job or a video that must end, each after 100 ms: they end a hang, and leave a busy machine minutes. */
+const MAX_LOOKS = 6_000
+
 /** Waits until the job has ended. */
-export const settled = async (server: ServerProcess, id: string, going = () => false) => {
-  for (let i = 0; i < 600 || going(); i++) {
+export const awaitSettled = async (server: ServerProcess, id: string, going = () => false) => {
+  for (let i = 0; i < MAX_LOOKS || going(); i++) {
     const { json } = await server.persist("GET", `/api/v1/jobs/${id}`)
     if (json.data.ended_at !== null) return json.data
     await sleep(100)
@@ -193,7 +202,7 @@ export const settled = async (server: ServerProcess, id: string, going = () => f
 }
 
 export const check = async (server: ServerProcess, expected: Expected) => {
-  const job = await settled(server, expected.id)
+  const job = await awaitSettled(server, expected.id)
   const log = (await server.persist("GET", `/api/v1/jobs/${expected.id}/logs`)).text
   if (job.status === "cancelled") {
     assert.isTrue(expected.cancelled)

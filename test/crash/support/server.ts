@@ -9,7 +9,7 @@ import { Effect, Layer, Result } from "effect"
 import { writeSync } from "node:fs"
 import { flushCompileCache } from "node:module"
 import { parseArgs } from "node:util"
-import { watched } from "./Points.ts"
+import { watchPoints } from "./Points.ts"
 
 const text = { type: "string" } as const
 const flags: Settings = parseArgs({
@@ -22,7 +22,7 @@ setTimeout(flushCompileCache, 5_000).unref()
 const config = Result.getOrThrow(parse({ ...fromVariables(process.env), ...flags }))
 const seen = new Set<string>()
 
-const services = watched({
+const services = watchPoints({
   hit: (point) => {
     // A pipe would lose what is still on its way when the process dies.
     if (!seen.has(point)) writeSync(1, `point ${point}\n`)

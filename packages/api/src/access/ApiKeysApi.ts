@@ -1,4 +1,4 @@
-/** The contract of API keys: list, create, change, delete; the full key is in the answer that creates it and nowhere else. */
+/** The contract of API keys: list, create, change, delete. The full key is only in the response that creates it. */
 import type { ApiKey } from "@sluice/domain/access/ApiKey"
 import { DEFAULT_RATE_LIMIT_RPM, MAX_RATE_LIMIT_RPM } from "@sluice/domain/access/ApiKey"
 import { allScopes } from "@sluice/domain/access/Principal"
@@ -7,10 +7,10 @@ import { optional } from "@sluice/domain/requests/OptionalField"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, createdSchema, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { Forbidden, NotFound } from "../infra/InfraErrors.ts"
 import { DateTime, idParams, iso, isoOrNull, nullable, required } from "../infra/WireFields.ts"
-import { Authorized, NeedsScope, Idempotent, TellsSecret, WellFormed } from "./InfraAccess.ts"
+import { Authorized, NeedsScope, Idempotent, ReturnsSecret, WellFormed } from "./InfraAccess.ts"
 
 const scopeRule = { message: `must be a list of scopes out of ${allScopes.join(", ")}` }
 const Scopes = Schema.Array(Schema.Literals(allScopes).annotate({ message: `must be one of ${allScopes.join(", ")}` }))
@@ -29,7 +29,7 @@ const keyFields = {
 const ApiKeyWire = Schema.Struct(keyFields).annotate({ identifier: "ApiKey" })
 const CreatedApiKeyWire = Schema.Struct({
   ...keyFields,
-  key: Schema.String.annotate({ description: "The full key, given this once." })
+  key: Schema.String.annotate({ description: "The full key; it is returned only here." })
 }).annotate({ identifier: "CreatedApiKey" })
 
 export const apiKeyToWire = (key: ApiKey): typeof ApiKeyWire.Type => ({
@@ -54,13 +54,13 @@ const environmentRule = { message: "must be an environment's id" }
 const NewApiKey = Schema.Struct({
   name: Name.annotateKey(required),
   scopes: optional(
-    Scopes.annotate({ ...scopeRule, description: "Default: all that the creating key has." }).check(
+    Scopes.annotate({ ...scopeRule, description: "Default: all scopes of the creating key." }).check(
       Schema.isMinLength(1, scopeRule),
       Schema.isMaxLength(allScopes.length, scopeRule)
     )
   ),
   environment_id: optional(
-    Schema.String.annotate({ ...environmentRule, description: "Where requests go that name no environment." }).check(
+    Schema.String.annotate({ ...environmentRule, description: "The environment of requests that name none." }).check(
       Schema.isUUID(undefined, environmentRule)
     )
   ),
@@ -82,12 +82,12 @@ const listKeys = HttpApiEndpoint.get("list", "/", { query: listQuery, success: l
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: NewApiKey,
-  success: created(CreatedApiKeyWire),
+  success: createdSchema(CreatedApiKeyWire),
   error: [Forbidden, NotFound]
 })
   .annotate(NeedsScope, "keys:write")
-  .annotate(TellsSecret, true)
-  .annotateMerge(about("createApiKey", "Create an API key; it is shown this once"))
+  .annotate(ReturnsSecret, true)
+  .annotateMerge(about("createApiKey", "Create an API key; the key is shown only once"))
 
 const update = HttpApiEndpoint.patch("update", "/:id", {
   params: idParams,

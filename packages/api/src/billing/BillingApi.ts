@@ -1,4 +1,7 @@
-/** The contract of money: balance, transactions, usage of inference (decisions: Billing; interface: GET /billing/usage). */
+/**
+ * The contract of billing: balance, transactions, usage of inference (decisions: Billing; interface: GET
+ * /billing/usage).
+ */
 import { transactionKinds } from "@sluice/domain/billing/Account"
 import type { Balance, Transaction } from "@sluice/domain/billing/Account"
 import type { UsageBy, UsageGroup, UsageSummary } from "@sluice/domain/billing/Usage"
@@ -67,9 +70,9 @@ export const usageToWire = (usage: UsageSummary): typeof UsageWire.Type => ({
 
 const UsageGroupWire = Schema.Struct({
   group: Schema.String.annotate({
-    description: "What its requests have in common: a UTC date, a model, the id of an API key or of an environment."
+    description: "The common property of its requests: a UTC date, a model, or the id of an API key or environment."
   }),
-  name: nullable(Schema.String).annotate({ description: "Of the API key or environment; null where it is deleted." }),
+  name: nullable(Schema.String, "Name of the API key or environment; null where it is deleted."),
   ...UsageWire.fields
 }).annotate({ identifier: "UsageGroup" })
 
@@ -80,7 +83,7 @@ export const usageGroupToWire = (group: UsageGroup): typeof UsageGroupWire.Type 
 })
 
 const dayRule = "must be a date, like 2026-01-31"
-/** A UTC day that exists: 2026-02-30 is none. */
+/** An existing UTC day: 2026-02-30 is invalid. */
 const Day = Schema.String.annotate({ format: "date" }).check(
   Schema.makeFilter((text: string) => (/^[1-9]/.test(text) && isDay(text) ? undefined : dayRule))
 )
@@ -94,14 +97,14 @@ const by = ["day", "model", "key", "environment"] as const satisfies ReadonlyArr
 
 const balance = HttpApiEndpoint.get("balance", "/balance", { query: environmentQuery, success: data(BalanceWire) })
   .annotate(NeedsScope, "billing:read")
-  .annotateMerge(about("getBalance", "Balance, holds, and what running machines cost an hour"))
+  .annotateMerge(about("getBalance", "Get the balance, the holds and the hourly cost of running machines"))
 
 const transactions = HttpApiEndpoint.get("transactions", "/transactions", {
   query: listQuery,
   success: list(TransactionWire)
 })
   .annotate(NeedsScope, "billing:read")
-  .annotateMerge(about("listTransactions", "List what was credited and charged, newest first"))
+  .annotateMerge(about("listTransactions", "List credits and charges, newest first"))
 
 const usage = HttpApiEndpoint.get("usage", "/usage", {
   query: { ...environmentQuery, ...days },
@@ -125,7 +128,7 @@ const breakdown = HttpApiEndpoint.get("usageBreakdown", "/usage/breakdown", {
     about(
       "listUsageBreakdown",
       "The same usage by day, model, API key or environment",
-      "Groups sum up to the usage of the same days. Days come newest first, others by what they have in common."
+      "Groups add up to the usage of the same days. Days are sorted newest first, other groups by `group`."
     )
   )
 

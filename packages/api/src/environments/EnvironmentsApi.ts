@@ -1,4 +1,4 @@
-/** The contract of environments: list, look, set the monthly budget (decisions: Environments). */
+/** The contract of environments: list, get, set the monthly budget (decisions: Environments). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Environment } from "@sluice/domain/environments/Environment"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -7,9 +7,9 @@ import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, WellFormed } from "../access/InfraAccess.ts"
 import { about, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import { NotFound } from "../infra/InfraErrors.ts"
-import { DateTime, idParams, iso, nullable, required, Usd } from "../infra/WireFields.ts"
+import { DateTime, idParams, iso, nullable, required, Usd, withDefault } from "../infra/WireFields.ts"
 
-/** More would not fit a balance. */
+/** A higher amount would not fit into a balance. */
 const MAX_BUDGET_USD = 1_000_000_000
 
 const EnvironmentWire = Schema.Struct({
@@ -19,7 +19,7 @@ const EnvironmentWire = Schema.Struct({
   monthly_budget_usd: nullable(Usd),
   month_spent_usd: Usd,
   budget_resets_at: DateTime,
-  secret_names: Schema.Array(Schema.String),
+  secret_names: withDefault(Schema.Array(Schema.String), []),
   created_at: DateTime
 }).annotate({ identifier: "Environment" })
 
@@ -42,11 +42,11 @@ const EnvironmentChange = Schema.Struct({
   monthly_budget_usd: Schema.NullOr(
     Schema.Finite.annotate(budgetRule).check(
       Schema.isBetween({ minimum: 0, maximum: MAX_BUDGET_USD }, budgetRule),
-      // Less than the smallest amount is no budget of zero.
+      // An amount below the smallest unit must not become a budget of zero.
       Schema.makeFilter((usd: number) => (usd === 0 || usd >= 1e-9 ? undefined : budgetRule.message))
     )
   )
-    .annotate({ ...budgetRule, description: "USD a UTC month; null clears it." })
+    .annotate({ ...budgetRule, description: "USD per UTC month; null removes the budget." })
     .annotateKey(required)
 }).annotate({ identifier: "EnvironmentChange" })
 
@@ -61,7 +61,7 @@ const get = HttpApiEndpoint.get("get", "/:id", {
   error: NotFound
 })
   .annotate(NeedsScope, "environments:read")
-  .annotateMerge(about("getEnvironment", "Look at an environment"))
+  .annotateMerge(about("getEnvironment", "Get an environment"))
 
 const update = HttpApiEndpoint.patch("update", "/:id", {
   params: idParams,

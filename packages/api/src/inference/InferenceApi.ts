@@ -1,7 +1,7 @@
 /**
- * The contract of the inference surface, `/v1` (interface: Inference surface). The server answers these endpoints from raw
- * requests; the schemas here are what documents and typed clients show. Bearer security is added where the documents of
- * both surfaces are merged.
+ * The contract of the inference surface, `/v1` (interface: Inference surface). The server handles these endpoints from
+ * raw requests; the schemas serve the OpenAPI document and typed clients. The merged document of both surfaces adds the
+ * bearer security.
  */
 import { ChatBody } from "@sluice/domain/inference/chat/ChatBody"
 import { EmbeddingBody } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
@@ -17,7 +17,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { ChatChunkWire, ChatCompletionWire } from "./chat/ChatWire.ts"
-import { always, asked } from "./InferenceApiErrors.ts"
+import { commonErrors, modelCallErrors } from "./InferenceApiErrors.ts"
 import { EmbeddingListWire } from "./embeddings/EmbeddingWire.ts"
 import { ImageListWire } from "./images/ImageWire.ts"
 import { ModelListWire, ModelWire } from "../models/ModelWire.ts"
@@ -29,7 +29,7 @@ import { TranscriptWire, VerboseTranscriptWire } from "./audio/TranscriptWire.ts
 const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completions", {
   payload: ChatBody,
   success: [ChatCompletionWire, HttpApiSchema.StreamSse({ data: ChatChunkWire })],
-  error: asked
+  error: modelCallErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createChatCompletion",
@@ -43,7 +43,7 @@ const chatCompletions = HttpApiEndpoint.post("chatCompletions", "/chat/completio
 const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
   payload: ResponseBody,
   success: [ResponseWire, HttpApiSchema.StreamSse({ data: ResponseEventWire })],
-  error: asked
+  error: modelCallErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createResponse",
@@ -58,30 +58,30 @@ const createResponse = HttpApiEndpoint.post("createResponse", "/responses", {
 const createEmbeddings = HttpApiEndpoint.post("createEmbeddings", "/embeddings", {
   payload: EmbeddingBody,
   success: EmbeddingListWire,
-  error: asked
+  error: modelCallErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createEmbedding",
-    summary: "Texts as vectors",
-    description: "From 1 to 2,048 texts. Vectors have length one; fewer `dimensions` are the first of them."
+    summary: "Create embeddings of texts",
+    description: "From 1 to 2,048 texts. Vectors have length one; fewer `dimensions` return the first values."
   })
 )
 
 const createImages = HttpApiEndpoint.post("createImages", "/images/generations", {
   payload: ImageBody,
   success: ImageListWire,
-  error: asked
+  error: modelCallErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createImage",
-    summary: "Images of a prompt",
+    summary: "Generate images from a prompt",
     description:
-      "Files as base64 or as links, all in the format that the model makes: `output_format` says which (`png`, `jpeg` or " +
-      "`webp`). Images that fail cost nothing."
+      "Files as base64 or as links, all in the model's format, which `output_format` states (`png`, `jpeg` or " +
+      "`webp`). Failed images cost nothing."
   })
 )
 
-/** Events that are written at once. */
+/** Events in one response that is not streamed. */
 const eventText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/event-stream" }))
 
 const createSpeech = HttpApiEndpoint.post("createSpeech", "/audio/speech", {
@@ -92,14 +92,14 @@ const createSpeech = HttpApiEndpoint.post("createSpeech", "/audio/speech", {
     ),
     eventText
   ],
-  error: asked
+  error: modelCallErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createSpeech",
-    summary: "Speech of a text",
+    summary: "Generate speech from a text",
     description:
       "`audio/mpeg`, `audio/wav`, or `audio/pcm` (24 kHz, 16 bits little-endian, one channel); with " +
-      "`stream_format: sse` events that hold the sound as base64. Speech that fails costs nothing."
+      "`stream_format: sse` events that contain the sound as base64. Failed speech costs nothing."
   })
 )
 
@@ -115,11 +115,11 @@ const createTranscription = HttpApiEndpoint.post("createTranscription", "/audio/
     "timestamp_granularities[]": Schema.optionalKey(Schema.Array(Schema.Literals(["word", "segment"])))
   }).pipe(HttpApiSchema.asMultipart()),
   success: [TranscriptWire, VerboseTranscriptWire, Schema.String.pipe(HttpApiSchema.asText()), eventText],
-  error: asked
+  error: modelCallErrors
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createTranscription",
-    summary: "What is said in a sound",
+    summary: "Transcribe a sound file",
     description:
       "A file of up to 25 MB (mp3, wav, flac, ogg, m4a, webm, aac), charged by its length. Text, `srt` and `vtt` are " +
       "plain text; with `stream` events `transcript.text.delta` and one `transcript.text.done`."
@@ -128,13 +128,13 @@ const createTranscription = HttpApiEndpoint.post("createTranscription", "/audio/
 
 const listModels = HttpApiEndpoint.get("listModels", "/models", {
   success: ModelListWire,
-  error: always
+  error: commonErrors
 }).annotateMerge(OpenApi.annotations({ identifier: "listModels", summary: "List the models" }))
 
 const getModel = HttpApiEndpoint.get("getModel", "/models/:id", {
   params: { id: Schema.String },
   success: ModelWire,
-  error: always
+  error: commonErrors
 }).annotateMerge(OpenApi.annotations({ identifier: "getModel", summary: "Show a model" }))
 
 class InferenceGroup extends HttpApiGroup.make("inference")

@@ -1,11 +1,12 @@
-/** The errors that the contract of the inference surface shows, by status; what they say is in `InferenceErrors.ts`. */
+/** The errors of the inference contract by status. Their messages are in `InferenceErrorTable.ts`. */
 import * as Schema from "effect/Schema"
+import { nullable } from "../infra/WireFields.ts"
 
 const InferenceErrorBody = Schema.Struct({
   message: Schema.String,
   type: Schema.String,
-  code: Schema.NullOr(Schema.String),
-  param: Schema.NullOr(Schema.String),
+  code: nullable(Schema.String),
+  param: nullable(Schema.String),
   request_id: Schema.String
 }).annotate({ identifier: "InferenceError" })
 
@@ -27,6 +28,14 @@ export class UpstreamBroken extends Schema.Error<UpstreamBroken>("UpstreamBroken
 export class Overloaded extends Schema.Error<Overloaded>("Overloaded")(fields, { httpApiStatus: 503 }) {}
 export class TimedOut extends Schema.Error<TimedOut>("TimedOut")(fields, { httpApiStatus: 504 }) {}
 
-export const always = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
-/** Of what asks a model and waits for its answer. */
-export const asked = [...always, InvalidRequest, QuotaSpent, TooLarge, UpstreamBroken, Overloaded, TimedOut] as const
+export const commonErrors = [InvalidApiKey, NotPermitted, Unknown, TooMany, Failed] as const
+/** The errors of endpoints that call a model and wait for its answer. */
+export const modelCallErrors = [
+  ...commonErrors,
+  InvalidRequest,
+  QuotaSpent,
+  TooLarge,
+  UpstreamBroken,
+  Overloaded,
+  TimedOut
+] as const

@@ -1,4 +1,7 @@
-/** An error of the inference surface in the form that OpenAI's clients read, and the kinds that several failures share. */
+/**
+ * An error of the inference surface in the form of OpenAI's clients, and constructors for the kinds that several
+ * failures share.
+ */
 export interface InferenceWireError {
   readonly status: number
   readonly type: string
@@ -8,7 +11,7 @@ export interface InferenceWireError {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The body of an error, ready to send; also the data of an error event in a stream. */
+/** Returns the body of an error, which is also the data of an error event in a stream. */
 export const inferenceErrorText = (error: InferenceWireError, requestId: string): string =>
   JSON.stringify({
     error: {
@@ -35,8 +38,8 @@ export const unavailable = (code: string, message: string): InferenceWireError =
   headers: { "retry-after": "5" }
 })
 
-/** The same again would be refused again. */
-export const forGood = (error: InferenceWireError): InferenceWireError => ({
+/** Marks an error that a retry would get again. */
+export const withoutRetry = (error: InferenceWireError): InferenceWireError => ({
   ...error,
   headers: { "x-should-retry": "false" }
 })

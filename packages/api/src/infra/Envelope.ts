@@ -1,24 +1,23 @@
 /**
- * What the contracts of the infrastructure surface share: envelopes, and the query that every list takes (interface:
- * Envelopes; decisions: Infrastructure surface, Lists). A cursor is the last id of a page, in base64url: opaque to callers,
- * checked on return.
+ * Shared parts of the infrastructure contracts: envelopes, and the query of lists (interface: Envelopes; decisions:
+ * Infrastructure surface, Lists). Cursors are those of `Cursor.ts`.
  */
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
 import { DEFAULT_PAGE, MAX_PAGE } from "@sluice/domain/database/Page"
-import * as Base64Url from "effect/encoding/Base64Url"
 import * as OpenApi from "effect/http-api/OpenApi"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { cursorOf, placeIn } from "./Cursor.ts"
+import { queryInteger } from "./WireFields.ts"
 
-/** What the document says of an endpoint. */
+/** Returns an endpoint's annotations for the OpenAPI document. */
 export const about = (identifier: string, summary: string, description?: string) =>
   OpenApi.annotations({ identifier, summary, ...(description === undefined ? {} : { description }) })
 
 export const data = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: schema })
-export const created = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })
+export const createdSchema = <S extends Schema.Top>(schema: S) => data(schema).annotate({ httpApiStatus: 201 })
 
 const Meta = Schema.Struct({
-  cursor: Schema.String.annotate({ description: "`?cursor=` of the next page; empty on the last one." }),
+  cursor: Schema.String.annotate({ description: "`?cursor=` of the next page; empty on the last page." }),
   hasMore: Schema.Boolean,
   total: Schema.Int.annotate({ description: "All rows that match the filters, over all pages." }),
   requestId: Schema.String
@@ -26,89 +25,75 @@ const Meta = Schema.Struct({
 
 export const list = <S extends Schema.Top>(schema: S) => Schema.Struct({ data: Schema.Array(schema), meta: Meta })
 
-/** Every endpoint takes the environment, by id or name; unknown query parameters are refused. */
+/** Every endpoint accepts the environment by id or name. Unknown query parameters are refused. */
 export const environmentQuery = {
   environment: Schema.optionalKey(
     Schema.String.annotate({ description: "Environment, by id or name. Default: the key's own, else `default`." })
   )
 }
 
-/** How many a page has, where a list is paged. */
-const limitRule = { message: `must be an integer from 1 to ${MAX_PAGE}` }
+/** The bound of a page's size. */
+const limitMessage = `must be an integer from 1 to ${MAX_PAGE}`
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Whether a text can be the id of a row. */
+/** True where the text has the form of a row's id. */
 export const isId = (text: string): boolean => uuid.test(text)
 
-/** The query of a list whose cursors `isCursor` knows. */
-const paging = (usual: string, isCursor: (cursor: string) => boolean) => ({
+/** The query of a list whose cursors `isCursor` accepts. */
+const paging = (defaultLimit: string, isCursor: (cursor: string) => boolean) => ({
   ...environmentQuery,
   limit: Schema.optionalKey(
-    Schema.Int.annotate({ ...limitRule, description: `1 to ${MAX_PAGE}, default ${usual}.` }).check(
-      Schema.isBetween({ minimum: 1, maximum: MAX_PAGE }, limitRule)
-    )
+    queryInteger(1, MAX_PAGE, { message: limitMessage, description: `1 to ${MAX_PAGE}, default ${defaultLimit}.` })
   ),
   cursor: Schema.optionalKey(
-    Schema.String.annotate({ description: "`meta.cursor` of the page before." }).check(
+    Schema.String.annotate({ description: "`meta.cursor` of the previous page." }).check(
       Schema.makeFilter((cursor: string) =>
-        isCursor(cursor) ? undefined : "must be the meta.cursor of an answer; leave it out for the first page"
+        isCursor(cursor) ? undefined : "must be the meta.cursor of a response; leave it out for the first page"
       )
     )
   )
 })
 
-/** A text that was made a cursor: the id of a row or of a group. */
-const textOf = (cursor: string): string | undefined => {
-  const text = Result.getOrUndefined(Base64Url.decodeString(cursor))
-  return text !== undefined &&
-    text !== "" &&
-    text.length <= MAX_CURSOR &&
-    !text.includes("\0") &&
-    Base64Url.encode(text) === cursor
-    ? text
-    : undefined
-}
-const MAX_CURSOR = 256
+export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => isId(placeIn(cursor) ?? ""))
 
-export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => isId(textOf(cursor) ?? ""))
+/** The query of lists of groups. Their cursors contain the group's id. */
+export const groupsQuery = paging(`${DEFAULT_PAGE}`, (cursor) => placeIn(cursor) !== undefined)
 
-/** Of groups, whose cursors are what they have in common. */
-export const groupsQuery = paging(`${DEFAULT_PAGE}`, (cursor) => textOf(cursor) !== undefined)
+/** The query of short lists that change only with the server. Their cursors contain a position. */
+export const shortListQuery = paging("all of them", (cursor) => positionIn(cursor) !== undefined)
 
-/** Of short lists that change with the server alone: their cursors are places in them. */
-export const shortListQuery = paging("all of them", (cursor) => placeOf(cursor) !== undefined)
-
-const placeOf = (cursor: string): number | undefined => {
-  const place = Result.getOrUndefined(Base64Url.decodeString(cursor))
+const positionIn = (cursor: string): number | undefined => {
+  const place = placeIn(cursor)
   return place !== undefined && /^[1-9]\d{0,5}$/.test(place) ? Number(place) : undefined
 }
 
-/** The page that a checked query asks for. */
+/** Returns the page that a validated query requests. */
 export const pageRequest = (query: { readonly limit?: number; readonly cursor?: string }): PageRequest => ({
   limit: query.limit ?? DEFAULT_PAGE,
-  after: query.cursor === undefined ? undefined : textOf(query.cursor)
+  after: query.cursor === undefined ? undefined : placeIn(query.cursor)
 })
 
-/** A page on the wire. */
-export const listOf = <A, B>(page: Page<A>, toWire: (item: A) => B, requestId: string) => ({
+/** Returns the envelope of a page. `mark`: the list that its cursor is bound to. */
+export const listOf = <A, B>(page: Page<A>, toWire: (item: A) => B, requestId: string, mark: string) => ({
   data: page.items.map(toWire),
   meta: {
-    cursor: page.next === undefined ? "" : Base64Url.encode(page.next),
+    cursor: page.next === undefined ? "" : cursorOf(mark, page.next),
     hasMore: page.next !== undefined,
     total: page.total,
     requestId
   }
 })
 
-/** A page of a short list: whole, where no limit is given. */
+/** Returns a page of a short list, or the complete list where no limit is given. */
 export const shortListOf = <A, B>(
   items: ReadonlyArray<A>,
   query: { readonly limit?: number; readonly cursor?: string },
   toWire: (item: A) => B,
-  requestId: string
+  requestId: string,
+  mark: string
 ) => {
-  const from = query.cursor === undefined ? 0 : (placeOf(query.cursor) ?? 0)
+  const from = query.cursor === undefined ? 0 : (positionIn(query.cursor) ?? 0)
   const to = from + (query.limit ?? items.length)
   const next = to < items.length ? `${to}` : undefined
-  return listOf({ items: items.slice(from, to), total: items.length, next }, toWire, requestId)
+  return listOf({ items: items.slice(from, to), total: items.length, next }, toWire, requestId, mark)
 }

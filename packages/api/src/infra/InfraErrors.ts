@@ -1,6 +1,6 @@
 /**
- * The error bodies of the infrastructure surface, one class a status, and the closed list of their codes (interface: Errors;
- * decisions: Infrastructure surface). The classes are what the document shows and the typed client gives; the server
+ * The error bodies of the infrastructure surface, one class per status, and the closed list of error codes (interface:
+ * Errors; decisions: Infrastructure surface). The OpenAPI document and the typed client use the classes; the server
  * writes the same bodies from `WireError`.
  */
 import * as Schema from "effect/Schema"
@@ -40,7 +40,7 @@ export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(fie
 export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequired")(fields, { httpApiStatus: 402 }) {}
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(fields, { httpApiStatus: 403 }) {}
 export class NotFound extends Schema.Error<NotFound>("NotFound")(fields, { httpApiStatus: 404 }) {}
-/** `conflict` or `idempotency_in_progress`; `x-should-retry` says which may be tried again. */
+/** `conflict` or `idempotency_in_progress`; `x-should-retry` says which of them a client may retry. */
 export class Conflict extends Schema.Error<Conflict>("Conflict")(fields, { httpApiStatus: 409 }) {}
 /** `validation_error` with `details.issues`, or `idempotency_mismatch`. */
 export class Unprocessable extends Schema.Error<Unprocessable>("Unprocessable")(fields, { httpApiStatus: 422 }) {}

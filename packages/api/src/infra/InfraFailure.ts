@@ -1,4 +1,4 @@
-/** All failures of the domain that a caller of the infrastructure surface can meet. Types only: none of their code. */
+/** All failures of the domain that a caller of the infrastructure surface can get. This module imports types only. */
 import type { ApiKeyNotFound, EnvironmentAmbiguous, KeyInvalid, ScopeMissing } from "@sluice/domain/access/AccessErrors"
 import type { BudgetReached, CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
 import type { EnvironmentNotFound } from "@sluice/domain/environments/Environment"

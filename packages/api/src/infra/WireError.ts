@@ -1,12 +1,12 @@
 /**
- * What a failure of the domain is on the wire: one table from the fact to code, words and details. Every message says what
- * to do. No text of a library, a database or an upstream ever gets in here, so none gets out.
+ * Maps failures of the domain to errors on the wire: code, message and details, in one table. Every message says what
+ * to do. Texts of libraries, the database and upstreams never enter these messages.
  */
 import { toUsd, usdText } from "@sluice/domain/billing/Money"
 import type { ErrorCode } from "./InfraErrors.ts"
 import type { InfraFailure } from "./InfraFailure.ts"
 
-/** An error before it is written: `details` without the request's id, which every answer adds. */
+/** An error before it is written. `details` lacks the request's id, which every response adds. */
 export interface WireError {
   readonly code: ErrorCode
   readonly message: string
@@ -17,13 +17,13 @@ export interface WireError {
 export const wireErrorOf = (failure: InfraFailure): WireError =>
   (table[failure._tag] as (failure: InfraFailure) => WireError)(failure)
 
-/** The body of an error, ready to send. */
+/** Returns the body of an error. */
 export const errorText = (error: WireError, requestId: string): string =>
   JSON.stringify({
     error: { code: error.code, message: error.message, details: { ...error.details, request_id: requestId } }
   })
 
-/** Bad input, all issues at once. `path` is dotted and empty for the whole. */
+/** Invalid input, with all issues at once. `path` is dotted, and empty for the whole request. */
 export const invalid = (issues: ReadonlyArray<{ readonly path: string; readonly message: string }>): WireError => {
   const first = issues[0]
   const where = first === undefined || first.path === "" ? "The request" : `\`${first.path}\``
@@ -34,7 +34,7 @@ export const invalid = (issues: ReadonlyArray<{ readonly path: string; readonly 
 
 const missing = (what: string, list: string) => (): WireError => ({
   code: "not_found",
-  message: `There is no such ${what} here. GET /api/v1${list} lists those there are.`
+  message: `There is no such ${what} here. GET /api/v1${list} lists the existing ones.`
 })
 
 const conflict = (message: string, details?: Readonly<Record<string, unknown>>): WireError => ({
@@ -46,7 +46,7 @@ const conflict = (message: string, details?: Readonly<Record<string, unknown>>):
 
 const unavailable = (): WireError => ({
   code: "service_unavailable",
-  message: "Machines can't be asked for at present; nothing was created. Send the request again shortly.",
+  message: "The machine provider is temporarily unavailable; nothing was created. Send the request again shortly.",
   headers: { "x-should-retry": "true", "retry-after": "5" }
 })
 
@@ -82,7 +82,7 @@ const table: {
   CreditInsufficient: ({ required, available }) => ({
     code: "insufficient_credits",
     message:
-      `This needs ${usdText(required)} USD to be free in the balance, and ${usdText(available)} USD is. Add credit, or ask ` +
+      `This needs ${usdText(required)} USD of available balance, and ${usdText(available)} USD is available. Add credit, or ask ` +
       "for less time or fewer GPUs.",
     details: { required_usd: toUsd(required), available_usd: toUsd(available) }
   }),
@@ -91,13 +91,13 @@ const table: {
   VolumeBeingDeleted: () => ({
     code: "service_unavailable",
     message:
-      "The volume that this request made is being deleted, and another can't take its place before that is done. " +
-      "Send the request again in a minute, or with a new Idempotency-Key at once.",
+      "The volume that this request created is being deleted, and can't be created again before that is done. " +
+      "Send the request again in a minute, or now with a new Idempotency-Key.",
     headers: { "x-should-retry": "true", "retry-after": "60" }
   }),
-  VolumeNameTaken: ({ name }) => conflict(`There is a volume called ${name} in this environment. Choose another name.`),
-  LimitReached: ({ kind, most }) =>
-    conflict(`The workspace has ${most} ${kind}, as many as it may have. Delete one that is not used any more.`),
+  VolumeNameTaken: ({ name }) => conflict(`A volume called ${name} exists in this environment. Choose another name.`),
+  LimitReached: ({ kind, limit }) =>
+    conflict(`The workspace has ${limit} ${kind}, which is the maximum. Delete one that is not in use.`),
   JobEnded: ({ status }) => conflict(`The job has ended already (${status}).`, { status }),
   IdempotencyMismatch: () => ({
     code: "idempotency_mismatch",
@@ -110,16 +110,16 @@ const table: {
   }),
   LaunchFailed: ({ jobId, reason }) => ({
     code: "internal_error",
-    message: `The job is failed, because its machine could not be launched: ${reason}. Submit it again.`,
+    message: `The job failed, because its machine could not be launched: ${reason}. Submit it again.`,
     details: { job_id: jobId }
   }),
   JobOutcomeUnknown: ({ jobId, hasIdempotencyKey }) => ({
     code: "service_unavailable",
     message:
-      "The database was lost while the job was being created, so it may exist. " +
+      "The connection to the database was lost while the job was being created, so it may exist. " +
       (hasIdempotencyKey
-        ? "Send the request again shortly, with the same Idempotency-Key: it makes one job."
-        : `GET /api/v1/jobs/${jobId} says so in a moment. Send the request again only where that finds none.`),
+        ? "Send the request again shortly, with the same Idempotency-Key: that creates only one job."
+        : `GET /api/v1/jobs/${jobId} shows in a moment whether it does. Send the request again only if that answers 404.`),
     details: { job_id: jobId },
     headers: { "x-should-retry": String(hasIdempotencyKey), "retry-after": "5" }
   }),

@@ -1,9 +1,9 @@
-/** A machine and a kind of machine on the wire (decisions: Instances, templates). */
+/** Machines and GPU types on the wire (decisions: Instances, templates). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { GpuType } from "@sluice/domain/machines/GpuType"
 import type { Machine, MachineStatus } from "@sluice/domain/machines/Machine"
 import * as Schema from "effect/Schema"
-import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
+import { DateTime, iso, isoOrNull, nullable, Usd, withDefault } from "../infra/WireFields.ts"
 
 const statuses = ["pending", "starting", "running", "stopping", "stopped", "failed"] as const
 
@@ -57,12 +57,12 @@ export const instanceToWire = (machine: Machine): typeof InstanceWire.Type => ({
 export const GpuTypeWire = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  gpu_type: Schema.String.annotate({ description: "What `gpu_type` of a job is set to." }),
+  gpu_type: Schema.String.annotate({ description: "The value for `gpu_type` of a job." }),
   memory_gb: Schema.Finite,
   max_gpu_count: Schema.Int,
   price_per_gpu_hour: Usd,
-  regions: Schema.Array(Schema.String),
-  available: Schema.Int.annotate({ description: "GPUs free at present, over all regions." })
+  regions: withDefault(Schema.Array(Schema.String), []),
+  available: Schema.Int.annotate({ description: "Free GPUs, over all regions." })
 }).annotate({ identifier: "InstanceType" })
 
 export const gpuTypeToWire = (type: GpuType): typeof GpuTypeWire.Type => ({

@@ -1,4 +1,4 @@
-/** The contract of machines: list, look, stop, and the kinds there are (decisions: Instances, templates). */
+/** The contract of machines: list, get, stop, and the GPU types (decisions: Instances, templates). */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { Authorized, NeedsScope, Idempotent, WellFormed } from "../access/InfraAccess.ts"
@@ -26,7 +26,7 @@ const get = HttpApiEndpoint.get("get", "/:id", {
   error: NotFound
 })
   .annotate(NeedsScope, "instances:read")
-  .annotateMerge(about("getInstance", "Look at a machine"))
+  .annotateMerge(about("getInstance", "Get a machine"))
 
 const stop = HttpApiEndpoint.post("stop", "/:id/stop", {
   params: idParams,

@@ -1,13 +1,17 @@
-/** A job and a quote on the wire (interface: Job; decisions: Jobs). */
+/** Jobs and quotes on the wire (interface: Job; decisions: Jobs). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Job, Quote } from "@sluice/domain/jobs/Job"
 import { jobStatuses, statusReasons } from "@sluice/domain/jobs/Job"
+import type { JobRequestBody } from "@sluice/domain/jobs/JobRequest"
 import { LIMIT_BYTES } from "@sluice/domain/machines/OutputLimit"
 import * as Schema from "effect/Schema"
-import { DateTime, iso, isoOrNull, nullable, Usd } from "../infra/WireFields.ts"
+import { DateTime, iso, isoOrNull, nullable, Usd, withDefault } from "../infra/WireFields.ts"
 
-/** What stands for a gap where a log is text. */
+/** The line that replaces a gap in a log's text. */
 export { gapLine } from "@sluice/domain/machines/OutputLimit"
+
+/** The body of POST /jobs and of a quote. */
+export type JobRequestWire = typeof JobRequestBody.Encoded
 
 export const JobStatusWire = Schema.Literals(jobStatuses)
 
@@ -20,7 +24,7 @@ export const JobWire = Schema.Struct({
   gpu_count: Schema.Int,
   template: nullable(Schema.String),
   image: nullable(Schema.String),
-  env_keys: Schema.Array(Schema.String),
+  env_keys: withDefault(Schema.Array(Schema.String), []),
   storage_id: nullable(Schema.String),
   max_runtime_minutes: Schema.Int,
   exit_code: nullable(Schema.Int),
@@ -32,8 +36,8 @@ export const JobWire = Schema.Struct({
   ended_at: nullable(DateTime),
   cost_per_hour: nullable(Usd),
   cost_usd: nullable(Usd),
-  log_bytes: Schema.Int,
-  logs_truncated: Schema.Boolean,
+  log_bytes: withDefault(Schema.Int, 0),
+  logs_truncated: withDefault(Schema.Boolean, false),
   cancel_requested_at: nullable(DateTime),
   status_reason: nullable(Schema.Literals(statusReasons)),
   region: nullable(Schema.String),

@@ -1,11 +1,11 @@
-/** The contract of jobs: submit, list, look, cancel, quote, read the log (interface: POST /jobs; decisions: Jobs). */
+/** The contract of jobs: submit, list, get, cancel, quote, read the log (interface: POST /jobs; decisions: Jobs). */
 import { JobRequestBody } from "@sluice/domain/jobs/JobRequest"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { Authorized, NeedsScope, Idempotent, WellFormed, WithinBudget } from "../access/InfraAccess.ts"
-import { about, created, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
+import { about, createdSchema, data, environmentQuery, list, listQuery } from "../infra/Envelope.ts"
 import {
   Conflict,
   InternalError,
@@ -14,20 +14,25 @@ import {
   ServiceUnavailable,
   Unprocessable
 } from "../infra/InfraErrors.ts"
-import { idParams, isDay } from "../infra/WireFields.ts"
+import { idParams, isDay, queryInteger } from "../infra/WireFields.ts"
 import { JobStatusWire, JobWire, QuoteWire } from "./JobWire.ts"
 
-const offsetRule = { message: "must be an integer of 0 or more" }
-const tailRule = { message: "must be an integer from 0 to 1000000" }
+const offsetRule = { message: "must be an integer of 0 or more", description: "Offset of the first byte." }
+const tailRule = {
+  message: "must be an integer from 0 to 1000000",
+  description: "Only the last N lines of the log so far."
+}
 const timeRule = { message: "must be an RFC 3339 time, like 2026-01-31T12:00:00Z" }
-/** RFC 3339; an offset or `Z` is needed, so that nobody's own time zone decides. */
+/** RFC 3339 with an offset or `Z`, so that the result does not depend on a local time zone. */
 const Instant = Schema.String.annotate({ ...timeRule, format: "date-time" }).check(
   Schema.makeFilter((text: string) =>
     /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) &&
     isDay(text.slice(0, 10)) &&
     !Number.isNaN(Date.parse(text))
       ? undefined
-      : timeRule.message
+      : / \d\d:\d\d$/.test(text)
+        ? `${timeRule.message}; a + in a query is a blank: write it as %2B`
+        : timeRule.message
   )
 )
 const OneLine = Schema.String.check(
@@ -39,7 +44,7 @@ const Label = OneLine.check(
   Schema.makeFilter((text: string) => (text.indexOf(":") > 0 ? undefined : "must be `key:value`"))
 )
 
-/** The filters of `GET /jobs`; `name` is the whole name, `label` is `key:value`. */
+/** The filters of `GET /jobs`. `name` matches exactly; `label` is `key:value`. */
 const jobListQuery = {
   ...listQuery,
   status: Schema.optionalKey(JobStatusWire),
@@ -51,18 +56,12 @@ const jobListQuery = {
 
 const logQuery = {
   ...environmentQuery,
-  offset: Schema.optionalKey(
-    Schema.Int.annotate({ ...offsetRule, description: "First byte wanted." }).check(
-      Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, offsetRule)
-    )
-  ),
-  tail: Schema.optionalKey(
-    Schema.Int.annotate({ ...tailRule, description: "Only the last N lines of what there is." }).check(
-      Schema.isBetween({ minimum: 0, maximum: 1_000_000 }, tailRule)
-    )
-  ),
+  offset: Schema.optionalKey(queryInteger(0, Number.MAX_SAFE_INTEGER, offsetRule)),
+  tail: Schema.optionalKey(queryInteger(0, 1_000_000, tailRule)),
   follow: Schema.optionalKey(
-    Schema.Literals(["true", "false"]).annotate({ description: "`false`: end with what there is. Default `true`." })
+    Schema.Literals(["true", "false"]).annotate({
+      description: "`false`: end at the current end of the log. Default `true`."
+    })
   )
 }
 
@@ -71,13 +70,13 @@ const Events = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/even
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: JobRequestBody,
-  success: created(JobWire),
+  success: createdSchema(JobWire),
   error: [PaymentRequired, NotFound, Conflict, Unprocessable, InternalError, ServiceUnavailable]
 })
   .middleware(WellFormed)
   .middleware(WithinBudget)
   .annotate(NeedsScope, "jobs:write")
-  .annotateMerge(about("createJob", "Run a command on a fresh GPU machine", "Answers with status `queued`."))
+  .annotateMerge(about("createJob", "Run a command on a fresh GPU machine", "Returns the job with status `queued`."))
 
 const quote = HttpApiEndpoint.post("quote", "/quote", {
   query: environmentQuery,
@@ -87,12 +86,14 @@ const quote = HttpApiEndpoint.post("quote", "/quote", {
 })
   .middleware(WellFormed)
   .annotate(NeedsScope, "jobs:read")
-  .annotateMerge(about("quoteJob", "What a job would cost", "Creates nothing. The code that admits and bills."))
+  .annotateMerge(
+    about("quoteJob", "Quote the cost of a job", "Creates nothing. Uses the code of admission and billing.")
+  )
 
 const listJobs = HttpApiEndpoint.get("list", "/", { query: jobListQuery, success: list(JobWire) })
   .middleware(WellFormed)
   .annotate(NeedsScope, "jobs:read")
-  .annotateMerge(about("listJobs", "List jobs, newest first", "Of one environment."))
+  .annotateMerge(about("listJobs", "List jobs, newest first", "Lists the jobs of one environment."))
 
 const get = HttpApiEndpoint.get("get", "/:id", {
   params: idParams,
@@ -102,7 +103,7 @@ const get = HttpApiEndpoint.get("get", "/:id", {
 })
   .middleware(WellFormed)
   .annotate(NeedsScope, "jobs:read")
-  .annotateMerge(about("getJob", "Look at a job", "`cost_usd` grows while its machine runs."))
+  .annotateMerge(about("getJob", "Get a job", "`cost_usd` grows while its machine runs."))
 
 const cancel = HttpApiEndpoint.post("cancel", "/:id/cancel", {
   params: idParams,
@@ -116,7 +117,7 @@ const cancel = HttpApiEndpoint.post("cancel", "/:id/cancel", {
     about(
       "cancelJob",
       "Cancel a job",
-      "`cancelled` once its machine is confirmed stopped; until then `cancel_requested_at`."
+      "The status is `cancelled` once the machine is confirmed stopped; until then `cancel_requested_at` is set."
     )
   )
 
@@ -132,7 +133,7 @@ const logs = HttpApiEndpoint.get("logs", "/:id/logs", {
     about(
       "getJobLogs",
       "Read or follow a job's output",
-      "Bytes as they were written, as text; stays open while the job runs. With `Accept: text/event-stream` (and no higher quality for text): events `log` " +
+      "The output's bytes as text; the response stays open while the job runs. With `Accept: text/event-stream` (and no higher quality for text): events `log` " +
         "(`id` is the next byte's offset, data `{text}`), `status` (a Job), `gap` (`{from,to}`), `end` " +
         "(`{status,exit_code}`); `Last-Event-ID` resumes."
     )

@@ -1,8 +1,9 @@
-/** Models on the wire: OpenAI's form, and what a caller must know besides (decisions: Inference surface). */
+/** Models on the wire: OpenAI's form with additional fields (decisions: Inference surface). */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 import * as Schema from "effect/Schema"
+import { nullable, withDefault } from "../infra/WireFields.ts"
 
 export const ModelWire = Schema.Struct({
   id: Schema.String,
@@ -10,14 +11,17 @@ export const ModelWire = Schema.Struct({
   created: Schema.Int.annotate({ description: "Unix time in seconds" }),
   owned_by: Schema.String,
   modalities: Schema.Struct({ input: Schema.Array(Schema.String), output: Schema.Array(Schema.String) }),
-  context_length: Schema.optionalKey(Schema.Int),
+  context_length: nullable(Schema.Int, "Tokens; null: the model has no context"),
   max_output_tokens: Schema.optionalKey(Schema.Int),
-  sizes: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Of an image or a video, in pixels" })),
-  dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Of an embedding, at most" })),
+  sizes: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({ description: "Sizes of an image or a video, in pixels" })
+  ),
+  dimensions: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum dimensions of an embedding" })),
   seconds: Schema.optionalKey(Schema.Array(Schema.Int).annotate({ description: "Lengths of a video" })),
   voices: Schema.optionalKey(Schema.Array(Schema.String)),
-  max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Of a text that is spoken" })),
-  capabilities: Schema.Array(Schema.String),
+  max_input_characters: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a text to speak" })),
+  max_seconds: Schema.optionalKey(Schema.Int.annotate({ description: "Maximum length of a sound to transcribe" })),
+  capabilities: withDefault(Schema.Array(Schema.String), []),
   pricing: Schema.Struct({
     prompt: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one million tokens" })),
     image: Schema.optionalKey(Schema.Finite.annotate({ description: "USD for one image" })),
@@ -36,7 +40,8 @@ const head = ({ created, id, ownedBy }: Pick<Model, "created" | "id" | "ownedBy"
   id,
   object: "model" as const,
   created,
-  owned_by: ownedBy
+  owned_by: ownedBy,
+  context_length: null
 })
 
 export const modelToWire = (model: Model): typeof ModelWire.Type => ({
@@ -77,6 +82,7 @@ export const speechModelToWire = (model: SpeechModel): typeof ModelWire.Type => 
 export const transcriptionModelToWire = (model: TranscriptionModel): typeof ModelWire.Type => ({
   ...head(model),
   modalities: { input: ["audio"], output: ["text"] },
+  max_seconds: model.maxSeconds,
   capabilities: ["transcription"],
   pricing: { minute: toUsd(model.minutePrice) }
 })

@@ -2,7 +2,7 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { Authorized, NeedsScope, Idempotent, WellFormed } from "../access/InfraAccess.ts"
-import { about, created, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
+import { about, createdSchema, data, environmentQuery, list, listQuery, shortListQuery } from "../infra/Envelope.ts"
 import { Conflict, NotFound, ServiceUnavailable, Unprocessable } from "../infra/InfraErrors.ts"
 import { idParams } from "../infra/WireFields.ts"
 import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts"
@@ -10,7 +10,7 @@ import { NewVolume, RegionWire, VolumeChange, VolumeWire } from "./VolumeWire.ts
 const create = HttpApiEndpoint.post("create", "/", {
   query: environmentQuery,
   payload: NewVolume,
-  success: created(VolumeWire),
+  success: createdSchema(VolumeWire),
   error: [Conflict, Unprocessable, ServiceUnavailable]
 })
   .annotate(NeedsScope, "storage:write")
@@ -22,7 +22,7 @@ const listVolumes = HttpApiEndpoint.get("list", "/", { query: listQuery, success
 
 const regions = HttpApiEndpoint.get("regions", "/regions", { query: shortListQuery, success: list(RegionWire) })
   .annotate(NeedsScope, "storage:read")
-  .annotateMerge(about("listStorageRegions", "List the regions where volumes can live"))
+  .annotateMerge(about("listStorageRegions", "List the regions for volumes"))
 
 const get = HttpApiEndpoint.get("get", "/:id", {
   params: idParams,
@@ -31,7 +31,7 @@ const get = HttpApiEndpoint.get("get", "/:id", {
   error: NotFound
 })
   .annotate(NeedsScope, "storage:read")
-  .annotateMerge(about("getVolume", "Look at a volume"))
+  .annotateMerge(about("getVolume", "Get a volume"))
 
 const grow = HttpApiEndpoint.patch("grow", "/:id", {
   params: idParams,
@@ -41,7 +41,7 @@ const grow = HttpApiEndpoint.patch("grow", "/:id", {
   error: [NotFound, Conflict, Unprocessable]
 })
   .annotate(NeedsScope, "storage:write")
-  .annotateMerge(about("growVolume", "Make a volume larger that no machine has attached"))
+  .annotateMerge(about("growVolume", "Enlarge a volume that no machine has attached"))
 
 const remove = HttpApiEndpoint.delete("remove", "/:id", {
   params: idParams,

@@ -1,4 +1,7 @@
-/** A volume and a region on the wire, and the bodies that make and grow one (decisions: Storage; interface: Storage region). */
+/**
+ * Volumes and regions on the wire, and the bodies that create and enlarge a volume (decisions: Storage; interface:
+ * Storage region).
+ */
 import type { Volume } from "@sluice/domain/storage/Volume"
 import { SizeGb, VolumeRequestBody } from "@sluice/domain/storage/VolumeRequest"
 import * as Schema from "effect/Schema"
@@ -10,7 +13,7 @@ export const VolumeWire = Schema.Struct({
   region: Schema.String,
   size_gb: Schema.Int,
   used_bytes: Schema.Int,
-  attached_to: nullable(Schema.String).annotate({ description: "The machine that has it mounted." }),
+  attached_to: nullable(Schema.String, "The machine that mounts the volume."),
   created_at: DateTime
 }).annotate({ identifier: "Volume" })
 

@@ -1,4 +1,4 @@
-/** The contract of OS templates: what a machine can boot from (decisions: Instances, templates). */
+/** The contract of OS templates, from which machines boot (decisions: Instances, templates). */
 import type { Template } from "@sluice/domain/machines/Template"
 import { DEFAULT_TEMPLATE } from "@sluice/domain/machines/Template"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"

@@ -7,7 +7,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Multipart from "effect/http/Multipart"
 import * as Schema from "effect/Schema"
 import {
-  always,
+  commonErrors,
   NotEnded,
   InvalidRequest,
   Overloaded,
@@ -23,14 +23,20 @@ const params = { id: Schema.String }
 
 type Operation = Readonly<Record<string, unknown>>
 
-/** What the server reads from the request as it came: it says itself, and after the key, what is wrong with it. */
-const reading =
-  (...read: ReadonlyArray<{ readonly name: string; readonly in: "header" | "query"; readonly description: string }>) =>
+/** Declares parameters that the server reads from the raw request and validates itself, after the key. */
+const withParameters =
+  (
+    ...parameters: ReadonlyArray<{
+      readonly name: string
+      readonly in: "header" | "query"
+      readonly description: string
+    }>
+  ) =>
   (operation: Operation): Operation => ({
     ...operation,
     parameters: [
       ...(operation["parameters"] as ReadonlyArray<object>),
-      ...read.map((one) => ({ ...one, required: false, schema: { type: "string" } }))
+      ...parameters.map((one) => ({ ...one, required: false, schema: { type: "string" } }))
     ]
   })
 
@@ -46,7 +52,7 @@ const Form = Schema.Struct({
 export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
   payload: [VideoBody, Form],
   success: VideoWire,
-  error: [...always, InvalidRequest, NotEnded, QuotaSpent, TooLarge, Overloaded]
+  error: [...commonErrors, InvalidRequest, NotEnded, QuotaSpent, TooLarge, Overloaded]
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "createVideo",
@@ -54,20 +60,20 @@ export const createVideo = HttpApiEndpoint.post("createVideo", "/videos", {
     description:
       "The video is made in the background: poll it until its status is `completed` or `failed`, then download it. Its " +
       "price is held now and charged when it is completed; a failed video costs nothing. The image in `input_reference` is " +
-      "PNG, JPEG or WebP, and what its type says, where its file states one. With an `Idempotency-Key` the same order, said again, is one order."
+      "PNG, JPEG or WebP, and must match its content type where it states one. With an `Idempotency-Key` a repeated order makes only one video."
   })
 )
 
 export const listVideos = HttpApiEndpoint.get("listVideos", "/videos", {
   success: VideoListWire,
-  error: [...always, InvalidRequest]
+  error: [...commonErrors, InvalidRequest]
 }).annotateMerge(
   OpenApi.annotations({
     identifier: "listVideos",
     summary: "List videos",
-    transform: reading(
+    transform: withParameters(
       { name: "limit", in: "query", description: "1 to 100, default 20" },
-      { name: "after", in: "query", description: "The id of the last video of the page before" },
+      { name: "after", in: "query", description: "The id of the last video of the previous page" },
       { name: "order", in: "query", description: "By age: `asc` or `desc` (default)" }
     )
   })
@@ -76,13 +82,13 @@ export const listVideos = HttpApiEndpoint.get("listVideos", "/videos", {
 export const getVideo = HttpApiEndpoint.get("getVideo", "/videos/:id", {
   params,
   success: VideoWire,
-  error: always
+  error: commonErrors
 }).annotateMerge(OpenApi.annotations({ identifier: "getVideo", summary: "Show a video" }))
 
 export const deleteVideo = HttpApiEndpoint.delete("deleteVideo", "/videos/:id", {
   params,
   success: VideoDeletedWire,
-  error: [...always, NotEnded]
+  error: [...commonErrors, NotEnded]
 }).annotateMerge(
   OpenApi.annotations({ identifier: "deleteVideo", summary: "Delete a video that is completed or failed" })
 )
@@ -90,34 +96,35 @@ export const deleteVideo = HttpApiEndpoint.delete("deleteVideo", "/videos/:id", 
 const bytes = {
   params,
   success: HttpApiSchema.StreamUint8Array({ contentType: "video/mp4" }),
-  error: [...always, InvalidRequest, RangeNotSatisfiable, UpstreamBroken, Overloaded, TimedOut]
+  error: [...commonErrors, InvalidRequest, RangeNotSatisfiable, UpstreamBroken, Overloaded, TimedOut]
 } as const
 
-/** The whole and a part of it are the same bytes to a reader. */
-const inParts = (operation: Operation): Operation => {
+/** A complete response and a partial one have the same content type. */
+const withRanges = (operation: Operation): Operation => {
   const responses = operation["responses"] as Readonly<Record<string, object>>
-  return reading(
+  return withParameters(
     { name: "Range", in: "header", description: "One range of bytes, such as `bytes=0-99`" },
-    { name: "variant", in: "query", description: "`video` alone" }
+    { name: "variant", in: "query", description: "Only `video`" }
   )({ ...operation, responses: { ...responses, 206: { ...responses["200"], description: "A part" } } })
 }
 
-const description = "One `Range` of bytes is honoured (206). A video that is not completed is a 404 `video_not_ready`."
+const description =
+  "One `Range` of bytes is supported (206). A video that is not completed yields 404 `video_not_ready`."
 
 export const downloadVideo = HttpApiEndpoint.get("downloadVideo", "/videos/:id/download", bytes).annotateMerge(
   OpenApi.annotations({
     identifier: "downloadVideo",
-    summary: "The MP4 of a completed video",
+    summary: "Download a completed video as MP4",
     description,
-    transform: inParts
+    transform: withRanges
   })
 )
 
 export const videoContent = HttpApiEndpoint.get("videoContent", "/videos/:id/content", bytes).annotateMerge(
   OpenApi.annotations({
     identifier: "getVideoContent",
-    summary: "The MP4 of a completed video, where OpenAI's clients look for it",
+    summary: "Download a completed video as MP4, at the path of OpenAI's clients",
     description,
-    transform: inParts
+    transform: withRanges
   })
 )

@@ -1,8 +1,12 @@
-/** Videos on the wire: OpenAI's Video object, with `error` a text as the interface says (decisions: POST /videos). */
+/**
+ * Videos on the wire: OpenAI's Video object, with `error` as a text, as the interface requires (decisions: POST
+ * /videos).
+ */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { VideoFailure } from "@sluice/domain/models/MediaProvider"
 import { type Video, VIDEO_STATUSES } from "@sluice/domain/videos/Video"
 import * as Schema from "effect/Schema"
+import { alwaysNull, nullable } from "../infra/WireFields.ts"
 
 const Time = Schema.Int.annotate({ description: "Unix time in seconds" })
 
@@ -10,25 +14,27 @@ export const VideoWire = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("video"),
   created_at: Time,
-  completed_at: Schema.NullOr(Time),
-  expires_at: Schema.Null,
+  completed_at: nullable(Time),
+  expires_at: alwaysNull,
   model: Schema.String,
   status: Schema.Literals(VIDEO_STATUSES),
   progress: Schema.Int.annotate({ description: "0 to 100" }),
   prompt: Schema.String,
   seconds: Schema.String,
   size: Schema.String,
-  remixed_from_video_id: Schema.Null,
-  error: Schema.optionalKey(Schema.String.annotate({ description: "Why it failed" })),
+  remixed_from_video_id: alwaysNull,
+  error: Schema.optionalKey(Schema.String.annotate({ description: "The reason for the failure" })),
   error_details: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  usage: Schema.optionalKey(Schema.Struct({ cost: Schema.Finite.annotate({ description: "USD; once it has ended" }) }))
+  usage: Schema.optionalKey(
+    Schema.Struct({ cost: Schema.Finite.annotate({ description: "USD; present once the video has ended" }) })
+  )
 }).annotate({ identifier: "Video" })
 
 export const VideoListWire = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(VideoWire),
-  first_id: Schema.NullOr(Schema.String),
-  last_id: Schema.NullOr(Schema.String),
+  first_id: nullable(Schema.String),
+  last_id: nullable(Schema.String),
   has_more: Schema.Boolean
 }).annotate({ identifier: "VideoList" })
 
@@ -43,11 +49,11 @@ export const videoWireId = (id: string): string => PREFIX + id
 
 const UUID = /^video_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** The id behind the one of the wire; undefined: there is no such video. */
+/** Returns the id inside the wire id; undefined where the text is no id of a video. */
 export const videoIdOf = (wire: string): string | undefined => UUID.exec(wire)?.[1]
 
 const MESSAGES: Readonly<Record<VideoFailure, string>> = {
-  moderation_blocked: "The model does not make this video. Change the prompt or the image.",
+  moderation_blocked: "The model refuses to make this video. Change the prompt or the image.",
   video_generation_failed: "The model could not make this video. It cost nothing; try again.",
   video_timeout: "The video was not finished in time. It cost nothing; try again."
 }

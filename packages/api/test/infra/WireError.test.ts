@@ -44,7 +44,7 @@ const table: { readonly [T in Tag]: readonly [Facts<T>, ...Told] } = {
   VolumeAttached: [{}, 409, "conflict"],
   VolumeBeingDeleted: [{}, 503, "service_unavailable"],
   VolumeNameTaken: [{ name: "v" }, 409, "conflict"],
-  LimitReached: [{ kind: "volumes", most: 1_000 }, 409, "conflict"],
+  LimitReached: [{ kind: "volumes", limit: 1_000 }, 409, "conflict"],
   JobEnded: [{ status: "failed" }, 409, "conflict", { status: "failed" }],
   IdempotencyMismatch: [{}, 422, "idempotency_mismatch"],
   IdempotencyInProgress: [{}, 409, "idempotency_in_progress"],

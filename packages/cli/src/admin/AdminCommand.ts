@@ -1,6 +1,6 @@
 /**
- * `sluice admin ...`: for operators, on the database itself; an embedded one while the server is stopped. What it prints
- * on standard output is data: a key, once.
+ * Defines `sluice admin ...`, for operators. The commands work on the database itself; an embedded database only while
+ * its server is stopped. Standard output carries data alone, such as an API key, which is printed once.
  */
 import type * as AdminModule from "@sluice/server/Admin"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ const target = {
   databaseUrl: Flag.String("database-url").pipe(
     Flag.optional,
     Flag.withMetavar("URL"),
-    Flag.withDescription("PostgreSQL instead")
+    Flag.withDescription("PostgreSQL database instead of the data directory")
   )
 }
 const workspace = Flag.String("workspace").pipe(Flag.withMetavar("NAME"), Flag.withDescription("The workspace's name"))
@@ -35,8 +35,8 @@ interface Target {
 
 type Admin = typeof AdminModule
 
-/** Flags over variables over the default, as `serve` has it. */
-const on = <A, E extends { readonly message: string }>(
+/** Runs `act` on the database that the flags name, else the `SLUICE_*` variables, else the default, as `serve` does. */
+const withAdmin = <A, E extends { readonly message: string }>(
   { data, databaseUrl }: Target,
   act: (admin: Admin, place: Parameters<Admin["createWorkspace"]>[0]) => Effect.Effect<A, E>
 ) =>
@@ -54,10 +54,12 @@ const createWorkspace = Command.make(
   "create",
   { ...target, name: Argument.String("name").pipe(Argument.withDescription("1 to 63 characters")) },
   Effect.fnUntraced(function* (flags) {
-    const made = yield* on(flags, (admin, place) => admin.createWorkspace(place, flags.name))
+    const created = yield* withAdmin(flags, (admin, place) => admin.createWorkspace(place, flags.name))
     const out = yield* Output
-    yield* out.answer(made, ({ id }) => id)
-    yield* out.say(`Workspace ${made.name} is made. A key for it: sluice admin key create --workspace ${made.name}`)
+    yield* out.answer(created, ({ id }) => id)
+    yield* out.say(
+      `Workspace ${created.name} is created. To create its API key: sluice admin key create --workspace ${created.name}`
+    )
   })
 ).pipe(Command.withDescription("Create a workspace; prints its id"))
 
@@ -73,12 +75,12 @@ const createKey = Command.make(
     )
   },
   Effect.fnUntraced(function* (flags) {
-    const made = yield* on(flags, (admin, place) => admin.createKey(place, flags.workspace, flags.name))
+    const created = yield* withAdmin(flags, (admin, place) => admin.createKey(place, flags.workspace, flags.name))
     const out = yield* Output
-    yield* out.answer({ ...made, key: Redacted.value(made.key) }, ({ key }) => key)
-    yield* out.say("The key is shown this once. To use it: export SLUICE_API_KEY=...")
+    yield* out.answer({ ...created, key: Redacted.value(created.key) }, ({ key }) => key)
+    yield* out.say("The key is shown only once. To use it: export SLUICE_API_KEY=...")
   })
-).pipe(Command.withDescription("Create an API key with all scopes; prints it, this once"))
+).pipe(Command.withDescription("Create an API key with all scopes; prints it once"))
 
 const credit = Command.make(
   "credit",
@@ -89,12 +91,14 @@ const credit = Command.make(
     reference: Flag.String("reference").pipe(
       Flag.optional,
       Flag.withMetavar("TEXT"),
-      Flag.withDescription("The same reference again credits nothing more; with another amount it is refused")
+      Flag.withDescription("Credits once per reference; another amount for a used reference is refused")
     )
   },
   Effect.fnUntraced(function* (flags) {
     const reference = Option.getOrUndefined(flags.reference)
-    const balance = yield* on(flags, (admin, place) => admin.credit(place, flags.workspace, flags.usd, reference))
+    const balance = yield* withAdmin(flags, (admin, place) =>
+      admin.credit(place, flags.workspace, flags.usd, reference)
+    )
     const out = yield* Output
     yield* out.answer(balance, ({ balance_usd }) => `${flags.workspace}: balance ${usd(balance_usd)}`)
     if (balance.already_credited) yield* out.say(`${reference} was already credited: nothing was added.`)

@@ -1,4 +1,7 @@
-/** `sluice balance`: what there is, what is held, and until when it lasts. */
+/**
+ * Defines `sluice balance`: prints the available and held money, the current rate of cost, and when the balance runs
+ * out.
+ */
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import { connection } from "../connection/Connection.ts"

@@ -1,4 +1,7 @@
-/** `sluice usage`: what was asked of models over some days, and what it cost, by day, model, API key or environment. */
+/**
+ * Defines `sluice usage`: prints the requests to models over a range of UTC days, with tokens and cost, by day, model,
+ * API key or environment.
+ */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
@@ -16,7 +19,7 @@ const day = (name: string, description: string) =>
 const flags = {
   by: Flag.Literals("by", ["day", "model", "key", "environment"]).pipe(
     Flag.withDefault("day" as const),
-    Flag.withDescription("What requests have in common; default day")
+    Flag.withDescription("Group the requests by this; default day")
   ),
   from: day("from", "First UTC day; default the first of the month"),
   to: day("to", "Last UTC day; default today")

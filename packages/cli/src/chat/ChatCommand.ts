@@ -1,4 +1,6 @@
-/** `sluice chat` and `sluice models`: the commands and their flags. */
+/**
+ * Defines the commands `sluice chat` and `sluice models` with their flags. Their code loads when one of them runs.
+ */
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -20,12 +22,12 @@ export const chatCommand = Command.make(
     maxTokens: Flag.Int("max-tokens").pipe(
       Flag.optional,
       Flag.withMetavar("N"),
-      Flag.withDescription("Longest answer")
+      Flag.withDescription("Maximum length of the answer in tokens")
     ),
     temperature: Flag.Finite("temperature").pipe(
       Flag.optional,
       Flag.withMetavar("0..2"),
-      Flag.withDescription("How much chance")
+      Flag.withDescription("Sampling temperature; higher is more random")
     ),
     noNewline: Flag.Boolean("no-newline").pipe(
       Flag.withAlias("n"),
@@ -35,7 +37,7 @@ export const chatCommand = Command.make(
   },
   (flags) =>
     Effect.flatMap(
-      Effect.promise(() => import("./Chat.ts")),
+      Effect.promise(() => import("./ChatAction.ts")),
       ({ chat }) => chat(flags)
     )
 ).pipe(

@@ -1,19 +1,20 @@
 /**
- * One streamed chat answer, decoded by hand: `data: [DONE]` ends it, an error event or a broken connection fails it. An
- * answer without `[DONE]` is not whole and is not passed off as such.
+ * Streams one chat answer and decodes its events. `data: [DONE]` ends the answer; an error event, a lost connection or
+ * a stream without `[DONE]` fails it, so a partial answer never counts as complete.
  */
 import { ChatChunkWire } from "@sluice/api/inference/chat/ChatWire"
+import { nullable } from "@sluice/api/infra/WireFields"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Sse from "effect/encoding/Sse"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { calling, refused } from "../connection/Answers.ts"
+import { calling, makeRefusal } from "../connection/Answers.ts"
 import type { Connection } from "../connection/Connection.ts"
 import type { Failure } from "../connection/Failure.ts"
 import { Unreachable } from "../connection/Failure.ts"
 
-export interface ChatBody {
+export interface ChatPayload {
   readonly model: string
   readonly messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>
   readonly max_tokens?: number
@@ -22,10 +23,10 @@ export interface ChatBody {
 
 export type Chunk = typeof ChatChunkWire.Type
 
-/** Runs `onChunk` for each chunk in order; the usage is in the last one. Nothing is sent twice: an answer costs money. */
+/** Runs `onChunk` for each chunk in order; the last chunk carries the usage. Never retries: each answer costs money. */
 export const chatStream = Effect.fnUntraced(function* <E, R>(
   connection: Connection,
-  body: ChatBody,
+  body: ChatPayload,
   onChunk: (chunk: Chunk) => Effect.Effect<void, E, R>
 ) {
   const url = connection.baseUrl
@@ -41,7 +42,7 @@ export const chatStream = Effect.fnUntraced(function* <E, R>(
           done = true
         })
       : Effect.flatMap(decode(data), (event): Effect.Effect<void, E | Failure, R> =>
-          "error" in event ? Effect.fail(broken(event, requestId)) : onChunk(event)
+          "error" in event ? Effect.fail(failureOfEvent(event, requestId)) : onChunk(event)
         )
   yield* calling(
     url,
@@ -51,15 +52,20 @@ export const chatStream = Effect.fnUntraced(function* <E, R>(
       Stream.runForEach((event) => onData(event.data))
     )
   )
-  if (!done) return yield* new Unreachable({ url, reason: "the answer broke off", advice: "Ask again." })
+  if (!done)
+    return yield* new Unreachable({
+      url,
+      reason: "the answer stopped before its end",
+      advice: "Send the prompt again."
+    })
 })
 
 const ErrorEvent = Schema.Struct({
-  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: Schema.NullOr(Schema.String) })
+  error: Schema.Struct({ message: Schema.String, type: Schema.String, code: nullable(Schema.String) })
 })
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([ErrorEvent, ChatChunkWire])))
 
-/** The statuses of the error types; in a stream the status itself was sent before. */
+/** The HTTP statuses of the error types, because an error event comes after the response's own status. */
 const statuses: { readonly [type: string]: number } = {
   invalid_request_error: 400,
   rate_limit_error: 429,
@@ -68,5 +74,5 @@ const statuses: { readonly [type: string]: number } = {
   timeout_error: 504
 }
 
-const broken = ({ error }: typeof ErrorEvent.Type, requestId: string | undefined): Failure =>
-  refused(statuses[error.type] ?? 500, error, requestId)
+const failureOfEvent = ({ error }: typeof ErrorEvent.Type, requestId: string | undefined): Failure =>
+  makeRefusal(statuses[error.type] ?? 500, error, requestId)

@@ -1,4 +1,6 @@
-/** The models there are, with what they cost. */
+/**
+ * Lists the models of the server with their modalities and prices.
+ */
 import { ModelListWire } from "@sluice/api/models/ModelWire"
 import * as Effect from "effect/Effect"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"

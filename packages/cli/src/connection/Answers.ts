@@ -1,7 +1,8 @@
 /**
- * From what an HTTP client says went wrong to a failure of ours: a refusal with the body and request id that the service
- * gave, no connection, or an answer nobody understands. Both surfaces' error bodies are read.
+ * Turns errors of the HTTP client into a `Failure`: a refusal with the service's error body and request id, a missing
+ * connection, or an answer that does not decode. Reads the error bodies of both surfaces.
  */
+import { nullable } from "@sluice/api/infra/WireFields"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -11,7 +12,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { AnswerStrange, type Failure, isFailure, Refused, Unreachable, UsageWrong } from "./Failure.ts"
 import { issueText } from "./FailureText.ts"
 
-/** Runs a call; whatever fails in it fails as `Failure`. */
+/** Runs a call; every error of the call becomes a `Failure`. */
 export const calling = <A, E, R>(origin: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, Failure, R> =>
   call.pipe(Effect.catch((error) => Effect.flatMap(failureOf(origin, error), (failure) => Effect.fail(failure))))
 
@@ -23,18 +24,18 @@ const failureOf = (origin: string, error: unknown): Effect.Effect<Failure> => {
     return Effect.succeed(
       error.reason._tag === "TransportError" || error.response !== undefined
         ? new Unreachable({ url: origin, reason, advice: ADVICE })
-        : new UsageWrong({ issues: [`${origin} is not an address that can be called.`] })
+        : new UsageWrong({ issues: [`${origin} is not a valid server address. Check --infra-url and --base-url.`] })
     )
   }
   if (Schema.isSchemaError(error)) return Effect.succeed(mismatch(origin, error))
   return Effect.succeed(new AnswerStrange({ url: origin, reason: error instanceof Error ? error.message : "unknown" }))
 }
 
-const ADVICE = "Is the server running (sluice serve)? Its address is --infra-url and --base-url."
+const ADVICE = "Is the server running (sluice serve)? --infra-url and --base-url set its address."
 
 const ErrorBody = Schema.Struct({
   error: Schema.Struct({
-    code: Schema.NullOr(Schema.String),
+    code: nullable(Schema.String),
     message: Schema.String,
     details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
   })
@@ -45,11 +46,11 @@ const refusal = (origin: string, response: HttpClientResponse.HttpClientResponse
   Effect.map(Effect.option(response.json), (json) => {
     const body = Option.flatMap(json, decodeBody)
     if (Option.isNone(body)) return new AnswerStrange({ url: origin, reason: `HTTP ${response.status}` })
-    return refused(response.status, body.value.error, response.headers["x-request-id"])
+    return makeRefusal(response.status, body.value.error, response.headers["x-request-id"])
   })
 
-/** A refusal, also one that came as the last event of a stream. */
-export const refused = (
+/** Returns the failure of an error body: the body of a response, or the last event of a stream. */
+export const makeRefusal = (
   status: number,
   error: (typeof ErrorBody.Type)["error"],
   requestId: string | undefined
@@ -66,7 +67,10 @@ export const refused = (
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The contract's schemas check what is sent and what comes; what comes is always within `data`. */
+/**
+ * Returns the failure of a schema mismatch. Issues below `data` or `meta` are in the answer of the service; all others
+ * are in the request.
+ */
 const mismatch = (origin: string, error: Schema.SchemaError): Failure => {
   const issues = formatIssues(error.issue).issues.map(({ path, message }) => ({
     path: (path ?? []).map((key) => String(key)).join("."),
@@ -78,7 +82,7 @@ const mismatch = (origin: string, error: Schema.SchemaError): Failure => {
     : new UsageWrong({ issues: issues.map(({ path, message }) => issueText(path, message)) })
 }
 
-/** The innermost reason in a few words; fetch hides it below "fetch failed". */
+/** Returns the innermost reason; fetch hides it below "fetch failed". */
 const reasonOf = (cause: unknown): string => {
   let reason = "no answer"
   for (let at: unknown = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
@@ -86,6 +90,6 @@ const reasonOf = (cause: unknown): string => {
     if (inner instanceof Error) reason = inner.message
     else if (at.message !== "") reason = at.message
   }
-  // OpenSSL's end in a line break.
+  // OpenSSL's messages end in a line break.
   return reason.trim()
 }

@@ -1,6 +1,7 @@
 /**
- * Where the service is and who asks: flags over `SLUICE_*` variables over a server on this machine. The key comes from
- * SLUICE_API_KEY alone: arguments can be read by other users of the machine.
+ * Reads the service's addresses, the API key and the environment: flags override `SLUICE_*` variables, which override
+ * the default, a server on this machine. The key comes from SLUICE_API_KEY alone, because other users of the machine
+ * can read command arguments.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { KeyMalformed, KeyMissing, Unreachable, UsageWrong } from "./Failure.ts"
 
-/** The variables of the process; read at its entry alone. */
+/** The environment variables of the process; only the entry point reads `process.env`. */
 export class Variables extends Context.Service<Variables, Readonly<Record<string, string | undefined>>>()(
   "@sluice/cli/connection/Variables"
 ) {}
@@ -30,21 +31,26 @@ const InfraUrl = text("infra-url", "Infrastructure address, ends in /api/v1 (SLU
 const BaseUrl = text("base-url", "Inference address, ends in /v1 (SLUICE_BASE_URL)")
 const Environment = text("environment", "Environment, by id or name (SLUICE_ENVIRONMENT)")
 
-/** What every command that talks to a server takes. */
+/** The flags of every command that calls a server. */
 export const connectionFlags = [InfraUrl, BaseUrl, Environment] as const
 
 export interface Connection {
-  /** Of the infrastructure surface, without `/api/v1`. */
+  /** Origin of the infrastructure surface, without `/api/v1`. */
   readonly origin: string
-  /** Of the inference surface, with `/v1`. */
+  /** Base URL of the inference surface, with `/v1`. */
   readonly baseUrl: string
   readonly key: Redacted.Redacted
   readonly environment: string | undefined
-  /** Sends the key; an answer of 300 and above is an error. For what the typed client can't do: streams. */
+  /**
+   * Sends the key, and fails on every status outside 2xx. For requests that the typed client does not support: streams.
+   */
   readonly http: HttpClient.HttpClient
 }
 
-/** The connection that flags and variables ask for. Nothing is sent yet. */
+/**
+ * Returns the connection that flags and variables describe; sends no request. Fails if an address, the key or the
+ * environment is not valid.
+ */
 export const connection = Effect.gen(function* () {
   const variables = yield* Variables
   const pick = (flag: Option.Option<string>, name: string) => Option.getOrUndefined(flag) ?? set(variables[name])
@@ -73,7 +79,7 @@ export const connection = Effect.gen(function* () {
     HttpClient.filterStatusOk
   )
   const connected: Connection = {
-    // With one of the two addresses given, the other one is on the same server.
+    // If only one of the two addresses is given, the other surface is on the same server.
     origin: infraRoot ?? baseRoot ?? DEFAULT_ORIGIN,
     baseUrl: `${baseRoot ?? infraRoot ?? DEFAULT_ORIGIN}/v1`,
     key: Redacted.make(key),
@@ -87,24 +93,27 @@ const DEFAULT_ORIGIN = "http://127.0.0.1:8080"
 
 const set = (value: string | undefined) => (value === undefined || value.trim() === "" ? undefined : value.trim())
 
-/** The address that was given, if one was, without its path, which the interface fixes. What is refused is not shown. */
+/**
+ * Returns the address without its path, which the interface fixes; undefined if none is given. The error does not
+ * repeat a refused address, which may hold a password.
+ */
 const rootOf = (name: string, url: string | undefined, path: string) => {
   if (url === undefined) return Effect.undefined
   const trimmed = url.replace(/\/+$/, "")
   const parsed = URL.parse(trimmed)
-  const refused = (issue: string) => Effect.fail(new UsageWrong({ issues: [`${name} must ${issue}`] }))
+  const refuse = (rule: string) => Effect.fail(new UsageWrong({ issues: [`${name} must ${rule}`] }))
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || !trimmed.endsWith(path))
-    return refused(`be an http(s) address that ends in ${path}, like ${DEFAULT_ORIGIN}${path}`)
+    return refuse(`be an http(s) address that ends in ${path}, like ${DEFAULT_ORIGIN}${path}`)
   if (parsed.username !== "" || parsed.password !== "")
-    return refused("hold no user name and no password: who asks is told by SLUICE_API_KEY alone")
+    return refuse("hold no user name and no password: SLUICE_API_KEY alone holds the credentials")
   return Effect.succeed(trimmed.slice(0, -path.length))
 }
 
-/** Where Node was told to ask a proxy in the server's place, which its errors don't name, that is said, too. */
+/** Adds a hint at the HTTP proxy if Node sends requests through one: its errors name the server, not the proxy. */
 export const withProxy = (failure: Unreachable, variables: Variables["Service"]): Unreachable => {
   const name = failure.url.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY"
   const isSet = (set(variables[name.toLowerCase()]) ?? set(variables[name])) !== undefined
   if (variables.NODE_USE_ENV_PROXY !== "1" || !isSet) return failure
-  const proxy = `NODE_USE_ENV_PROXY has the proxy in ${name} asked, unless NO_PROXY names the server.`
+  const proxy = `NODE_USE_ENV_PROXY sends requests through the proxy in ${name}; name the server in NO_PROXY to bypass it.`
   return new Unreachable({ ...failure, advice: `${failure.advice} ${proxy}` })
 }

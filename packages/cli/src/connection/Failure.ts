@@ -1,9 +1,10 @@
 /**
- * Everything that ends a command without success, and the exit code it ends with. Each says what happened, why, and what
- * to do; what the service answered keeps its code, its details and its request id.
+ * Defines every failure of a command and its exit code. A message says what happened, why, and what to do. A refusal
+ * keeps the code, the details and the request id of the service.
  *
- * Exit codes: 1 failed, 2 usage (also what the service calls invalid), 75 try again later, 77 no or wrong key,
- * 124 timed out, 130 not seen to its end (detached or cancelled); `jobs run` else ends with its command's own.
+ * Exit codes: 1 failed, 2 wrong usage (also requests that the service calls invalid), 75 try again later, 77 missing or
+ * wrong key, 124 timed out, 130 detached or cancelled. A job that `jobs run` follows to its end gives its own exit
+ * code.
  */
 import * as Schema from "effect/Schema"
 
@@ -21,20 +22,22 @@ export class UsageWrong extends Schema.TaggedError<UsageWrong>()("UsageWrong", {
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {
   override get message(): string {
     return (
-      "No API key is set. The server prints one at its first start; its operator makes more with " +
+      "No API key is set. The server prints one at its first start; its operator creates more with " +
       "`sluice admin key create --workspace NAME`. Then: export SLUICE_API_KEY=svc_live_..."
     )
   }
 }
 
-/** What is set can be no key. It is not shown: most of it may be one. */
+/**
+ * The value of SLUICE_API_KEY is not a valid key. The message does not show it, because most of it may be a real key.
+ */
 export class KeyMalformed extends Schema.TaggedError<KeyMalformed>()("KeyMalformed", {}) {
   override get message(): string {
-    return "SLUICE_API_KEY holds a space, a line break or another character that no key has. Copy it again: export SLUICE_API_KEY=svc_live_..."
+    return "SLUICE_API_KEY holds a space, a line break or another character that is not valid in a key. Copy the key again: export SLUICE_API_KEY=svc_live_..."
   }
 }
 
-/** The service said no. */
+/** The service refused the request. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   status: Schema.Int,
   code: Schema.String,
@@ -47,7 +50,7 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   }
 }
 
-/** No answer, or one that broke off. */
+/** The service did not answer, or its answer stopped before its end. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   url: Schema.String,
   reason: Schema.String,
@@ -58,24 +61,24 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
   }
 }
 
-/** An answer that is not one of this service, or of another version. */
+/** The answer does not decode: the server is not Sluice, or has another version. */
 export class AnswerStrange extends Schema.TaggedError<AnswerStrange>()("AnswerStrange", {
   url: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `${this.url} gave an answer that is not understood (${this.reason}). Is it a Sluice server of this version?`
+    return `${this.url} gave an answer that sluice cannot read (${this.reason}). Is it a Sluice server of this version?`
   }
 }
 
-/** The server did not start or stopped, or an operator's command was refused; `reason` says what to do. */
+/** The server did not start or has stopped, or an operator's command was refused; `reason` says what to do. */
 export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { reason: Schema.String }) {
   override get message(): string {
     return this.reason
   }
 }
 
-/** All has been said already; the command ends with this code. */
+/** The command has printed everything already and ends with this code. */
 export class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int }) {}
 
 export type Failure = UsageWrong | KeyMissing | KeyMalformed | Refused | Unreachable | AnswerStrange | Stopped | Ended
@@ -102,7 +105,7 @@ export const exitCodeOf = (failure: Failure): number => {
   }
 }
 
-/** Whether the same again may go well. */
+/** True if a retry of the same call can succeed. */
 export const isTransient = (failure: Failure): boolean => exitCodeOf(failure) === EXIT.tryAgain
 
 const refusedCode = ({ status, code }: Refused): number => {

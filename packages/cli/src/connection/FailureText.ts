@@ -1,8 +1,11 @@
-/** A failure on standard error: for people with what to do, or as `{"error":{...}}`. Never a key, never a stack. */
+/**
+ * Renders a failure for standard error: as text with advice, or as `{"error":{...}}`. Never shows an API key or a
+ * stack.
+ */
 import { oneLine } from "../terminal/Table.ts"
 import type { Failure } from "./Failure.ts"
 
-/** The `error` of the JSON form. */
+/** Returns the `error` object of the JSON form. */
 export const failureJson = (failure: Exclude<Failure, { readonly _tag: "Ended" }>) => {
   if (failure._tag !== "Refused") return { code: codes[failure._tag], message: failure.message }
   const { status, code, text, details, requestId } = failure
@@ -11,18 +14,18 @@ export const failureJson = (failure: Exclude<Failure, { readonly _tag: "Ended" }
 
 export const failureText = (failure: Exclude<Failure, { readonly _tag: "Ended" }>): string => {
   const issues = failure._tag === "Refused" ? issuesOf(failure.details) : []
-  const lines = issues.length > 0 ? issues : inOurWords(failure.message).split("\n")
+  const lines = issues.length > 0 ? issues : nameCommands(failure.message).split("\n")
   const [first = "failed", ...rest] = lines.map(oneLine)
   return [`sluice: ${first}`, ...rest.map((line) => `        ${line}`), ...aboutRequest(failure)].join("\n")
 }
 
-/** Where the service names a request that helps, the command that sends it. */
+/** Commands that replace the requests that the service's messages mention. */
 const COMMANDS: ReadonlyArray<readonly [request: string, command: string]> = [
   ["GET /api/v1/jobs ", "sluice jobs list "],
   ["GET /api/v1/instances/types ", "sluice gpus "],
   ["GET /v1/models ", "sluice models "]
 ]
-const inOurWords = (message: string): string =>
+const nameCommands = (message: string): string =>
   COMMANDS.reduce((text, [request, command]) => text.replaceAll(request, command), message)
 
 const codes = {
@@ -46,7 +49,7 @@ const aboutRequest = (failure: Failure): ReadonlyArray<string> => {
   return [...advice, ...(failure.requestId === null ? [] : [`        (request ${oneLine(failure.requestId)})`])]
 }
 
-/** What flag a field of POST /jobs comes from. */
+/** The flag that sets each field of POST /jobs. */
 const flags: { readonly [field: string]: string } = {
   command: "the command",
   gpu_type: "--gpu",
@@ -59,7 +62,7 @@ const flags: { readonly [field: string]: string } = {
   env: "-e"
 }
 
-/** `--gpu must be one of ...`: the issues of a 422, in the words of the command line. */
+/** Returns the issues of a 422 in terms of the flags: `--gpu must be one of ...`. */
 const issuesOf = (details: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   !Array.isArray(details.issues)
     ? []

@@ -1,5 +1,5 @@
 /**
- * Calls of the infrastructure surface through the contract's typed client, which is loaded when the first one is made:
+ * Calls the infrastructure surface through the contract's typed client. The client's code loads at the first call, so
  * help and mistakes in the arguments do not wait for it.
  */
 import type * as InfraClient from "@sluice/api/InfraClient"
@@ -12,7 +12,10 @@ import type { Failure } from "./Failure.ts"
 
 type Client = Effect.Success<ReturnType<typeof InfraClient.infraClient>>
 
-/** One call; any refusal is a `Failure`. With `once`, the same key again gives the first answer again. */
+/**
+ * Runs one call; every refusal becomes a `Failure`. `once` is the Idempotency-Key: a retry with the same key gets the
+ * first answer.
+ */
 export const infra = <A, E>(
   { origin, key, environment }: Connection,
   call: (client: Client) => Effect.Effect<A, E>,

@@ -1,4 +1,6 @@
-/** Lists come in pages: whoever wants more than one has them follow each other here. */
+/**
+ * Reads a paged list: requests page after page until it has as many items as the caller wants.
+ */
 import * as Effect from "effect/Effect"
 
 const MAX_PAGE = 100
@@ -8,7 +10,7 @@ interface Page<A> {
   readonly meta: { readonly cursor: string; readonly hasMore: boolean; readonly total: number }
 }
 
-/** The first so many of a list, in as many pages as that takes, and how many there are in all. */
+/** Returns the first `wanted` items of a list, and the total number of items in the list. */
 export const firstOf = Effect.fnUntraced(function* <A, E, R>(
   wanted: number,
   ask: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<Page<A>, E, R>

@@ -1,7 +1,8 @@
 /**
- * The body of POST /jobs from the flags of `jobs run`: units turned to minutes, variables from flags, files and the
- * caller's own environment, words to one shell command. What the values may be, the service says.
+ * Builds the body of POST /jobs from the flags of `jobs run`: durations in minutes, variables from flags, files and the
+ * caller's environment, and the words of the command as one shell command. The service checks the values.
  */
+import type { JobRequestWire } from "@sluice/api/jobs/JobWire"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -13,23 +14,10 @@ import { minutesOf } from "./DurationText.ts"
 import type { JobFlags } from "./JobFlags.ts"
 import { shellCommand } from "./ShellWords.ts"
 
-export interface JobBody {
-  readonly command: string
-  readonly gpu_type: string
-  readonly gpu_count: number
-  readonly max_runtime_minutes: number
-  readonly template?: string
-  readonly image?: string
-  readonly region?: string
-  readonly storage_id?: string
-  readonly name?: string
-  readonly env?: Readonly<Record<string, string>>
-  readonly labels?: Readonly<Record<string, string>>
-  readonly max_cost_usd?: number
-  readonly capacity_wait_minutes?: number
-}
-
-/** All that is wrong with the flags at once. `storage_id` is added by who can look volumes up. */
+/**
+ * Returns the body without `storage_id`, which needs a call to the service. Fails with all mistakes in the flags at
+ * once.
+ */
 export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
   const variables = yield* Variables
   const issues: Array<string> = []
@@ -56,7 +44,7 @@ export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
   const command = shellCommand(flags.command)
   if (flags.command.length === 0) issues.push("The command is missing. Give it after --, like: -- nvidia-smi")
   if (issues.length > 0) return yield* new UsageWrong({ issues })
-  const body: JobBody = {
+  return {
     command,
     gpu_type: flags.gpu,
     gpu_count: flags.gpus,
@@ -69,14 +57,16 @@ export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
     ...(wait === undefined ? {} : { capacity_wait_minutes: wait }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(Object.keys(labels).length === 0 ? {} : { labels })
-  }
-  return body
+  } satisfies JobRequestWire
 })
 
 const given = <K extends string, A>(key: K, value: Option.Option<A>): { readonly [P in K]?: A } =>
   Option.isNone(value) ? {} : ({ [key]: value.value } as { readonly [P in K]: A })
 
-/** `K=V`, or `K` alone for the caller's own value, which then is in no argument list. */
+/**
+ * Parses `K=V`; `K` alone takes the value from the caller's environment, which keeps the value out of the argument
+ * list.
+ */
 export const envPair = (
   text: string,
   variables: Readonly<Record<string, string | undefined>>
@@ -84,7 +74,7 @@ export const envPair = (
   const at = text.indexOf("=")
   if (at > 0) return Result.succeed([text.slice(0, at), text.slice(at + 1)])
   const own = variables[text]
-  // A text with `=` in front may hold a secret: it is not repeated.
+  // The message does not repeat a text with `=`, which may hold a secret.
   return at === -1 && own !== undefined
     ? Result.succeed([text, own])
     : Result.fail(
@@ -112,7 +102,10 @@ const envFile = (path: string, issues: Array<string>) =>
     )
   )
 
-/** Numbers of lines that are neither K=V nor comments, which the parser would leave out without a word. They may hold a secret. */
+/**
+ * Returns the numbers of lines that are not `K=V` and not comments; the parser would drop them silently. Numbers, not
+ * texts: the lines may hold secrets.
+ */
 export const strayLines = (text: string): ReadonlyArray<number> => {
   const stray: Array<number> = []
   let open: string | undefined
@@ -124,7 +117,7 @@ export const strayLines = (text: string): ReadonlyArray<number> => {
     if (/^\s*(#|$)/.test(line)) continue
     const value = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(.*)$/.exec(line)?.[1]
     if (value === undefined) stray.push(at + 1)
-    // A quoted value goes on until its quote.
+    // A quoted value continues until its closing quote.
     else if (/^["'`]/.test(value) && !value.slice(1).includes(value[0]!)) open = value[0]
   }
   return stray

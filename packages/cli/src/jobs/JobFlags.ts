@@ -1,4 +1,6 @@
-/** The flags that describe a job, shared by `jobs run` and `jobs quote`. */
+/**
+ * Defines the flags that describe a job, for `jobs run` and `jobs quote`.
+ */
 import type * as Command from "effect/cli/Command"
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
@@ -11,12 +13,12 @@ export const jobFlags = {
   gpus: Flag.Int("gpus").pipe(
     Flag.withDefault(1),
     Flag.withMetavar("N"),
-    Flag.withDescription("How many GPUs; default 1")
+    Flag.withDescription("Number of GPUs; default 1")
   ),
   timeout: Flag.String("timeout").pipe(
     Flag.withDefault("1h"),
     Flag.withMetavar("TIME"),
-    Flag.withDescription("Longest run time, like 30m or 1h30m; default 1h")
+    Flag.withDescription("Maximum run time, like 30m or 1h30m; default 1h")
   ),
   image: optional("image", "IMAGE", "Container image to run in"),
   template: optional("template", "ID", "OS template; default ubuntu-devbox"),
@@ -26,7 +28,7 @@ export const jobFlags = {
     Flag.withAlias("e"),
     Flag.atLeast(0),
     Flag.withMetavar("K=V"),
-    Flag.withDescription("Variable for the command; K alone takes its value here")
+    Flag.withDescription("Variable for the command; K alone takes the value of your own variable")
   ),
   envFile: Flag.String("env-file").pipe(
     Flag.atLeast(0),
@@ -37,17 +39,17 @@ export const jobFlags = {
   label: Flag.String("label").pipe(
     Flag.atLeast(0),
     Flag.withMetavar("K=V"),
-    Flag.withDescription("Label, to find it again")
+    Flag.withDescription("Label of the job; jobs list --label finds it")
   ),
   maxCost: Flag.Finite("max-cost").pipe(
     Flag.optional,
     Flag.withMetavar("USD"),
-    Flag.withDescription("Stop the job when it has cost this much")
+    Flag.withDescription("Stop the job when its cost reaches this")
   ),
-  capacityWait: optional("capacity-wait", "TIME", "Longest wait for a free machine; default 30m"),
+  capacityWait: optional("capacity-wait", "TIME", "Maximum wait for a free machine; default 30m"),
   command: Argument.String("command").pipe(
     Argument.variadic(),
-    Argument.withDescription("After --. One word is shell text; several are quoted as typed")
+    Argument.withDescription("After --. One word is a shell script; several words are a command with its arguments")
   )
 }
 

@@ -1,4 +1,6 @@
-/** A job, a list of jobs and a quote as text for people. */
+/**
+ * Renders a job, a list of jobs and a quote as text for people.
+ */
 import type { JobWire, QuoteWire } from "@sluice/api/jobs/JobWire"
 import { duration, limit, size, time, timeOrNull, usd } from "../terminal/Amounts.ts"
 import { clip, pairs, table } from "../terminal/Table.ts"
@@ -6,7 +8,7 @@ import { quote as quoted } from "./ShellWords.ts"
 
 type Quote = typeof QuoteWire.Type
 
-/** What it costs, what is held, what there is. */
+/** Returns the quote as text: price, maximum cost, hold, and the available money. */
 export const quoteText = (
   quote: Quote,
   gpus: { readonly type: string; readonly count: number; readonly minutes: number }
@@ -19,10 +21,12 @@ export const quoteText = (
   ]
   return quote.affordable
     ? lines.join("\n")
-    : [...lines, "This is not affordable now: add credit, or ask for less."].join("\n")
+    : [...lines, "The balance or the budget is too low for this job: add credit, or reduce --gpus or --timeout."].join(
+        "\n"
+      )
 }
 
-/** `succeeded, exit code 0, ran 1m 05s, cost $0.0421, 1,204 bytes of log`. */
+/** Returns a line like `succeeded, exit code 0, ran 1m 05s, cost $0.0421, 1,204 bytes of log`. */
 export const endText = (job: JobWire): string => {
   const parts = [
     job.status.replace("_", " "),
@@ -89,7 +93,7 @@ export const jobsText = (jobs: ReadonlyArray<JobWire>): string =>
         ["COST"]
       )
 
-/** How to see, follow and stop a job that goes on. */
+/** Returns the commands that show, follow and cancel a running job. */
 export const comeBackText = (id: string): string =>
   `  sluice jobs logs -f ${quoted(id)}\n  sluice jobs show ${quoted(id)}\n  sluice jobs cancel ${quoted(id)}`
 

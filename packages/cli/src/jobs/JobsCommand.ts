@@ -1,4 +1,8 @@
-/** `sluice jobs ...`: the commands and their flags. What they do is loaded when one is run, so that help is quick. */
+/**
+ * Defines `sluice jobs ...`: the commands and their flags. The code of a command loads when the command runs, so that
+ * help is quick.
+ */
+import { JobStatusWire } from "@sluice/api/jobs/JobWire"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -9,16 +13,16 @@ const flag = (name: string, description: string, alias?: string) => {
   const plain = Flag.Boolean(name).pipe(Flag.withDefault(false), Flag.withDescription(description))
   return alias === undefined ? plain : Flag.withAlias(plain, alias)
 }
-const managing = Effect.promise(() => import("./Manage.ts"))
+const manageModule = Effect.promise(() => import("./Manage.ts"))
 const id = Argument.String("id").pipe(Argument.withDescription("The job's id"))
 
 const run = Command.make(
   "run",
   {
     ...jobFlags,
-    detach: flag("detach", "Print the job's id and let it go on by itself", "d"),
-    dryRun: flag("dry-run", "Print what it would cost and create nothing"),
-    yes: flag("yes", "Do not ask", "y")
+    detach: flag("detach", "Print the job's id and exit; the job continues", "d"),
+    dryRun: flag("dry-run", "Print the price and the maximum cost; create nothing"),
+    yes: flag("yes", "Do not ask for confirmation", "y")
   },
   (flags) =>
     Effect.flatMap(
@@ -28,8 +32,8 @@ const run = Command.make(
 ).pipe(
   Command.withShortDescription("Run a command on a fresh GPU machine"),
   Command.withDescription(
-    "Run a command on a fresh GPU machine and follow it. Ctrl-C detaches, twice within 2 s cancels.\n" +
-      "  Ends with the command's exit code; 124 timed out, 130 detached or cancelled, 75 try again later,\n" +
+    "Run a command on a fresh GPU machine and follow it. Ctrl-C detaches; twice within 2 s cancels the job.\n" +
+      "  Exits with the command's exit code; 124 timed out, 130 detached or cancelled, 75 try again later,\n" +
       "  77 no valid key, 2 wrong usage, 1 anything else."
   ),
   Command.withExamples([
@@ -42,15 +46,10 @@ const run = Command.make(
 const list = Command.make(
   "list",
   {
-    status: Flag.Literals("status", [
-      "queued",
-      "starting",
-      "running",
-      "succeeded",
-      "failed",
-      "cancelled",
-      "timed_out"
-    ]).pipe(Flag.optional, Flag.withDescription("Only jobs of this status")),
+    status: Flag.Literals("status", JobStatusWire.literals).pipe(
+      Flag.optional,
+      Flag.withDescription("Only jobs of this status")
+    ),
     name: Flag.String("name").pipe(Flag.optional, Flag.withDescription("Only jobs of this name")),
     label: Flag.String("label").pipe(
       Flag.optional,
@@ -60,11 +59,11 @@ const list = Command.make(
     limit: Flag.Int("limit").pipe(
       Flag.withDefault(20),
       Flag.withMetavar("N"),
-      Flag.withDescription("At most so many; default 20")
+      Flag.withDescription("Maximum number of jobs; default 20")
     ),
-    all: flag("all", "All of them")
+    all: flag("all", "List all jobs")
   },
-  (flags) => Effect.flatMap(managing, (jobs) => jobs.list(flags))
+  (flags) => Effect.flatMap(manageModule, (jobs) => jobs.list(flags))
 ).pipe(
   Command.withDescription("List jobs, newest first"),
   Command.withExamples([
@@ -73,7 +72,7 @@ const list = Command.make(
   ])
 )
 
-const show = Command.make("show", { id }, (flags) => Effect.flatMap(managing, (jobs) => jobs.show(flags))).pipe(
+const show = Command.make("show", { id }, (flags) => Effect.flatMap(manageModule, (jobs) => jobs.show(flags))).pipe(
   Command.withDescription("Show a job")
 )
 
@@ -81,11 +80,11 @@ const logs = Command.make(
   "logs",
   {
     id,
-    follow: flag("follow", "Go on until the job ends", "f"),
+    follow: flag("follow", "Follow the log until the job ends", "f"),
     tail: Flag.Int("tail").pipe(Flag.optional, Flag.withMetavar("N"), Flag.withDescription("Only the last N lines")),
-    offset: Flag.Int("offset").pipe(Flag.optional, Flag.withMetavar("N"), Flag.withDescription("From byte N on"))
+    offset: Flag.Int("offset").pipe(Flag.optional, Flag.withMetavar("N"), Flag.withDescription("Start at byte N"))
   },
-  (flags) => Effect.flatMap(managing, (jobs) => jobs.logs(flags))
+  (flags) => Effect.flatMap(manageModule, (jobs) => jobs.logs(flags))
 ).pipe(
   Command.withDescription("Print a job's output, byte for byte"),
   Command.withExamples([{ command: "sluice jobs logs -f --tail 100 ID" }])
@@ -93,12 +92,14 @@ const logs = Command.make(
 
 const cancel = Command.make(
   "cancel",
-  { id, noWait: flag("no-wait", "Do not wait until its machine is stopped") },
-  (flags) => Effect.flatMap(managing, (jobs) => jobs.cancel(flags))
+  { id, noWait: flag("no-wait", "Do not wait until the machine is stopped") },
+  (flags) => Effect.flatMap(manageModule, (jobs) => jobs.cancel(flags))
 ).pipe(Command.withDescription("Cancel a job and wait until its machine is stopped"))
 
-const quote = Command.make("quote", jobFlags, (flags) => Effect.flatMap(managing, (jobs) => jobs.quote(flags))).pipe(
-  Command.withDescription("Say what a job would cost; creates nothing"),
+const quote = Command.make("quote", jobFlags, (flags) =>
+  Effect.flatMap(manageModule, (jobs) => jobs.quote(flags))
+).pipe(
+  Command.withDescription("Print what a job would cost; creates nothing"),
   Command.withExamples([{ command: "sluice jobs quote --gpu H100 --timeout 2h -- ./train.sh" }])
 )
 

@@ -1,21 +1,22 @@
 /**
- * The events of a job's log, as bytes. Events carry text; where a command wrote bytes that are no UTF-8 their text shows a
- * replacement character, and the exact bytes are fetched by their offsets, so that what is printed is what was written.
+ * Decodes the events of a job's log into bytes. An event carries text; bytes that are not UTF-8 appear in it as
+ * replacement characters. `LogReader` fetches those bytes by their offsets, so the printed log equals the written log.
  */
+import { nullable } from "@sluice/api/infra/WireFields"
 import { JobStatusWire, JobWire } from "@sluice/api/jobs/JobWire"
 import * as Schema from "effect/Schema"
 
 export type LogPiece =
-  /** `next` is the offset of the byte after it. */
+  /** `next` is the offset of the first byte after the text. */
   | { readonly _tag: "Log"; readonly text: string; readonly next: number }
-  /** Dropped for good. */
+  /** The service dropped these bytes; they cannot be read. */
   | { readonly _tag: "Gap"; readonly from: number; readonly to: number }
   | { readonly _tag: "Status"; readonly job: JobWire }
   | { readonly _tag: "End" }
 
 const Text = Schema.Struct({ text: Schema.String })
 const Gap = Schema.Struct({ from: Schema.Int, to: Schema.Int })
-const End = Schema.Struct({ status: JobStatusWire, exit_code: Schema.NullOr(Schema.Int) })
+const End = Schema.Struct({ status: JobStatusWire, exit_code: nullable(Schema.Int) })
 const decode = {
   log: Schema.decodeUnknownSync(Schema.fromJsonString(Text)),
   gap: Schema.decodeUnknownSync(Schema.fromJsonString(Gap)),
@@ -23,7 +24,7 @@ const decode = {
   end: Schema.decodeUnknownSync(Schema.fromJsonString(End))
 }
 
-/** What an event says; undefined for kinds of a later version. Throws on data that is not of its kind. */
+/** Decodes an event; undefined for event types of later versions. Throws if the data does not match the type. */
 export const pieceOf = (event: { readonly event: string; readonly id: string | undefined; readonly data: string }) => {
   switch (event.event) {
     case "log":
@@ -51,19 +52,22 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
-/** Whether the text may stand for other bytes than its own. */
+/** True if the text may stand for bytes other than its own UTF-8 bytes. */
 export const isInexact = (text: string): boolean => text.includes("\uFFFD")
 
 /**
- * Where to look for the exact bytes of an event: from its start where that is known, else from the earliest byte that it
- * can have (each replacement character stands for one to three bytes).
+ * Returns the range that holds the exact bytes of an event: from `start` if it is known, else from the earliest
+ * possible byte (each replacement character stands for one to three bytes).
  */
 export const rangeOf = (text: string, next: number, start: number | undefined) => {
   const from = start ?? Math.max(0, next - bytesOf(text).length)
   return { from, length: next - from }
 }
 
-/** The part of `bytes` that reads as `text`: all of them, or from the start of a line on; undefined if none does. */
+/**
+ * Returns the part of `bytes` that decodes to `text`: all of it, or a suffix that starts at a line; undefined if no
+ * part does.
+ */
 export const exactBytes = (bytes: Uint8Array, text: string): Uint8Array | undefined => {
   for (let from = 0; from <= bytes.length; from++) {
     if (from > 0 && bytes[from - 1] !== 0x0a) continue

@@ -1,6 +1,7 @@
 /**
- * Reads a job's log to its end, across lost connections: it goes on at the byte after the last one that was handed on, so
- * nothing comes twice or is missing. It gives up when the service refuses, or stays away for long.
+ * Reads a job's log to its end. After a lost connection it reconnects and resumes at the byte after the last delivered
+ * one, so no byte is missing or repeated. Gives up when the service refuses the request, or cannot be reached for 5
+ * minutes.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -19,7 +20,7 @@ import { bytesOf, exactBytes, isInexact, type LogPiece, pieceOf, rangeOf } from 
 export interface LogRequest {
   readonly id: string
   readonly offset: number
-  /** Instead of the offset: so many last lines. */
+  /** The number of last lines to read, instead of the offset. */
   readonly tail: number | undefined
   readonly follow: boolean
 }
@@ -28,26 +29,26 @@ export interface LogSink {
   readonly log: (bytes: Uint8Array, text: string, next: number) => Effect.Effect<void>
   readonly gap: (from: number, to: number) => Effect.Effect<void>
   readonly status: (job: Extract<LogPiece, { readonly _tag: "Status" }>["job"]) => Effect.Effect<void>
-  /** The connection was lost; it is tried again. */
+  /** The connection was lost; the reader tries again. */
   readonly lost: (failure: Failure) => Effect.Effect<void>
 }
 
-/** Ends with the job (with `follow`), or with what there is. */
+/** Ends when the job ends (with `follow`), or at the end of the log so far. */
 export const readLog = (connection: Connection, request: LogRequest, sink: LogSink): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const reader: Reader = {
       position: request.tail === undefined ? request.offset : undefined,
-      ended: false,
-      heard: false
+      hasEnded: false,
+      hasEvent: false
     }
     let lostAt: number | undefined
     for (let attempt = 0; ; attempt++) {
-      reader.heard = false
+      reader.hasEvent = false
       const read = yield* Effect.result(readOnce(connection, request, reader, sink))
-      if (reader.ended || (Result.isSuccess(read) && !request.follow)) return
+      if (reader.hasEnded || (Result.isSuccess(read) && !request.follow)) return
       const failure = Result.isFailure(read) ? read.failure : brokeOff(connection.origin)
       if (!worthRetrying(failure)) return yield* failure
-      if (reader.heard || lostAt === undefined) {
+      if (reader.hasEvent || lostAt === undefined) {
         yield* sink.lost(failure)
         lostAt = yield* Clock.currentTimeMillis
         attempt = 0
@@ -58,21 +59,25 @@ export const readLog = (connection: Connection, request: LogRequest, sink: LogSi
   })
 
 interface Reader {
-  /** The next byte wanted; unknown until the first event of a tail. */
+  /** The next byte to read; undefined until the first event of a tail. */
   position: number | undefined
-  ended: boolean
-  /** Something came on this connection. */
-  heard: boolean
+  hasEnded: boolean
+  /** An event has arrived on the current connection. */
+  hasEvent: boolean
 }
 
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
 const GIVE_UP_AFTER_MS = 300_000
-/** The service breaks its silence every 15 s. */
+/** The service sends a keepalive every 15 s; three missed ones mean that the connection is dead. */
 const DEAD_AFTER = Duration.seconds(50)
 
 const brokeOff = (url: string) =>
-  new Unreachable({ url, reason: "the log broke off", advice: "The job goes on; read its log again later." })
+  new Unreachable({
+    url,
+    reason: "the log stopped before its end",
+    advice: "The job continues; read its log again later."
+  })
 
 const worthRetrying = (failure: Failure) =>
   isTransient(failure) || (failure instanceof Refused && failure.status >= 500)
@@ -97,22 +102,25 @@ const readOnce = (connection: Connection, request: LogRequest, reader: Reader, s
     yield* calling(
       connection.origin,
       Stream.runForEach(events, (event) => {
-        reader.heard = true
+        reader.hasEvent = true
         return Effect.try({
           try: () => pieceOf(event),
           catch: (cause) =>
-            new AnswerStrange({ url: connection.origin, reason: cause instanceof Error ? cause.message : "an event" })
+            new AnswerStrange({
+              url: connection.origin,
+              reason: cause instanceof Error ? cause.message : "an event that does not decode"
+            })
         }).pipe(
           Effect.flatMap((piece) =>
-            piece === undefined ? Effect.void : handOn(connection, request.id, reader, sink, piece)
+            piece === undefined ? Effect.void : deliver(connection, request.id, reader, sink, piece)
           )
         )
       })
     )
   })
 
-/** The position moves once the piece has been handed on. */
-const handOn = Effect.fnUntraced(function* (
+/** Delivers one piece to the sink, then moves the position. */
+const deliver = Effect.fnUntraced(function* (
   connection: Connection,
   id: string,
   reader: Reader,
@@ -122,7 +130,7 @@ const handOn = Effect.fnUntraced(function* (
   switch (piece._tag) {
     case "Log": {
       const bytes = isInexact(piece.text)
-        ? yield* exactly(connection, id, piece.text, rangeOf(piece.text, piece.next, reader.position))
+        ? yield* fetchExactBytes(connection, id, piece.text, rangeOf(piece.text, piece.next, reader.position))
         : bytesOf(piece.text)
       yield* Effect.uninterruptible(sink.log(bytes, piece.text, piece.next))
       reader.position = piece.next
@@ -135,12 +143,12 @@ const handOn = Effect.fnUntraced(function* (
     case "Status":
       return yield* sink.status(piece.job)
     case "End":
-      reader.ended = true
+      reader.hasEnded = true
   }
 })
 
-/** The bytes behind a text; the text's own where they are not kept any more. */
-const exactly = Effect.fnUntraced(function* (
+/** Returns the bytes behind a text; the text's own bytes if the service no longer keeps the originals. */
+const fetchExactBytes = Effect.fnUntraced(function* (
   connection: Connection,
   id: string,
   text: string,

@@ -1,4 +1,6 @@
-/** `sluice jobs list|show|logs|cancel|quote`: what the commands do, loaded when one of them is run. */
+/**
+ * Implements `sluice jobs list|show|logs|cancel|quote`; loaded when one of them runs.
+ */
 import type { JobWire } from "@sluice/api/jobs/JobWire"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -32,14 +34,14 @@ export const list = Effect.fnUntraced(function* (flags: ListFlags) {
   const filters = {
     ...(Option.isSome(flags.status) ? { status: flags.status.value } : {}),
     ...(Option.isSome(flags.name) ? { name: flags.name.value } : {}),
-    // Typed as it is given to `run`, sent as the service has it.
+    // `--label` takes `key=value`, as `run` does; the query of the service takes `key:value`.
     ...(Option.isSome(flags.label) ? { label: flags.label.value.replace("=", ":") } : {})
   }
   const { items: jobs, total } = yield* firstOf(wanted, (page) =>
     infra(connected, (client) => client.jobs.list({ query: { ...filters, ...page } }))
   )
   yield* out.answer(jobs, jobsText)
-  if (jobs.length < total) yield* out.say(`${jobs.length} of ${total} jobs; --all shows all, --limit N more.`)
+  if (jobs.length < total) yield* out.say(`${jobs.length} of ${total} jobs; --all lists all, --limit N lists more.`)
 })
 
 export const show = Effect.fnUntraced(function* ({ id }: { readonly id: string }) {
@@ -60,15 +62,15 @@ export const logs = Effect.fnUntraced(function* (flags: LogsFlags) {
   const tail = Option.getOrUndefined(flags.tail)
   const offset = Option.getOrUndefined(flags.offset)
   if (tail !== undefined && offset !== undefined) {
-    return yield* new UsageWrong({ issues: ["--tail and --offset exclude each other"] })
+    return yield* new UsageWrong({ issues: ["--tail and --offset cannot be used together"] })
   }
   if ((tail ?? 0) < 0 || (offset ?? 0) < 0)
     return yield* new UsageWrong({ issues: ["--tail and --offset must be 0 or more"] })
   const reading = watch(connected, flags.id, { log: { offset: offset ?? 0, tail, follow: flags.follow }, steps: false })
-  const signals = yield* (yield* Interrupts).captured
+  const signals = yield* (yield* Interrupts).capture
   const signal = yield* Effect.raceFirst(Effect.as(reading, undefined), Queue.take(signals))
   if (signal !== undefined) {
-    if (flags.follow) yield* out.say(`The job is not touched by this. To come back:\n${comeBackText(flags.id)}`)
+    if (flags.follow) yield* out.say(`The job continues. To follow or stop it:\n${comeBackText(flags.id)}`)
     return yield* new Ended({ code: EXIT.detached })
   }
   if (!flags.follow) return
@@ -90,7 +92,7 @@ export const cancel = Effect.fnUntraced(function* (flags: { readonly id: string;
       ? `${ended.id}: cancel requested, its machine is being stopped`
       : `${ended.id}: ${endText(ended)}`
   )
-  // It may have ended by itself in the same moment.
+  // The job may have ended by itself at the same moment.
   if (job.ended_at !== null && job.status !== "cancelled") return yield* new Ended({ code: EXIT.failed })
 })
 

@@ -1,6 +1,6 @@
 /**
- * `sluice jobs run`: price first, then the job before one's eyes until it ends, and its exit code as one's own. Ctrl-C lets
- * go of the job, it does not stop it; a second one within two seconds does.
+ * Implements `sluice jobs run`: shows the price, starts the job, follows it to its end, and exits with its exit code.
+ * Ctrl-C detaches from the job and leaves it running; a second Ctrl-C within two seconds cancels the job.
  */
 import type { JobWire } from "@sluice/api/jobs/JobWire"
 import * as Duration from "effect/Duration"
@@ -29,26 +29,26 @@ export const run = Effect.fnUntraced(function* (flags: RunFlags) {
   const connected = yield* connection
   const body = yield* wantedJob(connected, flags)
   const quote = yield* quoteJob(connected, body)
-  const told = quoteText(quote, { type: body.gpu_type, count: body.gpu_count, minutes: body.max_runtime_minutes })
-  if (flags.dryRun) return yield* out.answer(quote, () => told)
-  yield* out.say(told)
+  const priceText = quoteText(quote, { type: body.gpu_type, count: body.gpu_count, minutes: body.max_runtime_minutes })
+  if (flags.dryRun) return yield* out.answer(quote, () => priceText)
+  yield* out.say(priceText)
   if (!flags.detach) yield* out.event(event("quote", { quote }))
-  if (out.interactive && quote.affordable && !flags.yes && !(yield* confirm("Run it?"))) {
-    yield* out.say("Nothing was started.")
+  if (out.isInteractive && quote.affordable && !flags.yes && !(yield* confirm("Run it?"))) {
+    yield* out.say("No job was created.")
     return yield* new Ended({ code: EXIT.failed })
   }
-  // From here on a job may exist: Ctrl-C waits until it has a name.
-  const signals = yield* (yield* Interrupts).captured
+  // From here on a job may exist: signals are queued until its id is known.
+  const signals = yield* (yield* Interrupts).capture
   const job = yield* submitJob(connected, body)
   if (flags.detach) {
     yield* out.answer(job, ({ id }) => id)
-    return yield* out.say(`The job goes on by itself. To come back:\n${comeBackText(job.id)}`)
+    return yield* out.say(`The job continues. To follow or stop it:\n${comeBackText(job.id)}`)
   }
   yield* out.say(`Job ${job.id} (${job.name})`)
   yield* out.event(event("job", { job }))
   const watching = watch(connected, job.id, { log: { offset: 0, tail: undefined, follow: true }, steps: true })
   const signal = yield* Effect.raceFirst(Effect.as(watching, undefined), Queue.take(signals))
-  if (signal !== undefined) return yield* letGo(connected, job, signal, signals)
+  if (signal !== undefined) return yield* detach(connected, job, signal, signals)
   const ended = yield* jobNow(connected, job.id)
   yield* out.event(event("end", { job: ended }))
   yield* out.say(endText(ended))
@@ -56,7 +56,7 @@ export const run = Effect.fnUntraced(function* (flags: RunFlags) {
   if (code !== 0) return yield* new Ended({ code })
 }, Effect.scoped)
 
-/** The command's own exit code, or what stands for how else it ended. */
+/** Returns the command's own exit code, or the code that stands for another end. */
 export const exitCodeOfJob = (job: Pick<JobWire, "status" | "exit_code">): number => {
   if (job.status === "succeeded") return 0
   if (job.status === "timed_out") return EXIT.timedOut
@@ -64,10 +64,10 @@ export const exitCodeOfJob = (job: Pick<JobWire, "status" | "exit_code">): numbe
   return job.exit_code ?? EXIT.failed
 }
 
-/** Within this a second Ctrl-C means: stop the job too. */
+/** A second Ctrl-C within this time cancels the job. */
 const SECOND_PRESS = Duration.seconds(2)
 
-const letGo = Effect.fnUntraced(function* (
+const detach = Effect.fnUntraced(function* (
   connected: Connection,
   job: JobWire,
   signal: Signal,
@@ -76,7 +76,7 @@ const letGo = Effect.fnUntraced(function* (
   const out = yield* Output
   yield* out.progress("")
   yield* out.event(event("detached", { job_id: job.id }))
-  yield* out.say(`Detached; the job goes on. To come back:\n${comeBackText(job.id)}`)
+  yield* out.say(`Detached; the job continues. To follow or stop it:\n${comeBackText(job.id)}`)
   if (signal === "SIGINT") {
     yield* out.say("(Ctrl-C again within 2 seconds cancels the job.)")
     const second = yield* Effect.timeoutOption(Queue.take(signals), SECOND_PRESS)

@@ -1,9 +1,14 @@
-/** The words after `--` as one shell command. */
+/**
+ * Joins the words after `--` into one shell command.
+ */
 
-/** One word is shell text already; several are a command with its arguments, each kept as it was typed. */
+/**
+ * A single word is a shell script already; several words are a command with its arguments, each quoted to keep it as
+ * typed.
+ */
 export const shellCommand = (words: ReadonlyArray<string>): string =>
   words.length === 1 ? (words[0] ?? "") : words.map(quote).join(" ")
 
-/** Safe as one word in any POSIX shell. */
+/** Returns the text quoted as one word of any POSIX shell. */
 export const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -1,5 +1,5 @@
 /**
- * A job before somebody's eyes: its steps with the time they took and a ticking cost on standard error, its output on
+ * Shows a job while it runs: its steps with their durations and the growing cost on standard error, its output on
  * standard output byte for byte. With `--json` both are events on standard output.
  */
 import { gapLine, type JobWire } from "@sluice/api/jobs/JobWire"
@@ -17,11 +17,11 @@ import { type LogRequest, type LogSink, readLog } from "./LogReader.ts"
 
 export interface WatchOptions {
   readonly log: Omit<LogRequest, "id">
-  /** Show the steps and the cost, not the output alone. */
+  /** Show the steps and the cost beside the output. */
   readonly steps: boolean
 }
 
-/** Returns at the end of the log: with `follow` the job is over then. */
+/** Returns at the end of the log; with `follow` the job has ended then. */
 export const watch = (
   connection: Connection,
   id: string,
@@ -32,17 +32,17 @@ export const watch = (
     const begun = yield* Clock.currentTimeMillis
     const seen: Seen = { status: undefined, since: begun, cost: null }
     const sink: LogSink = {
-      log: (bytes, text, next) => (out.json ? out.event(event("log", { next, text })) : out.data(bytes)),
-      gap: (from, to) => (out.json ? out.event(event("gap", { from, to })) : out.data(gapLine({ from, to }))),
+      log: (bytes, text, next) => (out.isJson ? out.event(event("log", { next, text })) : out.data(bytes)),
+      gap: (from, to) => (out.isJson ? out.event(event("gap", { from, to })) : out.data(gapLine({ from, to }))),
       status: (job) => (options.steps ? step(out, seen, begun, job) : out.event(event("status", { job }))),
-      lost: (failure) => out.say(`Connection lost (${failure.message}). Trying again ...`)
+      lost: (failure) => out.say(`Connection lost (${failure.message}). Reconnecting ...`)
     }
     const reading = readLog(connection, { id, ...options.log }, sink)
-    yield* out.live && options.steps ? Effect.raceFirst(reading, ticking(connection, id, seen)) : reading
+    yield* out.isLive && options.steps ? Effect.raceFirst(reading, ticking(connection, id, seen)) : reading
     yield* out.progress("")
   })
 
-/** The final state, for the last line. */
+/** Returns the job's current state; retries a few times if the service cannot be reached. */
 export const jobNow = (connection: Connection, id: string): Effect.Effect<JobWire, Failure, HttpClient.HttpClient> =>
   Effect.map(
     infra(connection, (client) => client.jobs.get({ params: { id }, query: {} })),
@@ -73,12 +73,12 @@ const step = Effect.fnUntraced(function* (out: Output["Service"], seen: Seen, be
   seen.status = job.status
   seen.since = now
   seen.cost = job.cost_usd
-  if (out.json) return yield* out.event(event("status", { job }))
-  // How it ended is told once its final cost is known.
+  if (out.isJson) return yield* out.event(event("status", { job }))
+  // The end is reported later, once the final cost is known.
   if (job.ended_at === null) yield* out.say(`${duration(now - begun).padStart(7)}  ${job.status}`)
 })
 
-/** Never returns: the line of progress once a second, the cost from the service every few seconds. */
+/** Redraws the progress line every second and refreshes the cost every few seconds. Never returns. */
 const ticking = Effect.fnUntraced(function* (connection: Connection, id: string, seen: Seen) {
   const out = yield* Output
   for (let tick = 1; ; tick++) {

@@ -1,4 +1,6 @@
-/** `sluice gpus`: what can be rented, and for how much. */
+/**
+ * Defines `sluice gpus`: lists the GPU types with their prices and free machines.
+ */
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import { connection } from "../connection/Connection.ts"

@@ -1,6 +1,7 @@
 /**
- * `sluice serve`: the server's settings as flags over `SLUICE_*` variables, its welcome on standard output, its log on
- * standard error. Ctrl-C and SIGTERM stop it in order. The server's code is loaded here alone, and only now.
+ * Defines `sluice serve`: takes the server's settings as flags that override `SLUICE_*` variables, prints the welcome
+ * on standard output and the log on standard error. Ctrl-C and SIGTERM stop the server gracefully. The server's code
+ * loads only when this command runs.
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -16,7 +17,10 @@ import { Stopped, UsageWrong } from "../connection/Failure.ts"
 import { Interrupts } from "../terminal/Interrupts.ts"
 import { Output } from "../terminal/Output.ts"
 
-/** A database that does not answer must not hold up the end; nothing is lost by it (decisions: SIGTERM). */
+/**
+ * Longest graceful stop. A database that does not answer must not block it for longer; an abrupt end loses no data
+ * (decisions: SIGTERM).
+ */
 const END_MS = 9_000
 
 const text = (name: string, metavar: string, description: string) =>
@@ -26,20 +30,20 @@ const allowing = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.map(String), Flag.optional, Flag.withDescription(description))
 
 const flags = {
-  host: text("host", "ADDRESS", "Where to listen; default 127.0.0.1"),
+  host: text("host", "ADDRESS", "Address to listen on; default 127.0.0.1"),
   port: text("port", "N", "Port; default 8080, 0 takes a free one"),
   data: text("data", "DIR", "Data directory; default ./data"),
   "database-url": text("database-url", "URL", "PostgreSQL instead of the embedded database"),
-  "redis-url": text("redis-url", "URL", "Redis, for one rate limit across servers"),
+  "redis-url": text("redis-url", "URL", "Redis, for rate limits that several servers share"),
   machines: text("machines", "KIND", "simulator (default)"),
-  models: text("models", "FILE", "Catalog of models and the servers behind them; default the simulated one"),
+  models: text("models", "FILE", "Catalog file of models and their upstream servers; default simulated models"),
   seed: text("seed", "N", "Seed of the simulated world"),
-  scenario: text("scenario", "FILE", "Scenario of the simulated world: what there is, and what goes wrong"),
-  speed: text("speed", "N", "Run the service's clock N times faster (simulator)"),
-  "allowed-hosts": text("allowed-hosts", "NAMES", "Further names that a Host header may have, with commas"),
-  "allow-remote": allowing("allow-remote", "Listen beyond this machine, with --host"),
-  "allow-image-urls": allowing("allow-image-urls", "Fetch images that callers name by http(s) links"),
-  "allow-private-targets": allowing("allow-private-targets", "Let such links lead to addresses that are not public")
+  scenario: text("scenario", "FILE", "Scenario file of the simulated world: its machines, models and faults"),
+  speed: text("speed", "N", "Run the service's clock N times faster; simulator only"),
+  "allowed-hosts": text("allowed-hosts", "NAMES", "More names that a Host header may have, separated by commas"),
+  "allow-remote": allowing("allow-remote", "Allow a --host that other machines can reach"),
+  "allow-image-urls": allowing("allow-image-urls", "Fetch images from http(s) links in requests"),
+  "allow-private-targets": allowing("allow-private-targets", "Allow image links to private addresses")
 }
 
 export const serveCommand = Command.make(
@@ -60,21 +64,24 @@ export const serveCommand = Command.make(
     const serving = serve(config, (welcome) => {
       const { origin, key, workspace } = welcome
       const urls = { base_url: `${origin}/v1`, infra_url: `${origin}/api/v1` }
-      const told = { ...urls, workspace, key: key._tag === "Made" ? Redacted.value(key.key) : null }
-      // What was compiled is kept now: a server that is killed has no end at which to do so.
+      const answer = { ...urls, workspace, key: key._tag === "Made" ? Redacted.value(key.key) : null }
+      // Flush the compile cache now: a server that is killed cannot flush it at its end.
       return Effect.andThen(
-        out.answer(told, () => welcomeText(welcome).trimEnd()),
+        out.answer(answer, () => welcomeText(welcome).trimEnd()),
         Effect.sync(flushCompileCache)
       )
     })
     const interrupts = yield* Interrupts
-    const signals = yield* interrupts.captured
+    const signals = yield* interrupts.capture
     yield* Effect.raceFirst(
       Effect.mapError(serving, ({ message }) => new Stopped({ reason: message })),
-      Queue.take(signals).pipe(Effect.andThen(interrupts.endWithin(END_MS)), Effect.andThen(out.say("Stopping ...")))
+      Queue.take(signals).pipe(
+        Effect.andThen(interrupts.endWithin(END_MS)),
+        Effect.andThen(out.say("Stopping the server ..."))
+      )
     ).pipe(
       Effect.provideService(Logger.LogToStderr, true),
-      // What the parser prints is caught, a log is not: it would be kept until the server ends, and shown to nobody.
+      // The log must bypass the console that keeps the parser's output: kept log lines would never be printed.
       Effect.provideService(Console.Console, Console.Console.defaultValue())
     )
   }, Effect.scoped)

@@ -1,6 +1,8 @@
-/** Money, time and sizes for people. */
+/**
+ * Renders money, times, durations and sizes for people.
+ */
 
-/** `$1.88`; below a cent as many decimals as two digits need: `$0.00042`. */
+/** Renders dollars: `$1.88`; below a dollar two significant digits: `$0.00042`. */
 export const usd = (amount: number): string => {
   const sign = amount < 0 ? "-" : ""
   const absolute = Math.abs(amount)
@@ -27,14 +29,14 @@ export const duration = (ms: number): string => {
   return minutes > 0 ? `${minutes}m ${two(seconds % 60)}s` : `${seconds}s`
 }
 
-/** A limit as people set it: `20m`, `1h 30m`, `24h`. */
+/** Renders a time limit: `20m`, `1h 30m`, `24h`. */
 export const limit = (minutes: number): string => {
   const hours = Math.floor(minutes / 60)
   const parts = [hours > 0 ? `${hours}h` : "", minutes % 60 > 0 ? `${minutes % 60}m` : ""]
   return parts.filter((part) => part !== "").join(" ")
 }
 
-/** `512 bytes`, `1.5 MB`; decimal units. */
+/** Renders a size in decimal units: `512 bytes`, `1.5 MB`. */
 export const size = (bytes: number): string => {
   if (bytes < 10_000) return `${grouped(String(bytes))} ${bytes === 1 ? "byte" : "bytes"}`
   return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -1,7 +1,7 @@
 /**
- * Who answers to Ctrl-C? The process itself ends the command, unless the command has captured the signals: `jobs run`
- * detaches, `serve` stops in order. One press can reach the process several times (npm and the launcher pass it on beside
- * the terminal), so presses closer together than a person's are one.
+ * Routes signals. By default a signal ends the command; a command that captures the signals handles them itself: `jobs
+ * run` detaches, `serve` stops gracefully. One Ctrl-C can reach the process several times (npm and the launcher forward
+ * it beside the terminal), so signals within 150 ms count as one.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,9 +13,9 @@ export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP"
 export class Interrupts extends Context.Service<
   Interrupts,
   {
-    /** Until the scope closes signals come through this queue and end nothing by themselves. */
-    readonly captured: Effect.Effect<Queue.Dequeue<Signal>, never, Scope.Scope>
-    /** From now on the process ends within so many milliseconds, whatever it still waits for; with exit code 1 then. */
+    /** Until the scope closes, signals go to this queue and do not end the process. */
+    readonly capture: Effect.Effect<Queue.Dequeue<Signal>, never, Scope.Scope>
+    /** Ends the process after this many milliseconds at the latest, with exit code 1. */
     readonly endWithin: (ms: number) => Effect.Effect<void>
   }
 >()("@sluice/cli/terminal/Interrupts") {}
@@ -23,15 +23,15 @@ export class Interrupts extends Context.Service<
 const SAME_PRESS_MS = 150
 
 /**
- * The service, and what the process calls at a signal; `end` ends the command. `nowMs`: any clock that only goes up;
- * `endAfter` ends the process.
+ * Returns the service and the process's signal handler. `nowMs` is any monotonic clock; `endAfter` ends the process
+ * after a delay in milliseconds; `end` ends the command.
  */
 export const makeInterrupts = (nowMs: () => number, endAfter: (ms: number) => void) => {
   let captor: Queue.Queue<Signal> | undefined
   let last = -Infinity
   const service = Interrupts.of({
     endWithin: (ms) => Effect.sync(() => endAfter(ms)),
-    captured: Effect.acquireRelease(
+    capture: Effect.acquireRelease(
       Effect.tap(Queue.unbounded<Signal>(), (queue) =>
         Effect.sync(() => {
           captor = queue
@@ -45,9 +45,9 @@ export const makeInterrupts = (nowMs: () => number, endAfter: (ms: number) => vo
   })
   const onSignal = (signal: Signal, end: (signal: Signal) => void) => {
     const now = nowMs()
-    const same = now - last < SAME_PRESS_MS
+    const isSamePress = now - last < SAME_PRESS_MS
     last = now
-    if (same) return
+    if (isSamePress) return
     if (captor === undefined) end(signal)
     else Queue.offerUnsafe(captor, signal)
   }

@@ -1,7 +1,7 @@
 /**
- * What goes where: data to standard output, talk to standard error, and one line of progress that is redrawn in place.
- * Nothing is redrawn, coloured or asked where there is no terminal. With `--json` both carry JSON alone: standard
- * error what went wrong, and no talk.
+ * Writes data to standard output, messages to standard error, and one progress line that is redrawn in place. Without a
+ * terminal nothing is redrawn, coloured or asked. With `--json` both streams carry JSON alone: standard error carries
+ * failures, and no other messages.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,29 +12,29 @@ export class Output extends Context.Service<
   Output,
   {
     /** `--json` was given. */
-    readonly json: boolean
-    /** Progress can be redrawn: standard error is a terminal that knows how. */
-    readonly live: boolean
-    /** Somebody can be asked: standard input and standard error are a terminal. */
-    readonly interactive: boolean
-    /** Bytes to standard output as they are; returns when the reader has room. */
+    readonly isJson: boolean
+    /** Progress can be redrawn: standard error is a terminal with cursor control, and `--json` is not set. */
+    readonly isLive: boolean
+    /** Questions can be asked: standard input and standard error are terminals. */
+    readonly isInteractive: boolean
+    /** Writes bytes to standard output unchanged; returns when the stream has accepted them (backpressure). */
     readonly data: (bytes: string | Uint8Array) => Effect.Effect<void>
-    /** One answer: a line of JSON, or the text that `render` makes of it. */
+    /** Writes one answer: a line of JSON, or the text that `render` returns. */
     readonly answer: <A>(value: A, render: (value: A) => string) => Effect.Effect<void>
-    /** One event of a stream; only with `--json`. */
+    /** Writes one event of a stream; does nothing without `--json`. */
     readonly event: (value: { readonly event: string }) => Effect.Effect<void>
-    /** What went wrong, on standard error: a line of JSON, or the text. */
+    /** Writes a failure to standard error: a line of JSON, or the text. */
     readonly fail: (error: object, text: string) => Effect.Effect<void>
-    /** A line of talk on standard error; none with `--json`. */
+    /** Writes a message line to standard error; does nothing with `--json`. */
     readonly say: (line: string) => Effect.Effect<void>
-    /** Replaces the line of progress; an empty text takes it away. Nothing without a terminal. */
+    /** Replaces the progress line; an empty text removes it. Does nothing without a terminal. */
     readonly progress: (text: string) => Effect.Effect<void>
   }
 >()("@sluice/cli/terminal/Output") {
   static readonly layer = (facts: Facts, streams: Streams): Layer.Layer<Output> =>
     Layer.sync(Output, () => {
       let shown = ""
-      let column0 = true
+      let isLineStart = true
       const talk = (text: string) => write(streams.err, text)
       const hide = () => {
         if (shown === "") return Effect.void
@@ -45,29 +45,29 @@ export class Output extends Context.Service<
         Effect.suspend(() => {
           if (bytes.length === 0) return Effect.void
           const last = typeof bytes === "string" ? bytes.at(-1) : bytes.at(-1) === NEWLINE ? "\n" : ""
-          column0 = !facts.stdoutTerminal || last === "\n"
+          isLineStart = !facts.isStdoutTerminal || last === "\n"
           return Effect.andThen(hide(), write(streams.out, bytes))
         })
-      const told = (text: string) =>
+      const writeLine = (text: string) =>
         Effect.suspend(() => {
-          const fresh = column0 ? "" : "\n"
-          column0 = true
+          const fresh = isLineStart ? "" : "\n"
+          isLineStart = true
           return Effect.andThen(hide(), talk(`${fresh}${text}\n`))
         })
       const line = (value: unknown) => data(`${JSON.stringify(value)}\n`)
       return Output.of({
-        json: facts.json,
-        live: facts.live,
-        interactive: facts.interactive,
+        isJson: facts.isJson,
+        isLive: facts.isLive,
+        isInteractive: facts.isInteractive,
         data,
-        answer: (value, render) => (facts.json ? line(value) : data(`${render(value)}\n`)),
-        event: (value) => (facts.json ? line(value) : Effect.void),
-        fail: (error, text) => told(facts.json ? JSON.stringify({ error }) : text),
-        say: (text) => (facts.json ? Effect.void : told(text)),
+        answer: (value, render) => (facts.isJson ? line(value) : data(`${render(value)}\n`)),
+        event: (value) => (facts.isJson ? line(value) : Effect.void),
+        fail: (error, text) => writeLine(facts.isJson ? JSON.stringify({ error }) : text),
+        say: (text) => (facts.isJson ? Effect.void : writeLine(text)),
         progress: (text) =>
           Effect.suspend(() => {
-            // Output that stopped within a line owns that line.
-            if (!facts.live || !column0 || text === shown) return Effect.void
+            // Output that stopped within a line keeps that line: progress must not overwrite it.
+            if (!facts.isLive || !isLineStart || text === shown) return Effect.void
             shown = text
             return talk(`\r${text.slice(0, Math.max(0, facts.columns - 1))}\x1b[K`)
           })
@@ -84,7 +84,7 @@ const NEWLINE = 0x0a
 
 const write = (stream: NodeJS.WritableStream, bytes: string | Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    // What can't be written ends the process where the stream's `error` is heard, which comes after this: nothing goes on.
+    // A failed write never resumes: the `error` listener of the stream runs next and ends the process.
     stream.write(bytes, (error) => {
       if (!error) resume(Effect.void)
     })

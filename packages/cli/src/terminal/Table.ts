@@ -1,6 +1,9 @@
-/** Rows in columns, for people; whoever parses uses `--json`. Control characters of others' texts are not passed on. */
+/**
+ * Renders rows as aligned columns for people; programs use `--json`. Replaces control characters, so texts of others
+ * cannot control the terminal.
+ */
 
-/** Columns two blanks apart; `right` names the columns of numbers. The last column is not padded. */
+/** Separates columns by two spaces; `right` names the right-aligned columns. The last column is not padded. */
 export const table = (
   header: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
@@ -21,17 +24,17 @@ export const table = (
     .join("\n")
 }
 
-/** `name   value`, a line each; null values are left out. */
+/** Renders `name   value`, one line each; drops null values. */
 export const pairs = (entries: ReadonlyArray<readonly [string, string | null]>): string => {
   const shown = entries.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
   const width = Math.max(...shown.map(([name]) => name.length))
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join("\n")
 }
 
-/** A text that can do nothing to a terminal. */
+/** Returns the text as one line without control characters. */
 export const oneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, (found) => (found.includes("\n") ? " \u23ce " : " "))
 
-/** At most `length` characters. */
+/** Returns at most `length` characters, with an ellipsis if the text is cut. */
 export const clip = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1)}\u2026`

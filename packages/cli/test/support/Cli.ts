@@ -1,4 +1,6 @@
-/** The command line as a process of its own, as users have it. */
+/**
+ * Runs the command line as a process of its own, as users do.
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
@@ -13,19 +15,19 @@ export interface Ended {
 
 export interface Running {
   readonly child: ChildProcessWithoutNullStreams
-  /** Resolves when the text has appeared; rejects when the process ends without it. */
+  /** Resolves when the text appears; rejects when the process ends without it. */
   readonly seen: (where: "out" | "err", text: string | RegExp) => Promise<string>
   readonly ended: Promise<Ended>
 }
 
-/** A test that fails leaves no process behind. */
+/** Running processes; a failed test must leave none behind. */
 const children = new Set<ChildProcessWithoutNullStreams>()
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")))
 
-/** What a process is started with whatever a test is about: the programs, and what Node compiled before. */
+/** Variables that every process needs: the path of programs, and Node's compile cache. */
 const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env
 
-/** Starts `sluice ...args`; only the given variables are set, besides those. */
+/** Starts `sluice ...args` with only the given variables and those two. */
 export const start = (
   args: ReadonlyArray<string>,
   variables: Readonly<Record<string, string>> = {},
@@ -56,6 +58,6 @@ export const start = (
   return { child, seen, ended }
 }
 
-/** Runs it to its end. */
+/** Runs `sluice ...args` to its end. */
 export const cli = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}, input = "") =>
   start(args, variables, input).ended

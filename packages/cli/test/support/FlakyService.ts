@@ -1,6 +1,6 @@
 /**
- * A service with one job on a network that breaks: the answer to the first submission is lost, and every log stream is cut
- * after a few events. What the command line makes of that must be whole.
+ * Serves one job on an unreliable network: the answer to the first submission is lost, and every log stream is cut
+ * after a few events. The command line must still print the whole log.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -15,7 +15,7 @@ export interface Flaky {
 
 interface Options {
   readonly log: Buffer
-  /** Bytes of one event; the cuts fall after every third. */
+  /** Bytes in one event; a stream is cut after three events. */
   readonly eventBytes: number
   /** The job never ends by itself. */
   readonly endless?: boolean

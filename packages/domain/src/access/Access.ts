@@ -1,9 +1,10 @@
 /**
- * Who asks: a bearer key and a chosen environment become a `Principal`. Unknown, inactive and deleted keys are one error.
+ * Authenticates a request: a bearer key and a chosen environment become a `Principal`. Unknown, inactive and deleted
+ * keys give one error.
  *
- * What was found is trusted for less than a second, so a key that is switched off fails on every replica within one; what
- * was not found is never remembered. A malformed key is refused before any look-up. A caller that is known costs one look
- * into a map: every request passes here.
+ * A found principal is cached for less than 1 s, so a deactivated key fails on every replica within 1 s; a failed
+ * look-up is never cached. A malformed key is refused without a look-up. A cached principal costs one map access,
+ * because every request is authenticated here.
  */
 import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
 import { EnvironmentNotFound } from "../environments/Environment.ts"
@@ -14,19 +15,19 @@ import { KeyHash } from "./KeyHash.ts"
 import type { Principal } from "./Principal.ts"
 import { allScopes } from "./Principal.ts"
 
-/** How long a look-up is trusted (decisions: a deactivated key fails on every replica within 1 s). */
-const TRUSTED_MS = 900
+/** Lifetime of a cached principal (ms; decisions: a deactivated key fails on every replica within 1 s). */
+const CACHED_MS = 900
 const MAX_PRINCIPALS = 10_000
 
 export class Access extends Context.Service<
   Access,
   {
-    /** `environment`: an id or a name; undefined for the key's own default. */
+    /** `environment`: an id or a name; undefined selects the key's own default. */
     readonly authenticate: (
       bearer: string | undefined,
       environment: string | undefined
     ) => Effect.Effect<Principal, KeyInvalid | EnvironmentNotFound>
-    /** Forgets what was looked up: on this replica a change of a key counts at once. */
+    /** Empties the cache, so that a changed key takes effect on this replica at once. */
     readonly forget: Effect.Effect<void>
   }
 >()("@sluice/domain/access/Access") {
@@ -57,27 +58,30 @@ export class Access extends Context.Service<
           environmentName: row.environmentName,
           rateLimitRpm: row.rateLimitRpm
         }
-        return { principal, until: now + TRUSTED_MS }
+        return { principal, until: now + CACHED_MS }
       })
-      /** One look-up serves all who ask at the same time, and nobody after: what it found is remembered in `known` alone. */
+      /**
+       * Merges look-ups of one key that run at the same time. This cache keeps no results (time to live 0); `cached`
+       * does.
+       */
       const lookups = yield* Cache.make({ lookup, capacity: MAX_PRINCIPALS, timeToLive: Duration.zero })
 
-      const known = new Map<string, Known>()
-      let forgotten = 0
+      const cached = new Map<string, CachedPrincipal>()
+      let generation = 0
 
       const find = (cacheKey: string) => {
-        const found = known.get(cacheKey)
+        const found = cached.get(cacheKey)
         const now = clock.currentTimeMillisUnsafe()
-        // A clock that went back must not lengthen the trust.
-        if (found !== undefined && now < found.until && now >= found.until - TRUSTED_MS) {
+        // If the clock steps back, an entry must not be trusted for longer.
+        if (found !== undefined && now < found.until && now >= found.until - CACHED_MS) {
           return Effect.succeed(found.principal)
         }
-        const before = forgotten
-        return Effect.map(Cache.get(lookups, cacheKey), (fresh) => {
-          if (known.size >= MAX_PRINCIPALS) known.clear()
-          // What was looked up before a change is not kept.
-          if (before === forgotten) known.set(cacheKey, fresh)
-          return fresh.principal
+        const generationBefore = generation
+        return Effect.map(Cache.get(lookups, cacheKey), (entry) => {
+          if (cached.size >= MAX_PRINCIPALS) cached.clear()
+          // A look-up that began before a change of keys may have read the old state: its result is not cached.
+          if (generationBefore === generation) cached.set(cacheKey, entry)
+          return entry.principal
         })
       }
 
@@ -85,12 +89,12 @@ export class Access extends Context.Service<
         authenticate: (bearer, environment) => {
           if (bearer === undefined || !isWellFormed(bearer)) return Effect.fail(new KeyInvalid())
           if (environment === undefined) return find(hash(bearer))
-          // An unknown key must look the same whatever environment it names, so a name that can't exist is still looked up.
+          // An unknown key must get the same error for every environment name, so an impossible name is looked up too.
           return find(hash(bearer) + (isNameable(environment) ? environment : UNNAMEABLE))
         },
         forget: Effect.suspend(() => {
-          forgotten++
-          known.clear()
+          generation++
+          cached.clear()
           return Cache.invalidateAll(lookups)
         })
       })
@@ -100,14 +104,14 @@ export class Access extends Context.Service<
   static readonly layer = Access.layerNoDeps.pipe(Layer.provide(AccessStore.layer))
 }
 
-interface Known {
+interface CachedPrincipal {
   readonly principal: Principal
-  /** Until when it is trusted (ms), counted from before the look-up. */
+  /** End of the cache entry (ms of the service's clock), counted from before the look-up. */
   readonly until: number
 }
 
 const HASH_LENGTH = 64
-/** Longer than any name: no environment is called so. */
+/** Longer than any name, so no environment has this name. */
 const UNNAMEABLE = "-".repeat(100)
 const isNameable = (text: string) =>
   text.length > 0 && text.length <= 63 && !/\p{Cc}/u.test(text) && text.isWellFormed()

@@ -1,11 +1,14 @@
-/** Why a request is not let in. Unknown, inactive and deleted keys are one error on purpose (decisions: Tenancy). */
+/**
+ * Errors of authentication and of API keys. Unknown, inactive and deleted keys give one error on purpose (decisions:
+ * Tenancy).
+ */
 import { Schema } from "effect"
 
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}
 
 export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissing", { scope: Schema.String }) {}
 
-/** `?environment=` and `X-Environment` both given and different. */
+/** `?environment=` and `X-Environment` are both given and differ. */
 export class EnvironmentAmbiguous extends Schema.TaggedError<EnvironmentAmbiguous>()("EnvironmentAmbiguous", {}) {}
 
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", { id: Schema.String }) {}

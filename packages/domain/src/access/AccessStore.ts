@@ -1,15 +1,15 @@
-/** The SQL of API keys. What is looked up by hash needs no workspace; everything else names it. */
+/** The SQL of API keys. A look-up by hash finds the workspace; every other statement names the workspace. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Attempt } from "../idempotency/Attempt.ts"
-import { ownRun } from "../idempotency/IdempotencyStore.ts"
+import { lockOwnAttempt } from "../idempotency/IdempotencyStore.ts"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import { jsonOf, rowsOf, totalOf } from "../database/RowDecoder.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { Scope } from "./Principal.ts"
 
-/** An active key together with the environment that a request with it selects. */
+/** An active key, with the environment that a request with this key selects. */
 const AccessRow = Schema.Struct({
   keyId: Schema.String,
   workspaceId: Schema.String,
@@ -57,26 +57,27 @@ export interface KeyChange {
   readonly rateLimitRpm: number | undefined
 }
 
-/** A key used again within this time is not written as used again. */
+/** `last_used_at` is written at most once in this time, so that a busy key does not cost one write a request. */
 export const TOUCH_AFTER_MS = 60_000
 
 export class AccessStore extends Context.Service<
   AccessStore,
   {
-    /** `environment`: an id or a name; undefined for the key's own, else the default one. */
+    /** `environment`: an id or a name; undefined selects the key's own environment, or else the default one. */
     readonly find: (hash: string, environment: string | undefined) => Effect.Effect<AccessRow | undefined>
-    /** Notes the use of a key, at most once a minute over all replicas. */
+    /** Records the use of a key, at most once a minute over all replicas. */
     readonly touch: (keyId: string, now: Date) => Effect.Effect<void>
     /**
-     * A key whose id exists is given a new secret: its first one was never handed out. Undefined: the attempt is another
-     * run's by now, which hands out its own.
+     * Inserts a key. If the id exists, an earlier run of the same attempt made the row and returned no secret to its
+     * caller: the row gets the new secret. Undefined if another run of the request owns the attempt by now; that run
+     * returns its own key.
      */
     readonly insert: (key: NewKey, now: Date, attempt?: Attempt) => Effect.Effect<ApiKey | undefined>
-    /** How many a workspace has, beside this one. */
+    /** The number of keys of a workspace, without the key `besides`. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly list: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<ApiKey>>
     readonly update: (workspaceId: string, id: string, change: KeyChange) => Effect.Effect<ApiKey | undefined>
-    /** Whether there was one. */
+    /** False if the workspace has no such key. */
     readonly remove: (workspaceId: string, id: string) => Effect.Effect<boolean>
     readonly environmentExists: (workspaceId: string, id: string) => Effect.Effect<boolean>
   }
@@ -107,8 +108,9 @@ export class AccessStore extends Context.Service<
             Effect.asVoid
           ),
         insert: (key, now, attempt) => {
-          const mine = attempt === undefined ? sql`select 1 as one` : ownRun(sql, key.workspaceId, attempt)
-          return retryUnconfirmed(sql`with mine as materialized (${mine})
+          const attemptRow =
+            attempt === undefined ? sql`select 1 as one` : lockOwnAttempt(sql, key.workspaceId, attempt)
+          return retryUnconfirmed(sql`with mine as materialized (${attemptRow})
             insert into api_keys as k
               (id, workspace_id, name, prefix, hash, status, scopes, environment_id, rate_limit_rpm, created_at)
             select ${key.id}::uuid, ${key.workspaceId}::uuid, ${key.name}, ${key.prefix}, decode(${key.hash}, 'hex'), 'active',

@@ -1,6 +1,7 @@
 /**
- * API keys: `svc_live_` + 8 characters shown as the prefix + 30 characters of secret (178 random bits), base62.
- * Only the SHA-256 is stored; the full key is given once (interface: Authentication; decisions: Tenancy).
+ * The format of API keys: `svc_live_`, 8 characters that are shown as the prefix, and 30 characters of secret (178
+ * random bits), base62. Only the SHA-256 of a key is stored; the full key is returned once (interface: Authentication;
+ * decisions: Tenancy).
  */
 import type { Scope } from "./Principal.ts"
 
@@ -12,7 +13,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const PUBLIC_LENGTH = 8
 const SECRET_LENGTH = 30
 
-/** Random bytes that `fromRandom` needs; twice the key's length, because bytes of 248 and above are skipped. */
+/** Random bytes that `fromRandom` needs: twice the key's length, because it skips bytes of 248 and above. */
 export const RANDOM_BYTES = 2 * (PUBLIC_LENGTH + SECRET_LENGTH)
 
 export interface ApiKey {
@@ -29,7 +30,10 @@ export interface ApiKey {
   readonly createdAt: Date
 }
 
-/** The key made of random bytes without modulo bias; undefined in the one case of 10^20 that too many bytes are skipped. */
+/**
+ * Returns the key made of random bytes, without modulo bias. Undefined if too many bytes were skipped, which happens
+ * once in about 10^20 calls.
+ */
 export const fromRandom = (bytes: Uint8Array): string | undefined => {
   let text = ""
   for (const byte of bytes) {
@@ -39,8 +43,8 @@ export const fromRandom = (bytes: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** Whether a text has the form of a key. What has not is refused before any look-up. */
+/** Returns whether a text has the form of a key. A text without it is refused before any look-up. */
 export const isWellFormed = (key: string): boolean => /^svc_live_[0-9A-Za-z]{16,128}$/.test(key)
 
-/** The part of a key that may be shown. */
+/** Returns the part of a key that may be shown. */
 export const prefixOf = (key: string): string => key.slice(0, KEY_PREFIX.length + PUBLIC_LENGTH)

@@ -1,6 +1,6 @@
 /**
- * The keys of a workspace: list, create, switch on and off, delete. A key is shown in full once, in the answer that
- * creates it; no key can make one that may do more than itself.
+ * The API keys of a workspace: list, create, activate and deactivate, delete. The full key is returned once, by the
+ * request that creates it. A key cannot create a key with more scopes than its own.
  */
 import type { PlatformError } from "effect"
 import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
@@ -21,7 +21,7 @@ import { allScopes } from "./Principal.ts"
 
 export interface KeyRequest {
   readonly name: string
-  /** Null: all that the creating key has. */
+  /** Null: all scopes of the creating key. */
   readonly scopes: ReadonlyArray<Scope> | null
   readonly environmentId: string | null
   readonly rateLimitRpm: number | undefined
@@ -36,7 +36,10 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<ApiKey>>
-    /** `attempt`: under an Idempotency-Key; an earlier run of the same request handed out no key. */
+    /**
+     * `attempt`: the run of a request with an Idempotency-Key. An earlier run of the request returned no key to its
+     * caller.
+     */
     readonly create: (
       principal: Principal,
       request: KeyRequest,
@@ -65,7 +68,7 @@ export class ApiKeys extends Context.Service<
           }
           const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MAX_PER_KIND) {
-            return yield* new LimitReached({ kind: "API keys", most: MAX_PER_KIND })
+            return yield* new LimitReached({ kind: "API keys", limit: MAX_PER_KIND })
           }
           const key = yield* makeKey(crypto)
           const text = Redacted.value(key)
@@ -104,7 +107,7 @@ export class ApiKeys extends Context.Service<
   static readonly layer = ApiKeys.layerNoDeps.pipe(Layer.provide(AccessStore.layer))
 }
 
-/** A new key of 178 random bits. */
+/** Returns a new key of 178 random bits. */
 export const makeKey = (crypto: Crypto.Crypto): Effect.Effect<Redacted.Redacted> => {
   const attempt: Effect.Effect<Redacted.Redacted, PlatformError.PlatformError> = Effect.flatMap(
     crypto.randomBytes(RANDOM_BYTES),

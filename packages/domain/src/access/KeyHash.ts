@@ -1,7 +1,7 @@
 /**
- * The fingerprint under which a key is stored and found: SHA-256, lowercase hex. A synchronous port, because it is on the
- * path of every request and effect's own digest is asynchronous. Looking a fingerprint up leaks nothing by its timing:
- * who does not know the key cannot choose how far a comparison of fingerprints gets.
+ * The port to the hash under which a key is stored and looked up: SHA-256, lowercase hex. The port is synchronous,
+ * because every request needs a hash and Effect's own digest is asynchronous. The timing of a look-up leaks nothing: a
+ * client that does not know a key cannot choose how many leading bytes of the hashes are equal.
  */
 import { Context } from "effect"
 

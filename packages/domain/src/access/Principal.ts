@@ -1,4 +1,7 @@
-/** Who asks: the key's workspace, environment and rights. Every handler works for one principal (decisions: Tenancy). */
+/**
+ * The principal of a request: the workspace, the environment and the scopes of its API key. Every handler works for one
+ * principal (decisions: Tenancy).
+ */
 import { Context } from "effect"
 
 const scopeNames = ["inference", "jobs", "instances", "storage", "environments", "billing", "keys"] as const
@@ -11,7 +14,7 @@ export interface Principal {
   readonly workspaceId: string
   readonly keyId: string
   readonly scopes: ReadonlyArray<Scope>
-  /** The environment this request works in, already resolved and checked against the workspace. */
+  /** The environment of this request, already resolved and checked against the workspace. */
   readonly environmentId: string
   readonly environmentName: string
   /** Requests a minute on the inference surface. */

@@ -1,4 +1,4 @@
-/** The SQL of workspaces: a workspace, its environment `default` and its account are made together or not at all. */
+/** The SQL of workspaces. A workspace, its environment `default` and its account are created in one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf } from "../database/RowDecoder.ts"
@@ -9,7 +9,7 @@ const idRows = rowsOf("WorkspaceStore", Schema.Struct({ id: Schema.String }))
 export class WorkspaceStore extends Context.Service<
   WorkspaceStore,
   {
-    /** Whether it was made now; false when the name is taken, also by another process a moment ago. */
+    /** Creates a workspace. False if the name is taken, also if another process took it at the same time. */
     readonly insert: (
       ids: { readonly workspaceId: string; readonly environmentId: string },
       name: string,
@@ -17,7 +17,10 @@ export class WorkspaceStore extends Context.Service<
       month: string
     ) => Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<string | undefined>
-    /** Serialises first starts of one workspace until the transaction ends; answers whether it has any key. */
+    /**
+     * Locks the workspace until the transaction ends, so that first starts run one after the other. Returns whether the
+     * workspace has any key.
+     */
     readonly lockAndHasKeys: (workspaceId: string) => Effect.Effect<boolean>
     readonly isKeyOf: (workspaceId: string, hash: string) => Effect.Effect<boolean>
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -30,10 +33,10 @@ export class WorkspaceStore extends Context.Service<
       return WorkspaceStore.of({
         insert: (ids, name, now, month) =>
           Effect.gen(function* () {
-            const made =
+            const inserted =
               yield* sql`insert into workspaces (id, name, created_at) values (${ids.workspaceId}, ${name}, ${now}::timestamptz)
               on conflict (name) do nothing returning id`
-            if (made.length === 0) return false
+            if (inserted.length === 0) return false
             yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
               values (${ids.environmentId}, ${ids.workspaceId}, ${DEFAULT_ENVIRONMENT}, true, ${month}::date, ${now}::timestamptz, ${now}::timestamptz)`
             yield* sql`insert into accounts (id) values (${ids.workspaceId})`

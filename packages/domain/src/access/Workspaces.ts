@@ -1,6 +1,6 @@
 /**
- * Workspaces, for operators and for the first start. A workspace is made with its environment `default` and its account;
- * two processes that start at once make one, and one key (decisions: Running it, Tenancy).
+ * Workspaces, for operators and for the first start of a server. A workspace is created with its environment `default`
+ * and its account. Two processes that start at once create one workspace and one key (decisions: Running it, Tenancy).
  */
 import { Clock, Context, Crypto, Effect, Layer, Redacted } from "effect"
 import { monthOf } from "../billing/Month.ts"
@@ -15,21 +15,21 @@ export const DEFAULT_WORKSPACE = "default"
 
 export interface Bootstrap {
   readonly workspaceId: string
-  /** The key that was made now, to be shown once; undefined when the workspace has keys already. */
+  /** The key that this call created, to be shown once; undefined if the workspace already has keys. */
   readonly key: Redacted.Redacted | undefined
-  /** A first key was asked for, but it is not one of this workspace, which has others. */
+  /** The configured first key was not used: the workspace has other keys, and it is not one of them. */
   readonly keyIgnored: boolean
 }
 
 export class Workspaces extends Context.Service<
   Workspaces,
   {
-    /** The new workspace's id. */
+    /** Returns the id of the new workspace. */
     readonly create: (name: string) => Effect.Effect<string, WorkspaceNameTaken>
     readonly find: (name: string) => Effect.Effect<string, WorkspaceNotFound>
-    /** A key with all scopes; `key` is a given one, else one is made. */
+    /** Creates a key with all scopes: `key` if given, or else a random one. */
     readonly createKey: (workspaceId: string, name: string, key?: Redacted.Redacted) => Effect.Effect<Redacted.Redacted>
-    /** Makes workspace `default` and its first key where they are missing; again, it changes nothing. */
+    /** Creates the workspace `default` and its first key if they are missing. A second call changes nothing. */
     readonly bootstrap: (firstKey: Redacted.Redacted | undefined) => Effect.Effect<Bootstrap>
   }
 >()("@sluice/domain/access/Workspaces") {
@@ -67,16 +67,16 @@ export class Workspaces extends Context.Service<
         find: Effect.fn("Workspaces.find")(find),
         createKey: Effect.fn("Workspaces.createKey")(createKey),
         bootstrap: Effect.fn("Workspaces.bootstrap")(function* (firstKey) {
-          const made = yield* insert(DEFAULT_WORKSPACE)
-          const workspaceId = made ?? (yield* Effect.orDie(find(DEFAULT_WORKSPACE)))
+          const createdId = yield* insert(DEFAULT_WORKSPACE)
+          const workspaceId = createdId ?? (yield* Effect.orDie(find(DEFAULT_WORKSPACE)))
           return yield* store.transaction(
             Effect.gen(function* () {
               if (!(yield* store.lockAndHasKeys(workspaceId))) {
                 return { workspaceId, key: yield* createKey(workspaceId, "default", firstKey), keyIgnored: false }
               }
-              const known =
+              const isKnownKey =
                 firstKey === undefined || (yield* store.isKeyOf(workspaceId, hash(Redacted.value(firstKey))))
-              return { workspaceId, key: undefined, keyIgnored: !known }
+              return { workspaceId, key: undefined, keyIgnored: !isKnownKey }
             })
           )
         })

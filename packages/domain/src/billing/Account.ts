@@ -1,12 +1,12 @@
-/** An account as callers see it: its balance, its transactions, and the funds that a new purchase may use. */
+/** An account as callers see it: its balance, its transactions, and the funds of a new purchase. */
 import type { NanoUsd } from "./Money.ts"
 
 export interface Balance {
   readonly balance: NanoUsd
   readonly held: NanoUsd
-  /** What all running machines cost an hour. */
+  /** The price of all running machines (nano-USD an hour). */
   readonly accruingPerHour: NanoUsd
-  /** When the balance is used up at this rate; null when nothing runs. */
+  /** The time at which the balance is used up at this rate; null if no machine runs. */
   readonly runsOutAt: Date | null
 }
 
@@ -24,7 +24,7 @@ export interface Transaction {
   readonly createdAt: Date
 }
 
-/** What decides whether what is asked for can be paid. */
+/** The funds that decide whether a purchase is admitted. */
 export interface Funds {
   readonly available: NanoUsd
   readonly budgetReached: boolean

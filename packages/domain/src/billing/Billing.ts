@@ -1,4 +1,7 @@
-/** What a workspace has, holds and spent. Every balance is the sum of its entries (decisions: Billing). */
+/**
+ * The balance, the holds and the spending of a workspace. Every balance is the sum of its ledger entries (decisions:
+ * Billing).
+ */
 import type { Balance, Transaction } from "./Account.ts"
 import type { UsageSummary, UsageBy, UsageGroup } from "./Usage.ts"
 import { Context, Effect, Layer } from "effect"
@@ -14,9 +17,9 @@ export class Billing extends Context.Service<
   {
     readonly balance: (principal: Principal) => Effect.Effect<Balance>
     readonly transactions: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Transaction>>
-    /** Inference requests of the UTC days `from` to `to`, both inclusive (`YYYY-MM-DD`). */
+    /** Sums the inference requests of the UTC days `from` to `to`, both inclusive (`YYYY-MM-DD`). */
     readonly usage: (principal: Principal, from: string, to: string) => Effect.Effect<UsageSummary>
-    /** The same requests, by what they have in common: the groups sum up to `usage`. */
+    /** Groups the same requests; the sum of the groups is `usage`. */
     readonly breakdown: (
       principal: Principal,
       by: UsageBy,
@@ -24,22 +27,22 @@ export class Billing extends Context.Service<
       to: string,
       page: PageRequest
     ) => Effect.Effect<Page<UsageGroup>>
-    /** Fails when the environment's budget is spent: the gate that comes before validation. */
-    readonly withinBudget: (principal: Principal) => Effect.Effect<void, BudgetReached>
-    /** Adds credit once per `reference`: the same again changes nothing. */
+    /** Fails if the environment's budget is spent. This check comes before validation. */
+    readonly requireBudget: (principal: Principal) => Effect.Effect<void, BudgetReached>
+    /** Adds credit once per `reference`: a second call changes nothing. */
     readonly credit: (workspaceId: string, amount: NanoUsd, reference: string) => Effect.Effect<void>
   }
 >()("@sluice/domain/billing/Billing") {
   static readonly layer = Layer.effect(
     Billing,
-    Effect.map(Effect.all([LedgerStore, UsageStore]), ([store, used]) =>
+    Effect.map(Effect.all([LedgerStore, UsageStore]), ([store, usageStore]) =>
       Billing.of({
         balance: (principal) => store.balance(principal.workspaceId),
         transactions: (principal, page) => store.transactions(principal.workspaceId, page),
-        usage: (principal, from, to) => used.sum(principal.workspaceId, startOf(from), dayAfter(to)),
+        usage: (principal, from, to) => usageStore.sum(principal.workspaceId, startOf(from), dayAfter(to)),
         breakdown: (principal, by, from, to, page) =>
-          used.groups(principal.workspaceId, by, startOf(from), dayAfter(to), page),
-        withinBudget: Effect.fnUntraced(function* (principal) {
+          usageStore.groups(principal.workspaceId, by, startOf(from), dayAfter(to), page),
+        requireBudget: Effect.fnUntraced(function* (principal) {
           const { budgetReached } = yield* store.funds(principal)
           if (budgetReached) return yield* new BudgetReached({ environmentName: principal.environmentName })
         }),

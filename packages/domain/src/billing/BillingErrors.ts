@@ -1,4 +1,4 @@
-/** Why money says no. */
+/** The errors of purchases that money does not allow. */
 import { Schema } from "effect"
 
 /** The environment's monthly budget is spent (interface: POST /jobs, checked before anything else). */
@@ -6,7 +6,7 @@ export class BudgetReached extends Schema.TaggedError<BudgetReached>()("BudgetRe
   environmentName: Schema.String
 }) {}
 
-/** The balance less what is held does not cover what is asked for. Amounts in nano-USD. */
+/** The balance less the holds is below the required amount. Amounts in nano-USD. */
 export class CreditInsufficient extends Schema.TaggedError<CreditInsufficient>()("CreditInsufficient", {
   required: Schema.BigInt,
   available: Schema.BigInt

@@ -1,8 +1,9 @@
 /**
- * Stops what an environment runs at the very moment at which its monthly budget is reached (decisions: Jobs, budget).
+ * Stops the machines of an environment at the moment at which its monthly budget is reached (decisions: Jobs, budget).
  *
- * Wakes when machines begin or cease to cost, when something is settled, when the budget changes, and at the moment that
- * the burn rate makes known ahead. Running it twice is harmless: a job that was asked to stop is not asked again.
+ * The reconciler wakes when the billing of a machine begins or ends, when a cost is settled, when the budget changes,
+ * and at the moment that it computed from the burn rate. A step is idempotent: a job whose stop was requested is not
+ * asked again.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"
@@ -16,8 +17,8 @@ import { costOf, paysForMs } from "./Money.ts"
 const SLOTS = 16
 
 /**
- * When `spent` plus what runs reaches `budget` (ms): `now` when it has, `Infinity` when nothing runs. `since` of a machine is
- * its start, or the start of the month where that is later.
+ * Returns the time at which `spent` plus the cost of running machines reaches `budget` (ms): `now` if that is past,
+ * `Infinity` if no machine runs. `since` of a machine is its start, or the start of the month if that is later.
  */
 export const reachedAt = (budget: Pick<ClaimedBudget, "budget" | "spent" | "running">, now: number): number => {
   const accrued = budget.running.reduce((sum, { price, since }) => sum + costOf(price, now - since), 0n)
@@ -41,14 +42,14 @@ export class BudgetReconciler extends Context.Service<
 
       const step = Effect.fnUntraced(function* (budget: ClaimedBudget) {
         const now = clock.currentTimeMillisUnsafe()
-        const at = reachedAt(budget, now)
+        const stopAtMs = reachedAt(budget, now)
         const month = nextMonth(budget.month)
-        if (at <= now) {
+        if (stopAtMs <= now) {
           yield* store.reached(budget, month)
           yield* wakeups.announce("jobs", "machines")
           return
         }
-        reconciler.alarm(yield* store.later(budget, Math.min(at, month)))
+        reconciler.alarm(yield* store.later(budget, Math.min(stopAtMs, month)))
       })
 
       const reconciler: Reconciler.Reconciler<ClaimedBudget> = yield* Reconciler.make<ClaimedBudget>({

@@ -1,6 +1,6 @@
 /**
- * Money: integer nano-USD (`bigint`) inside, USD numbers with at most nine decimals on the wire.
- * No float ever enters a sum; a balance reaches 9.2 billion USD, the range of int8.
+ * Money: integer nano-USD (`bigint`) inside, USD numbers with at most nine decimals on the wire. No float enters a sum.
+ * A balance reaches at most 9.2 billion USD, the range of int8.
  */
 
 /** Integer nano-USD: 1 USD = 1_000_000_000n. */
@@ -9,7 +9,7 @@ export type NanoUsd = bigint
 export const NANO_PER_USD = 1_000_000_000n
 const MS_PER_HOUR = 3_600_000n
 
-/** A USD number of the wire, rounded to the nearest nano-USD. */
+/** Returns a USD number of the wire in nano-USD, rounded to the nearest. */
 export const fromUsd = (usd: number): NanoUsd => {
   const text = usd.toFixed(9)
   const negative = text.startsWith("-")
@@ -18,31 +18,34 @@ export const fromUsd = (usd: number): NanoUsd => {
   return negative ? -nano : nano
 }
 
-/** The USD number that stands for an amount on the wire; exact to the nano-dollar up to 15 digits. */
+/** Returns the USD number of an amount for the wire; exact to the nano-USD up to 15 digits. */
 export const toUsd = (nano: NanoUsd): number => {
   const absolute = nano < 0n ? -nano : nano
   const value = Number(`${absolute / NANO_PER_USD}.${(absolute % NANO_PER_USD).toString().padStart(9, "0")}`)
   return nano < 0n ? -value : value
 }
 
-/** The same for people: plain decimals, however small it is. */
+/** Returns the USD text of an amount for people: plain decimals, never an exponent. */
 export const usdText = (nano: NanoUsd): string => {
   const absolute = nano < 0n ? -nano : nano
   const fraction = (absolute % NANO_PER_USD).toString().padStart(9, "0").replace(/0+$/, "")
   return `${nano < 0n ? "-" : ""}${absolute / NANO_PER_USD}${fraction === "" ? "" : `.${fraction}`}`
 }
 
-/** What a machine costs that ran for `ms` milliseconds at `perHour` nano-USD an hour, rounded down to the nano-USD. */
+/** Returns the cost of a machine that ran for `ms` at `perHour` (nano-USD an hour), rounded down to the nano-USD. */
 export const costOf = (perHour: NanoUsd, ms: number): NanoUsd =>
   ms <= 0 ? 0n : (perHour * BigInt(Math.floor(ms))) / MS_PER_HOUR
 
-/** A quotient, rounded up. */
+/** Returns the quotient, rounded up. */
 export const ceilDiv = (total: bigint, per: bigint): bigint => (total + per - 1n) / per
 
-/** What `units` cost where `price` is for `per` of them, rounded up to the nano-USD. */
+/** Returns the cost of `units` at `price` for `per` units, rounded up to the nano-USD. */
 export const priceFor = (price: NanoUsd, units: number, per: bigint): NanoUsd =>
   ceilDiv(price * BigInt(Math.ceil(units)), per)
 
-/** For how many whole milliseconds `amount` pays at `perHour`: the first moment at which the cost passes it lies after. */
+/**
+ * Returns for how many whole milliseconds `amount` pays at `perHour`: the cost exceeds `amount` only after them.
+ * `MAX_SAFE_INTEGER` if the machine is free.
+ */
 export const paysForMs = (perHour: NanoUsd, amount: NanoUsd): number =>
   perHour <= 0n ? Number.MAX_SAFE_INTEGER : amount <= 0n ? 0 : Number((amount * MS_PER_HOUR) / perHour)

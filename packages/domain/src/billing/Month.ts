@@ -1,12 +1,14 @@
-/** The UTC months in which environments count what they spent (decisions: Environments). */
+/** The UTC months in which environments count their spending (decisions: Environments). */
 
-/** First day of a UTC month as `YYYY-MM-01`: the key under which an environment counts what it spent. */
+/**
+ * Returns the first day of the UTC month of `ms` as `YYYY-MM-01`. An environment counts its spending under this key.
+ */
 export const monthOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 7)}-01`
 
-/** When the UTC month of `ms` began. */
+/** Returns the start of the UTC month of `ms` (ms). */
 export const monthStart = (ms: number): number => Date.parse(`${monthOf(ms)}T00:00:00.000Z`)
 
-/** When the next UTC month begins. */
+/** Returns the start of the next UTC month (ms). */
 export const nextMonth = (ms: number): number => {
   const date = new Date(ms)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)

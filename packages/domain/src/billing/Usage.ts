@@ -8,12 +8,12 @@ export interface UsageSummary {
   readonly cost: NanoUsd
 }
 
-/** What usage is broken down by; days are those of UTC. */
+/** The groupings of usage. Days are UTC days. */
 export type UsageBy = "day" | "model" | "key" | "environment"
 
 export interface UsageGroup extends UsageSummary {
   /** A date (`YYYY-MM-DD`), a model, or the id of a key or environment. */
   readonly id: string
-  /** That of the key or environment, where it is still there. */
+  /** The name of the key or environment; null if it was deleted, or for a day or model. */
   readonly name: string | null
 }

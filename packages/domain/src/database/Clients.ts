@@ -1,10 +1,10 @@
 /**
- * Two further connections to the one database, for statements that many requests share.
+ * Two further connections to the same database, for statements that many requests share.
  *
- * `BatchSql` plans each statement once (generic plans): batches of changing size would be planned anew each time.
- * `RelaxedSql` does that too, and its commits do not wait for the disk: only for facts that can be observed again after a
- * crash of the database itself (claims, leases, what a machine does), never for money or intents. On the embedded store
- * both are the one client.
+ * `BatchSql` plans each statement once (generic plans): otherwise PostgreSQL would plan batches of changing size each
+ * time. `RelaxedSql` does the same, and its commits do not wait for the disk. Statements on `RelaxedSql` write only
+ * facts that can be observed again after a crash of the database itself (claims, leases, the state of a machine), never
+ * money or intents. On the embedded store both are the one client.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Context } from "effect"

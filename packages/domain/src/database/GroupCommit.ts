@@ -1,10 +1,11 @@
 /**
- * Many callers, one statement: what arrives while a flush is in flight goes out together as the next one.
+ * Batches items of many callers into one statement: the items that arrive during a flush are sent together by the next
+ * flush.
  *
- * No timer, one flush in flight. Callers with another `key` (a workspace) take turns, so a flood of one does not keep
- * another waiting. Items with the same `alone` value never share a flush. A flush that fails as a whole is halved until
- * the bad item fails alone; where the database is away, all fail at once. So every flush must be repeatable: it may have
- * committed before its connection broke.
+ * There is no timer and at most one flush in flight. Callers with different `key`s (workspaces) are served round robin,
+ * so that a flood of one workspace does not delay another. Items with the same `alone` value never share a flush. A
+ * flush that fails as a whole is halved until the bad item fails alone; if the database is unavailable, all its items
+ * fail at once. Every flush must be idempotent: it may have committed before its connection broke.
  */
 import type { Scope } from "effect"
 import { Cause, Effect, Exit } from "effect"
@@ -13,34 +14,39 @@ import { isUnavailable } from "./StoreFailure.ts"
 import { StoreWrites } from "./StoreWrites.ts"
 
 export interface GroupCommit<I, O, E> {
-  /** Interrupted while queued: never sent. In flight: it commits, only the answer is dropped. */
+  /**
+   * Queues an item and returns its result. An item whose caller is interrupted while it is queued is never sent; in
+   * flight it commits, and only its result is dropped.
+   */
   readonly submit: (item: I) => Effect.Effect<O, E>
 }
 
-interface Waiting<I, O, E> {
+interface QueuedItem<I, O, E> {
   readonly item: I
   readonly alone: string | undefined
   readonly resume: (exit: Exit.Exit<O, E>) => void
-  gone: boolean
+  isAbandoned: boolean
 }
 
-/** What waits of one key. It stays when it is empty: what comes and goes in a `Map` may outlive its time (FiberPool.ts). */
-type Lane<I, O, E> = Array<Waiting<I, O, E>>
+/**
+ * The queue of one key. An empty lane is kept: a `Map` whose members come and go keeps garbage alive (SlotArray.ts).
+ */
+type Lane<I, O, E> = Array<QueuedItem<I, O, E>>
 
-/** Empty lanes that are kept, at least. */
+/** Empty lanes kept before they are swept. A higher value costs memory, a lower one costs sweeps and new lanes. */
 const MAX_IDLE_LANES = 1_000
 
 export interface Options<I> {
-  /** What it is called where it is counted. */
+  /** The name in the metrics. */
   readonly name: string
-  /** Rows of one flush at most. */
+  /** Maximum rows of one flush. */
   readonly maxRows: number
-  /** Whose turn it is: one queue per key, served round robin. */
+  /** The key of the item's lane. Lanes are served round robin. */
   readonly key: (item: I) => string
   readonly alone?: (item: I) => string | undefined
 }
 
-/** `flush` answers one exit per item, in order. */
+/** `flush` returns one exit per item, in the order of the items. */
 export const make = <I, O, E, R>(
   options: Options<I>,
   flush: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<Exit.Exit<O, E>>, E, R>
@@ -49,43 +55,43 @@ export const make = <I, O, E, R>(
     const run = Effect.runForkWith(yield* Effect.context<R>())
     const metrics = yield* Metrics
     const writes = yield* StoreWrites
-    const waitingRows = metrics.commitWaiting.of(options.name)
+    const queuedRows = metrics.commitWaiting.of(options.name)
     const flushedRows = metrics.commitRows.of(options.name)
     const flushes = metrics.commitFlushes.of(options.name)
     const lanes = new Map<string, Lane<I, O, E>>()
-    /** Those where something waits, in the order of their turns. */
-    let turns: Array<Lane<I, O, E>> = []
-    let busy = false
-    let idle: Array<() => void> = []
+    /** Lanes with queued items, in the order of their turns. */
+    let readyLanes: Array<Lane<I, O, E>> = []
+    let isFlushing = false
+    let drainWaiters: Array<() => void> = []
 
-    /** Round robin, one item a turn. */
-    const take = (): Array<Waiting<I, O, E>> => {
-      const batch: Array<Waiting<I, O, E>> = []
-      const seen = new Set<string>()
-      const passedOver: Array<Lane<I, O, E>> = []
+    /** Takes the next batch: round robin over the lanes, one item a turn. */
+    const takeBatch = (): Array<QueuedItem<I, O, E>> => {
+      const batch: Array<QueuedItem<I, O, E>> = []
+      const aloneTaken = new Set<string>()
+      const postponed: Array<Lane<I, O, E>> = []
       let at = 0
-      for (; at < turns.length && batch.length < options.maxRows; at++) {
-        const lane = turns[at]!
+      for (; at < readyLanes.length && batch.length < options.maxRows; at++) {
+        const lane = readyLanes[at]!
         const first = lane[0]!
-        if (first.alone !== undefined && seen.has(first.alone)) {
-          passedOver.push(lane)
+        if (first.alone !== undefined && aloneTaken.has(first.alone)) {
+          postponed.push(lane)
           continue
         }
         lane.shift()
-        waitingRows.add(-1)
-        if (lane.length > 0) turns.push(lane)
-        if (first.gone) continue
+        queuedRows.add(-1)
+        if (lane.length > 0) readyLanes.push(lane)
+        if (first.isAbandoned) continue
         batch.push(first)
-        if (first.alone !== undefined) seen.add(first.alone)
+        if (first.alone !== undefined) aloneTaken.add(first.alone)
       }
-      turns = passedOver.concat(turns.slice(at))
+      readyLanes = postponed.concat(readyLanes.slice(at))
       return batch
     }
 
     const laneOf = (key: string): Lane<I, O, E> => {
-      const known = lanes.get(key)
-      if (known !== undefined) return known
-      if (lanes.size >= MAX_IDLE_LANES + 2 * turns.length) {
+      const existing = lanes.get(key)
+      if (existing !== undefined) return existing
+      if (lanes.size >= MAX_IDLE_LANES + 2 * readyLanes.length) {
         for (const [other, { length }] of lanes) if (length === 0) lanes.delete(other)
       }
       const lane: Lane<I, O, E> = []
@@ -93,63 +99,63 @@ export const make = <I, O, E, R>(
       return lane
     }
 
-    /** A row that can't even be written down is a bad item like any other. */
-    const flushed = (part: ReadonlyArray<Waiting<I, O, E>>) =>
-      Effect.suspend(() => flush(part.map((waiting) => waiting.item)))
+    /** Suspended, so that an item that cannot be encoded fails like any other bad item. */
+    const flushItems = (part: ReadonlyArray<QueuedItem<I, O, E>>) =>
+      Effect.suspend(() => flush(part.map((queued) => queued.item)))
 
-    const attempt = (part: ReadonlyArray<Waiting<I, O, E>>): Effect.Effect<void, never, R> =>
-      Effect.matchCauseEffect(flushed(part), {
-        onSuccess: (exits) => Effect.sync(() => part.forEach((waiting, i) => waiting.resume(exits[i]!))),
+    const flushOrHalve = (part: ReadonlyArray<QueuedItem<I, O, E>>): Effect.Effect<void, never, R> =>
+      Effect.matchCauseEffect(flushItems(part), {
+        onSuccess: (exits) => Effect.sync(() => part.forEach((queued, i) => queued.resume(exits[i]!))),
         onFailure: (cause) => {
-          writes.failed(Cause.squash(cause))
+          writes.recordFailure(Cause.squash(cause))
           if (part.length === 1 || Cause.hasInterruptsOnly(cause) || isUnavailable(Cause.squash(cause))) {
-            return Effect.sync(() => part.forEach((waiting) => waiting.resume(Exit.failCause(cause))))
+            return Effect.sync(() => part.forEach((queued) => queued.resume(Exit.failCause(cause))))
           }
           const half = part.length >> 1
-          return Effect.andThen(attempt(part.slice(0, half)), attempt(part.slice(half)))
+          return Effect.andThen(flushOrHalve(part.slice(0, half)), flushOrHalve(part.slice(half)))
         }
       })
 
-    const next = () => {
-      const batch = take()
+    const flushNext = () => {
+      const batch = takeBatch()
       if (batch.length > 0) {
         flushedRows.add(batch.length)
         flushes.add()
-        run(attempt(batch)).addObserver(next)
+        run(flushOrHalve(batch)).addObserver(flushNext)
         return
       }
-      busy = false
-      const waiters = idle
-      idle = []
+      isFlushing = false
+      const waiters = drainWaiters
+      drainWaiters = []
       for (const waiter of waiters) waiter()
     }
 
     const drained = Effect.callback<void>((resume) => {
-      if (busy) idle.push(() => resume(Effect.void))
+      if (isFlushing) drainWaiters.push(() => resume(Effect.void))
       else resume(Effect.void)
     })
 
     const submit = (item: I): Effect.Effect<O, E> =>
       Effect.callback<O, E>((resume) => {
-        const waiting: Waiting<I, O, E> = {
+        const queued: QueuedItem<I, O, E> = {
           item,
           alone: options.alone?.(item),
           resume: (exit) => resume(exit),
-          gone: false
+          isAbandoned: false
         }
         const lane = laneOf(options.key(item))
-        if (lane.push(waiting) === 1) turns.push(lane)
-        waitingRows.add()
-        if (!busy) {
-          busy = true
-          run(Effect.yieldNow).addObserver(next)
+        if (lane.push(queued) === 1) readyLanes.push(lane)
+        queuedRows.add()
+        if (!isFlushing) {
+          isFlushing = true
+          run(Effect.yieldNow).addObserver(flushNext)
         }
         return Effect.sync(() => {
-          waiting.gone = true
+          queued.isAbandoned = true
         })
       })
 
-    // A scope that closes waits for what is queued, so that a graceful stop loses no answer.
+    // The scope waits for the queue before it closes, so that a graceful stop loses no result.
     yield* Effect.addFinalizer(() => drained)
     return { submit }
   })

@@ -1,6 +1,6 @@
 /**
- * The schema's history as a static record: no file system, works from any folder. All pending ones run in one transaction.
- * Ids only grow; a migration that has shipped never changes.
+ * The migrations of the schema as a static record: they need no file system and work from any folder. All pending
+ * migrations run in one transaction. Ids only grow, and a shipped migration never changes.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -31,24 +31,29 @@ export const loader = Migrator.fromRecord({
   "0011_outbox_events": m0011
 })
 
-/** The database has migrations that this version does not know: it would write what the newer one does not expect. */
+/**
+ * The database has migrations that this version does not know. This version would write rows that the newer version
+ * does not expect.
+ */
 export class DatabaseNewer extends Schema.TaggedError<DatabaseNewer>()("DatabaseNewer", {
   database: Schema.Int,
   known: Schema.Int
 }) {
   override get message() {
-    return `the database is of a newer version (schema ${this.database}, this one knows ${this.known}): start that version, or restore the backup of before`
+    return `the database has schema ${this.database}, and this version knows schemas up to ${this.known}: start the newer version, or restore a backup from before the upgrade`
   }
 }
 
 const newestRows = rowsOf("Migrations", Schema.Struct({ newest: Schema.Number }))
 
-/** Brings the database to the newest schema. */
+/**
+ * Migrates the database to the newest schema. Fails with `DatabaseNewer` if the database is newer than this version.
+ */
 export const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const done = yield* Migrator.make({})({ loader })
+  const applied = yield* Migrator.make({})({ loader })
   const known = Math.max(...(yield* loader).map(([id]) => id))
   const [row] = newestRows(yield* sql`select max(migration_id)::int as newest from effect_sql_migrations`)
   if (row !== undefined && row.newest > known) return yield* new DatabaseNewer({ database: row.newest, known })
-  return done
+  return applied
 })

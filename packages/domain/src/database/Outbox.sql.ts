@@ -1,8 +1,8 @@
 /**
- * The events of a statement, as its last CTE: one row of `outbox_events` for each row of its CTE `events`.
+ * The last CTE of a statement that changes a state: inserts one row of `outbox_events` for each row of the CTE `events`.
  *
- * A statement defines `events` as `workspace_id, environment_id, resource_type, resource_id, name, data`, out of the rows
- * that it has written: so the row of the resource is locked before its event draws an id. Nothing else locks here.
+ * A statement defines `events` as `workspace_id, environment_id, resource_type, resource_id, name, data`, from the rows that it
+ * has written. So the row of the resource is locked before its event draws an id. This CTE locks nothing else.
  */
 
 /** `now`: the statement's parameter for the time, with its type. The type of an event is `job.running`, `instance.stopped`. */
@@ -20,7 +20,7 @@ export const JOB_COLUMNS = `jobs.id, jobs.workspace_id, jobs.environment_id, job
 export const MACHINE_COLUMNS = `machines.id, machines.workspace_id, machines.environment_id, machines.status,
     machines.running_at, machines.stopped_at, machines.failure`
 
-/** What of a job changes with its status. Amounts are texts: a JSON number holds 53 bits. */
+/** The event of a job: the fields that change with its status. Amounts are texts, because a JSON number holds 53 bits. */
 export const JOB_EVENT = `${SCOPE}, 'job' as resource_type, id as resource_id, status as name,
     jsonb_strip_nulls(jsonb_build_object('status', status, 'started_at', started_at, 'ended_at', ended_at,
       'exit_code', exit_code, 'error', error, 'status_reason', status_reason, 'cost', cost::text)) as data`
@@ -33,7 +33,7 @@ export const VIDEO_EVENT = `${SCOPE}, 'video' as resource_type, id as resource_i
     jsonb_strip_nulls(jsonb_build_object('status', status, 'percent', percent, 'failure', failure, 'ended_at', ended_at,
       'cost', cost::text)) as data`
 
-/** Columns of `environments`. `name`: what happened to the budget. */
+/** The event of a budget, from the columns of `environments`. `name` is the change: `reached` or `changed`. */
 export const budgetEvent = (
   name: string
 ): string => `workspace_id, id as environment_id, 'budget' as resource_type, id as resource_id, '${name}' as name,

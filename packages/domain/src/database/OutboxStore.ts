@@ -1,9 +1,9 @@
-/** Forgets events of the outbox that are old. Nobody reads events yet. */
+/** The SQL that deletes old events of the outbox. No service reads events yet. */
 import { Context, Effect, Layer } from "effect"
 import { BatchSql } from "./Clients.ts"
 
 /**
- * $1 before when, $2 how many. Ids grow with time, so the oldest events are found by id alone. Two replicas that sweep at
+ * $1 the time before which events are old, $2 the limit. Ids grow with time, so the oldest events are found by id alone. Two replicas that sweep at
  * once pass over each other's rows.
  */
 const FORGET = `delete from outbox_events

@@ -1,6 +1,6 @@
 /**
- * What stores of reconciled rows have alike: which rows have ended, how those that are due are claimed, their claims renewed
- * and what a step came to committed, when they wake, and that a machine is to stop.
+ * SQL that the stores of reconciled rows share: the terminal states, the claim of due rows, the renewal of claims, the
+ * group commit of steps, the wake-up of a row, and the stop request of a machine.
  */
 import { Clock, Effect, type Exit } from "effect"
 import { BatchSql, RelaxedSql } from "./Clients.ts"
@@ -9,44 +9,51 @@ import { Replica } from "./Replica.ts"
 
 type Table = "environments" | "jobs" | "machines" | "videos"
 
-/** The states of a job that has ended; a test holds it to `terminalStatuses`. */
+/** The terminal states of a job; a test compares them with `terminalStatuses`. */
 export const ENDED = `('succeeded', 'failed', 'cancelled', 'timed_out')`
-/** The states of a machine that is gone; a test holds it to `isGone`. */
+/** The terminal states of a machine; a test compares them with `isGone`. */
 export const GONE = `('stopped', 'failed')`
 
 /**
- * $1 replica, $2 until when, $3 now, $4 how many. `due`: as the index of what is due says it, so that it is used; `also`:
- * what else is set. A row that is claimed stays due: whoever finds it when its lease has run out takes it over.
+ * The statement that claims due rows. Parameters: $1 replica id, $2 end of the lease, $3 now, $4 maximum rows. `due`:
+ * the predicate of the partial index of due rows, repeated so that PostgreSQL uses the index. `also`: further
+ * assignments. A claimed row stays due, so that the next claim after the end of its lease takes it over.
  */
 export const claiming = (table: Table, due: string, also = ""): string =>
   `update ${table} set lease_by = $1, lease_until = $2, fence = fence + 1${also}
   where id = any(array(select id from ${table} where ${due} and wake_at <= $3
     and (lease_until is null or lease_until <= $3) order by wake_at, id limit $4 for update skip locked)) returning *`
 
-/** $1 until when, $2 replica, $3 ids. Locked in their order before any is written. */
+/**
+ * The statement that renews claims. Parameters: $1 end of the lease, $2 replica id, $3 ids as JSON. The statement locks
+ * the rows in the order of their ids before it writes any, so that two renewals cannot deadlock.
+ */
 const renewal = (table: Table): string =>
   `update ${table} set lease_until = $1 where id = any(array(select id from ${table} where lease_by = $2
   and id = any(array(select value::uuid from json_array_elements_text($3::json))) order by id for no key update))`
 
-/** Due at once; a row that is in a step keeps its time and sees by its `events` that it is to look again. */
+/**
+ * SQL for the `wake_at` of a row that has new work. A row without a claim is due now. A claimed row keeps its
+ * `wake_at`: the step's commit sees by `events` that it must look again.
+ */
 export const wakeNow = (now: string, row = ""): string =>
   `case when ${row}lease_until > ${now} then ${row}wake_at else least(${row}wake_at, ${now}) end`
 
-/** What is set of a machine that is to stop. */
+/** SQL assignments that request the stop of a machine. */
 export const stopAsked = (now: string, row = ""): string =>
   `stop_requested_at = coalesce(${row}stop_requested_at, ${now}), events = ${row}events + 1,
     status = case when ${row}status = 'running' then 'stopping' else ${row}status end, wake_at = ${wakeNow(now, row)}`
 
 export interface Claims<Claimed> {
-  /** Takes rows that are due and that nobody has. */
+  /** Claims due rows that have no valid claim. */
   readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>>
-  /** Puts off the end of claims of this replica. */
+  /** Extends the leases of claims of this replica. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
 /**
- * `claim`: a statement made by `claiming`; `more`: its parameters after the fourth. A claim that the database loses is made
- * again, so it waits for no disk.
+ * Makes the claim and renewal of one table. `claim`: a statement made by `claiming`; `more`: its parameters after the
+ * fourth. Both statements use `RelaxedSql`, because a claim that a crash of the database loses is simply made again.
  */
 export const makeClaims = Effect.fnUntraced(function* <Row, Claimed>(options: {
   readonly table: Table
@@ -79,12 +86,12 @@ export const makeClaims = Effect.fnUntraced(function* <Row, Claimed>(options: {
   return claims
 })
 
-/** Rows of one commit statement at most. */
+/** Maximum rows of one commit statement. */
 const MAX_ROWS = 128
 
 /**
- * How steps are committed: those of many rows in one statement. `durable`: it waits for the disk; without it only what can
- * be observed again may be written.
+ * Makes the commit of steps: one statement commits the steps of many rows. With `durable` the commit waits for the
+ * disk; without it a step may write only facts that can be observed again.
  */
 export const makeCommits = Effect.fnUntraced(function* <Commit, Committed>(options: {
   readonly table: Table
@@ -99,7 +106,8 @@ export const makeCommits = Effect.fnUntraced(function* <Commit, Committed>(optio
   const relaxed = yield* RelaxedSql
   const queue = (name: string, sql: BatchSql["Service"]) =>
     GroupCommit.make(
-      // A lease that ran out while the database was slow: both claims of a row may wait to be committed.
+      // If a lease ended while the database was slow, commits of two claims of one row may be queued: they must not
+      // share a statement.
       { name, maxRows: MAX_ROWS, key: options.workspaceOf, alone: options.rowOf },
       (commits: ReadonlyArray<Commit>) => options.flush(sql, commits)
     )

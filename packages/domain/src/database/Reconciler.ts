@@ -1,30 +1,33 @@
 /**
- * The loop of every reconciler: claim due rows, step each, sleep until something is due.
+ * The loop of every reconciler: claim due rows, step each, sleep until a row is due.
  *
- * It takes no input: a signal only wakes it, and what a step does depends on its stored row alone. It wakes by signal, by
- * the earliest alarm that a commit set, and by a poll. Claims are leases with a fence, renewed while a step runs; a step
- * that dies leaves its row to whoever claims it when the lease has run out.
+ * The loop takes no input: a signal only wakes it, and a step depends on its stored row alone. The loop wakes by a
+ * signal, by the earliest alarm that a commit set, and by a poll. Claims are leases with a fence, renewed while a step
+ * runs. If a step dies, the row is claimed again when its lease has ended.
  */
 import { Cause, Clock, Effect, Latch, Schedule } from "effect"
 import type { Claims } from "./ReconciledStore.ts"
 import { Replica } from "./Replica.ts"
 
 export interface Reconciler<Row> {
-  /** There is work now. */
+  /** Wakes the loop: there is work now. */
   readonly signal: () => void
-  /** There will be work at this time (ms); Infinity: there will be none. */
+  /** Wakes the loop at `at` (ms of the service's clock). Infinity sets no alarm. */
   readonly alarm: (at: number) => void
-  /** Steps all that is due, and what becomes due by it, until nothing is; answers how many steps. For virtual time. */
+  /**
+   * Steps all due rows, and those that become due by these steps, until none is due; returns the number of steps. For
+   * virtual time.
+   */
   readonly tick: Effect.Effect<number>
-  /** Does something to a row that is claimed already, renewing the claim meanwhile. Never fails: a fault is logged. */
-  readonly holding: (row: Row, step: Effect.Effect<void>) => Effect.Effect<void>
-  /** Runs for ever. */
+  /** Runs `step` for a row that is claimed already, and renews the claim meanwhile. Never fails: a fault is logged. */
+  readonly stepClaimed: (row: Row, step: Effect.Effect<void>) => Effect.Effect<void>
+  /** Runs forever. */
   readonly run: Effect.Effect<never>
 }
 
 export interface Options<Row> extends Claims<Row> {
   readonly name: string
-  /** Steps at once. */
+  /** Maximum steps at once. */
   readonly slots: number
   readonly step: (row: Row) => Effect.Effect<void>
 }
@@ -34,19 +37,19 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
   const clock = yield* Clock.Clock
   const latch = Latch.makeUnsafe(false)
   const alarms = makeAlarms()
-  const held = new Set<string>()
+  const claimedIds = new Set<string>()
   let stepping = 0
   /** There may be due rows that no claim has seen. */
-  let news = true
-  /** The last claim took all that it could. */
-  let full = false
+  let hasUnseenWork = true
+  /** The last claim took as many rows as it asked for, so there may be more. */
+  let wasFull = false
   let pollAt = 0
 
-  /** Until when the loop sleeps if nothing wakes it. */
+  /** End of the current sleep (ms), if nothing wakes the loop. */
   let sleepsUntil = 0
 
   const signal = () => {
-    news = true
+    hasUnseenWork = true
     latch.openUnsafe()
   }
 
@@ -56,26 +59,29 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     if (at < sleepsUntil) latch.openUnsafe()
   }
 
-  /** A slot is free, and the step may have set an alarm. */
-  const stepped = () => {
+  /** Frees a slot. The step may have set an alarm. */
+  const endStep = () => {
     stepping--
-    news ||= full
+    hasUnseenWork ||= wasFull
     latch.openUnsafe()
   }
 
-  const holding = (row: Row, step: Effect.Effect<void>) =>
+  const stepClaimed = (row: Row, step: Effect.Effect<void>) =>
     Effect.suspend(() => {
-      held.add(row.id)
+      claimedIds.add(row.id)
       return step
     }).pipe(
       Effect.catchCauseIf(isFault, (cause) => Effect.logError(`${options.name} ${row.id}: step failed`, cause)),
       Effect.ignoreCause,
-      Effect.ensuring(Effect.sync(() => void held.delete(row.id)))
+      Effect.ensuring(Effect.sync(() => void claimedIds.delete(row.id)))
     )
 
-  const guarded = (row: Row) => holding(row, options.step(row))
+  const runStep = (row: Row) => stepClaimed(row, options.step(row))
 
-  /** What is due; after a fault nothing for a while, so that a database that is away is not asked without pause. */
+  /**
+   * Claims due rows. After a fault, returns none after a pause of one poll interval, so that an unavailable database is
+   * not queried in a tight loop.
+   */
   const claim = (limit: number) =>
     options.claim(limit).pipe(
       Effect.catchCauseIf(
@@ -92,21 +98,21 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     yield* latch.close
     const now = clock.currentTimeMillisUnsafe()
     const free = options.slots - stepping
-    // A clock that went back must not put the poll off.
-    if (alarms.rang(now) || now >= pollAt || pollAt > now + replica.lookMs) news = true
-    if (news && free > 0) {
-      news = false
+    // If the clock steps back, the poll must not be postponed.
+    if (alarms.takeDue(now) || now >= pollAt || pollAt > now + replica.lookMs) hasUnseenWork = true
+    if (hasUnseenWork && free > 0) {
+      hasUnseenWork = false
       pollAt = now + replica.lookMs
       const rows = yield* claim(free)
-      full = rows.length === free
+      wasFull = rows.length === free
       for (const row of rows) {
         stepping++
-        yield* Effect.forkScoped(Effect.ensuring(guarded(row), Effect.sync(stepped)))
+        yield* Effect.forkScoped(Effect.ensuring(runStep(row), Effect.sync(endStep)))
       }
     }
-    // What came during the claim still counts: the claim did not see its row.
-    if (news && stepping < options.slots) return
-    // With all slots taken it is a step's end that is waited for.
+    // A signal during the claim still counts, because the claim did not see its row.
+    if (hasUnseenWork && stepping < options.slots) return
+    // If all slots are taken, the loop sleeps until a step ends.
     const until = stepping < options.slots ? Math.min(alarms.next(), pollAt) : Number.POSITIVE_INFINITY
     const asleep = clock.currentTimeMillisUnsafe()
     const wait = Math.max(0, Math.min(until - asleep, replica.lookMs))
@@ -114,7 +120,7 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     yield* Effect.timeoutOption(latch.await, wait)
   })
 
-  const renew = Effect.suspend(() => (held.size === 0 ? Effect.void : options.renew([...held]))).pipe(
+  const renew = Effect.suspend(() => (claimedIds.size === 0 ? Effect.void : options.renew([...claimedIds]))).pipe(
     Effect.catchCause((cause) => Effect.logError(`${options.name}: renewal failed`, cause)),
     Effect.repeat(Schedule.spaced(replica.leaseMs / 3))
   )
@@ -125,7 +131,7 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
       const rows = yield* claim(options.slots)
       if (rows.length === 0) return steps
       steps += rows.length
-      yield* Effect.forEach(rows, guarded, { concurrency: "unbounded", discard: true })
+      yield* Effect.forEach(rows, runStep, { concurrency: "unbounded", discard: true })
     }
   })
 
@@ -136,22 +142,22 @@ export const make = Effect.fnUntraced(function* <Row extends { readonly id: stri
     })
   )
 
-  const reconciler: Reconciler<Row> = { signal, alarm, tick, holding, run }
+  const reconciler: Reconciler<Row> = { signal, alarm, tick, stepClaimed, run }
   return reconciler
 })
 
 const isFault = <E>(cause: Cause.Cause<E>) => !Cause.hasInterruptsOnly(cause)
 
-/** At most this many alarms are remembered; the poll finds what was forgotten. */
+/** Maximum alarms in memory (about 1 MB). The poll finds the rows of alarms beyond it. */
 const MAX_ALARMS = 100_000
 
 /** A binary heap of times. */
 const makeAlarms = () => {
   const heap: Array<number> = []
   const swap = (i: number, j: number) => {
-    const kept = heap[i]!
+    const swapped = heap[i]!
     heap[i] = heap[j]!
-    heap[j] = kept
+    heap[j] = swapped
   }
   const pop = () => {
     const last = heap.pop()!
@@ -169,13 +175,13 @@ const makeAlarms = () => {
       heap.push(at)
       for (let i = heap.length - 1; i > 0 && heap[(i - 1) >> 1]! > heap[i]!; i = (i - 1) >> 1) swap(i, (i - 1) >> 1)
     },
-    /** Whether one was set for `now` or before; it rings once. */
-    rang: (now: number): boolean => {
+    /** Removes the alarms set for `now` or earlier, and returns whether there were any. */
+    takeDue: (now: number): boolean => {
       const before = heap.length
       while (heap.length > 0 && heap[0]! <= now) pop()
       return heap.length < before
     },
-    /** The earliest. */
+    /** The time of the earliest alarm, or Infinity. */
     next: (): number => heap[0] ?? Number.POSITIVE_INFINITY
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Who this process is among those that share the database, and how long its claims last.
+ * The identity of this process among the replicas that share the database, and the length of its claims.
  *
- * The id is new at each start, so that a claim of a dead predecessor is never taken for one's own. Times are those
- * of the service's clock. On a clock that runs faster a lease, the longest that an answer may take, the pause between two
- * sweeps are longer, so that they are the same real time: what is meant so is multiplied by `scale`, what is not is plain.
+ * The id is new at each start, so that a replica never takes a claim of its dead predecessor for its own. All times are
+ * those of the service's clock. Some durations are meant in real time (a lease, the time limit of an answer, the pause
+ * between sweeps). If the service's clock runs faster than real time, they are multiplied by `scale`.
  */
 import { Context, Crypto, Effect, Layer } from "effect"
 
@@ -11,15 +11,18 @@ export class Replica extends Context.Service<
   Replica,
   {
     readonly id: string
-    /** A claim not renewed for this long may be taken by another replica. Renewed at a third of it. */
+    /**
+     * The length of a claim's lease (ms). A lease is renewed three times in this span; after it another replica may
+     * claim the row.
+     */
     readonly leaseMs: number
-    /** What a duration that is meant in real time is multiplied by. */
+    /** The factor for durations that are meant in real time. */
     readonly scale: number
-    /** How often a loop looks without having been woken. */
+    /** The poll interval of a loop (ms). */
     readonly lookMs: number
   }
 >()("@sluice/domain/database/Replica") {
-  /** `scale`: by default the clock's speed. `lookMs`: on the service's clock; by default a second times `scale`. */
+  /** `scale`: by default the clock's speed. `lookMs`: ms of the service's clock, by default 1 s times `scale`. */
   static readonly layer = (options: { readonly speed: number; readonly scale?: number; readonly lookMs?: number }) =>
     Layer.effect(
       Replica,
@@ -28,7 +31,8 @@ export class Replica extends Context.Service<
         const id = yield* Effect.orDie(crypto.randomUUIDv4())
         const scale = options.scale ?? options.speed
         const lookMs = options.lookMs ?? 1_000 * scale
-        // Nobody looks for claims that ran out more often than that: a shorter one would only be renewed more often.
+        // Loops look for ended leases once in `lookMs`: a shorter lease would not be noticed sooner, only renewed more
+        // often.
         return Replica.of({ id, leaseMs: Math.max(6_000 * options.speed, lookMs), scale, lookMs })
       })
     )

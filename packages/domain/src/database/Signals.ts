@@ -1,20 +1,21 @@
 /**
- * In-process news: "the row with this id changed" and "there is work for this reconciler".
+ * In-process notifications: "the row with this id changed" and "there is work for this reconciler".
  *
- * News may be lost (another replica made the change, the process died): whoever waits also looks again after a while, and
- * rows alone decide. Nothing is queued: a listener that is already awake learns nothing new.
+ * A notification may be lost (another replica made the change, the process died), so every listener also polls, and
+ * only rows decide. Nothing is queued: a notification only says that a
+ * listener must look again.
  */
 import { Context, Effect, Layer } from "effect"
 import type { Scope } from "effect"
 
-/** What there can be news of. */
+/** The topics of notifications. */
 export type Topic =
   /** There is work for this reconciler. */
   | "jobs"
   | "machines"
   | "budgets"
   | "videos"
-  /** A machine is gone: another may have room now. */
+  /** A machine is gone, so a waiting machine may have capacity now. */
   | "capacity"
   /** This job changed. */
   | `job:${string}`
@@ -24,7 +25,7 @@ export type Topic =
 export class Signals extends Context.Service<
   Signals,
   {
-    /** Calls every listener of this topic, at once. */
+    /** Calls every listener of this topic synchronously. */
     readonly emit: (topic: Topic) => void
     /** Calls `listener` at each emit until the scope closes. */
     readonly listen: (topic: Topic, listener: () => void) => Effect.Effect<void, never, Scope.Scope>

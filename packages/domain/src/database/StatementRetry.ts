@@ -1,41 +1,47 @@
 /**
- * Statements that have a guard (an id, a hold's state), so that a second time changes nothing. One whose connection was lost may
- * have come through: it is said again, for whoever is told that it failed asks anew, and pays twice.
+ * Retries of idempotent statements: those with a guard (an id, the state of a hold), so that a second execution changes
+ * nothing. A statement whose connection was lost may have committed. The retry spares the caller an error, after which
+ * it would ask again under a new id and may pay twice.
  */
 import { Duration, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import { isTransient, isOutcomeUnknown } from "./StoreFailure.ts"
 
-const TIMES = 2
-const AFTER = Duration.millis(50)
-
-/** What another run wrote stands there by now, its own first one perhaps: it sees that when it is said again. */
-const collided = ({ reason }: SqlError.SqlError): boolean => reason._tag === "UniqueViolation"
+const MAX_RETRIES = 2
+const RETRY_DELAY = Duration.millis(50)
 
 /**
- * Where no time helps, the failure is the one that leaves open whether it came through, if there was one. After such a one it
- * is said twice and the last answer counts: the first may have waited for the same locks and not have seen what came through.
+ * Another run, perhaps this statement's own first execution, wrote the row that this execution collided with. A retry
+ * sees that row.
+ */
+const isUniqueViolation = ({ reason }: SqlError.SqlError): boolean => reason._tag === "UniqueViolation"
+
+/**
+ * Retries up to twice: a transient failure after 50 ms, a unique violation at once. If the retries fail too, the error
+ * is the one that left the outcome unknown, if there was one. After an unknown outcome each retry executes the
+ * statement twice and returns the second result: the first execution may wait for locks of the lost one, and then does
+ * not see the rows that the lost one wrote.
  */
 export const retryUnconfirmed = <A, E, R>(
   statement: Effect.Effect<A, E | SqlError.SqlError, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> => {
-  const said = (
-    times: number,
-    unsure?: SqlError.SqlError,
-    hadCollided = false
+  const execute = (
+    retriesLeft: number,
+    unknownOutcome?: SqlError.SqlError,
+    wasCollision = false
   ): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.catchIf(
-      unsure === undefined ? statement : Effect.andThen(statement, statement),
+      unknownOutcome === undefined ? statement : Effect.andThen(statement, statement),
       SqlError.isSqlError,
       (error) => {
-        const known = unsure ?? (isOutcomeUnknown(error) ? error : undefined)
-        const isCollision = collided(error)
-        // What it met is there: one more look finds it, also after the last wait.
-        const isOver = times === 0 && (!isCollision || hadCollided)
-        if (isOver || !(isCollision || isTransient(error))) return Effect.fail(known ?? error)
-        const again = said(Math.max(0, times - 1), known, isCollision)
-        return isCollision ? again : Effect.andThen(Effect.sleep(AFTER), again)
+        const firstUnknown = unknownOutcome ?? (isOutcomeUnknown(error) ? error : undefined)
+        const isCollision = isUniqueViolation(error)
+        // The conflicting row is committed, so one more execution finds it, also after the last retry.
+        const isExhausted = retriesLeft === 0 && (!isCollision || wasCollision)
+        if (isExhausted || !(isCollision || isTransient(error))) return Effect.fail(firstUnknown ?? error)
+        const retry = execute(Math.max(0, retriesLeft - 1), firstUnknown, isCollision)
+        return isCollision ? retry : Effect.andThen(Effect.sleep(RETRY_DELAY), retry)
       }
     )
-  return said(TIMES)
+  return execute(MAX_RETRIES)
 }

@@ -1,35 +1,35 @@
 /**
- * Whether the store takes what is written, by the writes that failed of late: a full disk is read from as ever, and a write of
- * a few bytes may still find a place, so that one came through says nothing. Nobody asks by default: then nothing is kept.
+ * Remembers for a while that a write failed because the disk is full. A successful write proves nothing: reads go on,
+ * and a write of a few bytes may still fit. Without `storeWritesLayer` nothing is remembered.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { sqlStateOf } from "./StoreFailure.ts"
 
-/** No room on the disk, or none that can be written. */
-const FULL = new Set(["53100", "58030"])
-/** After so long without a write that failed it may have room again. */
-const BELIEVED_MS = 10_000
+/** SQLSTATE: no space on the disk (53100), or an I/O error of it (58030). */
+const DISK_FULL = new Set(["53100", "58030"])
+/** Time for which a failed write counts (ms). After it the disk may have space again. */
+const REMEMBERED_MS = 10_000
 
 export interface Writes {
-  readonly failed: (error: unknown) => void
-  /** Of late a write found no room. */
-  readonly refused: () => boolean
+  readonly recordFailure: (error: unknown) => void
+  /** A write failed within the last `REMEMBERED_MS`, because the disk is full or cannot be written. */
+  readonly isDiskFull: () => boolean
 }
 
 export const StoreWrites = Context.Reference<Writes>("@sluice/domain/database/StoreWrites", {
-  defaultValue: () => ({ failed: () => {}, refused: () => false })
+  defaultValue: () => ({ recordFailure: () => {}, isDiskFull: () => false })
 })
 
-/** Watched on the clock that this is built on. */
-export const storeWritesWatched = Layer.effect(
+/** Remembers failed writes, on the clock of the layer's context. */
+export const storeWritesLayer = Layer.effect(
   StoreWrites,
   Effect.map(Clock.Clock, (clock): Writes => {
     let until = 0
     return {
-      failed: (error) => {
-        if (FULL.has(sqlStateOf(error))) until = clock.currentTimeMillisUnsafe() + BELIEVED_MS
+      recordFailure: (error) => {
+        if (DISK_FULL.has(sqlStateOf(error))) until = clock.currentTimeMillisUnsafe() + REMEMBERED_MS
       },
-      refused: () => clock.currentTimeMillisUnsafe() < until
+      isDiskFull: () => clock.currentTimeMillisUnsafe() < until
     }
   })
 )

@@ -1,9 +1,10 @@
 /**
- * News for all replicas: what a caller caused here is announced by NOTIFY, and every replica's reconcilers wake by LISTEN.
+ * Notifications for all replicas: this replica announces an event by NOTIFY, and the reconcilers of every replica wake
+ * by LISTEN.
  *
- * Only events from outside are announced (a cancel, a stop, a changed budget): each NOTIFY takes a lock of the whole
- * database at its commit, and what a reconciler causes it goes on with itself. An announcement may be lost, as any news:
- * the poll finds the rows.
+ * Only events from outside are announced (a cancel, a stop, a changed budget). Each NOTIFY takes a lock of the whole
+ * database at its commit, and a reconciler needs no notification of its own changes. An announcement may be lost; the
+ * poll finds the rows then.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Option, Queue, Schedule, Schema } from "effect"
@@ -12,14 +13,14 @@ import { Signals, type Topic } from "./Signals.ts"
 
 const CHANNEL = "sluice_wakeups"
 
-/** Topics that this version doesn't know have no listener. */
-const News = Schema.fromJsonString(Schema.Struct({ from: Schema.String, topics: Schema.Array(Schema.String) }))
-const newsOf = Schema.decodeUnknownOption(News)
+/** Topics that this version does not know have no listener. */
+const Announcement = Schema.fromJsonString(Schema.Struct({ from: Schema.String, topics: Schema.Array(Schema.String) }))
+const decodeAnnouncement = Schema.decodeUnknownOption(Announcement)
 
 export class Wakeups extends Context.Service<
   Wakeups,
   {
-    /** Emits the topics here and on every other replica. Never fails: the rows are written already. */
+    /** Notifies the listeners here and on every other replica. Never fails: the rows are committed already. */
     readonly announce: (...topics: ReadonlyArray<Topic>) => Effect.Effect<void>
   }
 >()("@sluice/domain/database/Wakeups") {
@@ -31,20 +32,21 @@ export class Wakeups extends Context.Service<
       const replica = yield* Replica
       const emit = (topics: ReadonlyArray<Topic>) => topics.forEach((topic) => signals.emit(topic))
 
-      const listening = Effect.scoped(
+      const listen = Effect.scoped(
         Effect.flatMap(sql.listen(CHANNEL), (queue) =>
           Effect.forever(
             Effect.flatMap(Queue.take(queue), ({ payload }) => {
-              const news = newsOf(payload)
-              if (Option.isNone(news)) return Effect.logWarning("Another's NOTIFY on our channel is ignored")
-              if (news.value.from !== replica.id) emit(news.value.topics as ReadonlyArray<Topic>)
+              const announcement = decodeAnnouncement(payload)
+              if (Option.isNone(announcement))
+                return Effect.logWarning(`Ignored a NOTIFY on channel ${CHANNEL}: its payload is not an announcement`)
+              if (announcement.value.from !== replica.id) emit(announcement.value.topics as ReadonlyArray<Topic>)
               return Effect.void
             })
           )
         )
       )
-      // A connection that breaks is opened again; meanwhile the poll does.
-      yield* Effect.forkScoped(Effect.retry(listening, Schedule.spaced(1_000 * replica.scale)))
+      // A broken connection is opened again after a pause; meanwhile the poll finds due rows.
+      yield* Effect.forkScoped(Effect.retry(listen, Schedule.spaced(1_000 * replica.scale)))
 
       return Wakeups.of({
         announce: (...topics) =>

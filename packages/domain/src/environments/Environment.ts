@@ -1,4 +1,6 @@
-/** An environment: what groups jobs, machines and volumes, with its own monthly budget (decisions: Tenancy, Environments). */
+/**
+ * An environment groups jobs, machines and volumes, and has its own monthly budget (decisions: Tenancy, Environments).
+ */
 import { Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 
@@ -8,14 +10,14 @@ export interface Environment {
   readonly isDefault: boolean
   /** Null: no limit. */
   readonly monthlyBudget: NanoUsd | null
-  /** Spent in the current UTC month: the latest that has begun for any replica. */
+  /** Spent in the current UTC month: the latest month that has begun on the clock of any replica. */
   readonly monthSpent: NanoUsd
-  /** Start of the UTC month after that one. */
+  /** Start of the UTC month after the month of `monthSpent`. */
   readonly budgetResetsAt: Date
   readonly createdAt: Date
 }
 
-/** The environment that every workspace has from its start. */
+/** The environment that every workspace is created with. */
 export const DEFAULT_ENVIRONMENT = "default"
 
 export class EnvironmentNotFound extends Schema.TaggedError<EnvironmentNotFound>()("EnvironmentNotFound", {

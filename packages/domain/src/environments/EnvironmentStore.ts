@@ -1,4 +1,6 @@
-/** The SQL of environments. Every statement names the workspace: another's environment is as good as none. */
+/**
+ * The SQL of environments. Every statement names the workspace, so an environment of another workspace is never found.
+ */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -55,10 +57,13 @@ from changed_environments`
 export class EnvironmentStore extends Context.Service<
   EnvironmentStore,
   {
-    /** `month`: first day of the UTC month; what an earlier one spent counts as 0. A later one that has begun elsewhere counts. */
+    /**
+     * `month`: first day of the current UTC month. Spending of an earlier month counts as 0. If another replica has
+     * begun a later month, the later one is used.
+     */
     readonly get: (workspaceId: string, id: string, month: string) => Effect.Effect<Environment | undefined>
     readonly list: (workspaceId: string, page: PageRequest, month: string) => Effect.Effect<Page<Environment>>
-    /** Sets the budget and wakes who watches it; undefined when there is no such environment. */
+    /** Sets the budget and makes the budget reconciler check it now. Undefined if there is no such environment. */
     readonly setBudget: (
       workspaceId: string,
       id: string,

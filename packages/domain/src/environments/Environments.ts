@@ -1,6 +1,6 @@
 /**
- * The environments of a workspace and their monthly budgets. It never says what may run: the budget is enforced where
- * money is spent, and a changed one only wakes who watches it.
+ * The environments of a workspace and their monthly budgets. A changed budget wakes the budget reconciler. This module
+ * does not enforce budgets: the statements that spend money do.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -16,7 +16,7 @@ export class Environments extends Context.Service<
   {
     readonly list: (principal: Principal, page: PageRequest) => Effect.Effect<Page<Environment>>
     readonly get: (principal: Principal, id: string) => Effect.Effect<Environment, EnvironmentNotFound>
-    /** Null clears the budget. */
+    /** Null removes the budget. */
     readonly setBudget: (
       principal: Principal,
       id: string,
@@ -28,7 +28,7 @@ export class Environments extends Context.Service<
     Environments,
     Effect.gen(function* () {
       const store = yield* EnvironmentStore
-      const found = (id: string) => (row: Environment | undefined) =>
+      const environmentOrFail = (id: string) => (row: Environment | undefined) =>
         row === undefined ? Effect.fail(new EnvironmentNotFound({ environment: id })) : Effect.succeed(row)
 
       return Environments.of({
@@ -38,12 +38,12 @@ export class Environments extends Context.Service<
         }),
         get: Effect.fn("Environments.get")(function* (principal, id) {
           const now = yield* Clock.currentTimeMillis
-          return yield* Effect.flatMap(store.get(principal.workspaceId, id, monthOf(now)), found(id))
+          return yield* Effect.flatMap(store.get(principal.workspaceId, id, monthOf(now)), environmentOrFail(id))
         }),
         setBudget: Effect.fn("Environments.setBudget")(function* (principal, id, budget) {
           const now = yield* Clock.currentTimeMillis
           const row = yield* store.setBudget(principal.workspaceId, id, budget, new Date(now), monthOf(now))
-          return yield* found(id)(row)
+          return yield* environmentOrFail(id)(row)
         })
       })
     })

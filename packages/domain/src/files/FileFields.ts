@@ -1,4 +1,4 @@
-/** Kinds of fields in the JSON files that operators write, each with the words that say what it must be. */
+/** Fields of the JSON files that operators write. The message of each says which values are valid. */
 import { Schema } from "effect"
 
 export const opt = <S extends Schema.Top>(schema: S, description: string) =>
@@ -10,14 +10,14 @@ export const whole = (minimum: number, maximum: number) =>
 export const number = (minimum: number, maximum: number) =>
   Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}` }))
 
-export const list = <S extends Schema.Constraint>(item: S, most: number) =>
-  Schema.Array(item).check(Schema.isBetweenLength(1, most, { expected: `a list of 1 to ${most}` }))
+export const list = <S extends Schema.Constraint>(item: S, maxLength: number) =>
+  Schema.Array(item).check(Schema.isBetweenLength(1, maxLength, { expected: `a list of 1 to ${maxLength}` }))
 
 export const text = (pattern: RegExp, expected: string) =>
   Schema.String.check(Schema.isPattern(pattern, { expected, toJsonSchema: () => ({ pattern: pattern.source }) }))
 
 const MAX_PRICE = 1_000_000
-/** Nano-USD are exact: nine decimals. */
+/** A price in USD. At most nine decimals, because the smallest amount is a nano-USD. */
 export const usd = (description: string) =>
   Schema.Finite.check(
     Schema.makeFilter((n: number) => n >= 0 && n <= MAX_PRICE && Number(n.toFixed(9)) === n, {

@@ -1,42 +1,51 @@
-/** Reads a JSON file of an operator, and says what is wrong with it: by path, in words, never with its text. */
+/**
+ * Reads a JSON file of an operator and describes its mistakes, each with its path. The messages never quote the file,
+ * which may hold secrets.
+ */
 import { Effect, FileSystem, type Schema, SchemaIssue } from "effect"
 
 const MAX_BYTES = 4 * 1024 * 1024
-/** Of a file that is wrong everywhere, as much as people read. */
+/** Maximum mistakes in one message; people read no more. */
 const MAX_ISSUES = 100
 
-/** The parsed file, or why there is none. */
+/** Returns the parsed file. Fails with the reason. */
 export const readJsonFile = Effect.fnUntraced(function* (file: string) {
   const text = yield* readBounded(file)
-  return yield* Effect.try({ try: (): unknown => JSON.parse(text), catch: notJson })
+  return yield* Effect.try({ try: (): unknown => JSON.parse(text), catch: describeSyntaxError })
 })
 
-/** So many as people read. */
-export const mostIssues = (issues: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** Returns at most `MAX_ISSUES` issues, and the number of the others. */
+export const limitIssues = (issues: ReadonlyArray<string>): ReadonlyArray<string> => {
   const more = issues.length - MAX_ISSUES
   return more > 0 ? [...issues.slice(0, MAX_ISSUES), `and ${more} more mistakes`] : issues
 }
 
-/** `what(message, field)`: other words for some of them. */
+/**
+ * Returns the issues of a schema error with their paths. `rewordIssue(message, field)` may return other words for an
+ * issue.
+ */
 export const issuesIn = (
   error: Schema.SchemaError,
-  what: (message: string, field: string) => string | undefined = () => undefined
+  rewordIssue: (message: string, field: string) => string | undefined = () => undefined
 ): ReadonlyArray<string> =>
   standard(error.issue).issues.map((issue) => {
     const path = (issue.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
-    return `${pathText(path)} ${what(issue.message, String(path.at(-1))) ?? complaint(issue.message)}`
+    return `${pathText(path)} ${rewordIssue(issue.message, String(path.at(-1))) ?? reword(issue.message)}`
   })
 
-/** An id that two entries of a list have. `list`: its name in the file. */
-export const repeatedIds = (file: unknown, list: string, id: string): ReadonlyArray<string> => {
-  const first = new Map<unknown, number>()
-  return array(record(file)[list]).flatMap((entry, at) => {
+/**
+ * Returns an issue for each entry whose `id` field repeats that of an earlier entry. `list`: the name of the list in
+ * the file.
+ */
+export const findRepeatedIds = (file: unknown, list: string, id: string): ReadonlyArray<string> => {
+  const indexById = new Map<unknown, number>()
+  return array(record(file)[list]).flatMap((entry, index) => {
     const own = record(entry)[id]
-    const before = first.get(own)
-    if (before === undefined) first.set(own, at)
-    return before === undefined || typeof own !== "string"
+    const firstIndex = indexById.get(own)
+    if (firstIndex === undefined) indexById.set(own, index)
+    return firstIndex === undefined || typeof own !== "string"
       ? []
-      : [`${list}[${at}].${id} is that of ${list}[${before}] too; give each a name of its own`]
+      : [`${list}[${index}].${id} repeats ${list}[${firstIndex}].${id}; give each entry its own`]
   })
 }
 
@@ -58,17 +67,20 @@ const readBounded = (file: string): Effect.Effect<string, string, FileSystem.Fil
     })
   )
 
-/** Where the parser stopped; its words quote the file, which may hold a key in the wrong place. */
-const notJson = (error: unknown): string => {
-  const at = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "")
-  return at === null
+/**
+ * Names the place where the parser stopped. The parser's own message quotes the file, which may hold a key in the wrong
+ * place.
+ */
+const describeSyntaxError = (error: unknown): string => {
+  const position = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "")
+  return position === null
     ? "it is not JSON: it ends too early or is empty"
-    : `it is not JSON at line ${at[1]}, column ${at[2]}`
+    : `it is not JSON at line ${position[1]}, column ${position[2]}`
 }
 
 const standard = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const complaint = (message: string): string => {
+const reword = (message: string): string => {
   if (message === "Missing key") return "is missing; add it"
   if (message === "Expected no excess property") return "is no field here; take it out or correct its name"
   if (message.includes('"kind"')) return `must have a "kind": chat, embeddings, images, speech, transcription or video`

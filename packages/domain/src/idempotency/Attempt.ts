@@ -1,17 +1,19 @@
-/** One run of a request with an Idempotency-Key. Statements that create its resource use it as their guard. */
+/**
+ * One run of a request with an Idempotency-Key. Statements that create the request's resource use it as their guard.
+ */
 import { Context } from "effect"
 
 export interface Attempt {
-  /** The id that its resource gets. */
+  /** The id of the resource that the request creates. */
   readonly id: string
-  /** An earlier run of the same request may have made it. */
-  readonly again: boolean
-  /** The key, and until when it is this run's: afterwards another run may have taken it over. */
+  /** An earlier run of the same request may have created the resource. */
+  readonly isRetry: boolean
+  /** The Idempotency-Key, with the end of this run's lease: after it another run may take the key over. */
   readonly key: string
   readonly lockedUntil: Date
 }
 
-/** Undefined without an Idempotency-Key. */
+/** Undefined if the request has no Idempotency-Key. */
 export const CurrentAttempt = Context.Reference<Attempt | undefined>("@sluice/domain/idempotency/Attempt", {
   defaultValue: () => undefined
 })

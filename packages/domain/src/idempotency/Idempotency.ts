@@ -1,10 +1,10 @@
 /**
- * The same request once: the first answer to a key is kept sealed for 24 hours and given again (decisions: Infrastructure
- * surface, Idempotency-Key). It knows nothing of routes: a request is a hash, an answer is a text.
+ * Idempotency keys: the first answer to a key is stored sealed for 24 hours and replayed (decisions: Infrastructure
+ * surface, Idempotency-Key). This module knows no routes: a request is a hash, an answer is a text.
  *
- * A run that never ended (the process died) is run again after its lease, one that failed at once, both with the same
- * `attemptId`, under which they create the same rows: a database that was lost may have kept what it did not confirm. A run
- * goes on when its caller has gone, so that a retry finds its answer.
+ * A run that never ended (the process died) is repeated when its lease has ended; a run that failed is repeated at
+ * once. Both use the same `attemptId`, under which they create the same rows, because a lost database connection may
+ * have committed. A run continues after its caller disconnects, so that a retry finds its answer.
  */
 import { type Attempt, CurrentAttempt } from "./Attempt.ts"
 import { Clock, Context, Crypto, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Schema } from "effect"
@@ -14,15 +14,15 @@ import type { Claim } from "./IdempotencyStore.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
 
 const LEASE_MS = 60_000
-/** A database that is away is told again that a run has failed, until the lease says so by itself. */
-const HAND_BACK = { schedule: Schedule.spaced(Duration.seconds(1)), times: LEASE_MS / 1_000 }
-/** The caller waits for it no longer. */
-const HANDED_BACK_WITHIN = Duration.seconds(1)
-const LIFE_MS = 24 * 60 * 60_000
-const SWEEP_EVERY = Duration.hours(1)
+/** If the database is unavailable, a failed run's key is reopened by retries, until its lease ends anyway. */
+const REOPEN_RETRIES = { schedule: Schedule.spaced(Duration.seconds(1)), times: LEASE_MS / 1_000 }
+/** Maximum time that the caller waits for its key to be reopened. */
+const MAX_REOPEN_WAIT = Duration.seconds(1)
+const KEY_LIFETIME_MS = 24 * 60 * 60_000
+const SWEEP_INTERVAL = Duration.hours(1)
 const SWEEP_ROWS = 10_000
 
-/** The key was used for another request. */
+/** The key was used for a different request. */
 export class IdempotencyMismatch extends Schema.TaggedError<IdempotencyMismatch>()("IdempotencyMismatch", {}) {}
 
 /** The first request with this key has no answer yet. */
@@ -30,15 +30,16 @@ export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgr
 
 export interface KeyedRequest {
   readonly workspaceId: string
-  /** 1 to MAX_IDEMPOTENCY_KEY characters, given by the caller. */
+  /** 1 to `MAX_IDEMPOTENCY_KEY` characters, chosen by the caller. */
   readonly key: string
-  /** SHA-256 of all that makes the request what it is, lowercase hex. */
+  /** SHA-256 of everything that identifies the request, lowercase hex. */
   readonly requestHash: string
 }
 
 /**
- * `kept`: the key stands for this answer. `none`: nothing was begun, the key is free for another request. `unknown`: what
- * was begun may be there; the same request runs again, as the same attempt.
+ * Says how the key goes on after a run. `kept`: the answer is stored for the key. `none`: nothing was created, and the
+ * key is free for another request. `unknown`: a resource may have been created, and the same request runs again as the
+ * same attempt.
  */
 export type Outcome = "kept" | "none" | "unknown"
 
@@ -50,7 +51,7 @@ export interface FirstAnswer {
 export class Idempotency extends Context.Service<
   Idempotency,
   {
-    /** Runs the request, or gives the text of its first answer with `replayed`. */
+    /** Runs the request, or returns its first answer with `replayed: true`. */
     readonly once: <E, R>(
       request: KeyedRequest,
       run: Effect.Effect<FirstAnswer, E, R>
@@ -68,34 +69,34 @@ export class Idempotency extends Context.Service<
       const seal = yield* Seal
       const crypto = yield* Crypto.Crypto
       const scope = yield* Effect.scope
-      yield* Effect.forkScoped(sweeping(store))
+      yield* Effect.forkScoped(sweepLoop(store))
 
-      const persist = (handBack: Effect.Effect<void>) =>
-        Effect.exit(handBack).pipe(
-          Effect.repeat({ ...HAND_BACK, while: Exit.isFailure }),
+      const reopenPersistently = (reopen: Effect.Effect<void>) =>
+        Effect.exit(reopen).pipe(
+          Effect.repeat({ ...REOPEN_RETRIES, while: Exit.isFailure }),
           Effect.forkIn(scope),
-          Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.await(fiber), HANDED_BACK_WITHIN))
+          Effect.flatMap((fiber) => Effect.timeoutOption(Fiber.await(fiber), MAX_REOPEN_WAIT))
         )
       const settle = (claim: Claim, { outcome, text }: FirstAnswer) =>
         outcome === "kept"
           ? store.finish(claim, seal.seal(Redacted.make(text), aad(claim.workspaceId, claim.key)))
-          : Effect.as(outcome === "none" ? store.release(claim) : store.handBack(claim), true)
+          : Effect.as(outcome === "none" ? store.release(claim) : store.reopen(claim), true)
 
       const replay = Effect.fnUntraced(function* (request: KeyedRequest) {
-        const held = yield* store.held(request.workspaceId, request.key)
-        if (held !== undefined && held.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
-        if (held === undefined || held.response === null) return yield* new IdempotencyInProgress()
-        const text = yield* Effect.orDie(seal.open(held.response, aad(request.workspaceId, request.key)))
+        const stored = yield* store.find(request.workspaceId, request.key)
+        if (stored !== undefined && stored.requestHash !== request.requestHash) return yield* new IdempotencyMismatch()
+        if (stored === undefined || stored.response === null) return yield* new IdempotencyInProgress()
+        const text = yield* Effect.orDie(seal.open(stored.response, aad(request.workspaceId, request.key)))
         return { text: Redacted.value(text), replayed: true }
       })
-      const first = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<FirstAnswer, E, R>) =>
+      const runFirst = <E, R>(claim: Claim, attempt: Attempt, run: Effect.Effect<FirstAnswer, E, R>) =>
         run.pipe(
           Effect.provideService(CurrentAttempt, attempt),
-          Effect.flatMap((answer) => Effect.map(settle(claim, answer), (stands) => ({ answer, stands }))),
-          Effect.tapCause(() => persist(store.handBack(claim))),
-          // Of two runs, the second of which took the key over, one answer is told: that of the one that has it.
-          Effect.flatMap(({ answer, stands }) =>
-            stands ? Effect.succeed({ text: answer.text, replayed: false }) : replay(claim)
+          Effect.flatMap((answer) => Effect.map(settle(claim, answer), (isOwner) => ({ answer, isOwner }))),
+          Effect.tapCause(() => reopenPersistently(store.reopen(claim))),
+          // If another run took the key over meanwhile, only its answer may be returned, because only it is stored.
+          Effect.flatMap(({ answer, isOwner }) =>
+            isOwner ? Effect.succeed({ text: answer.text, replayed: false }) : replay(claim)
           )
         )
 
@@ -107,14 +108,17 @@ export class Idempotency extends Context.Service<
             attemptId: yield* Effect.orDie(crypto.randomUUIDv7()),
             now: new Date(now),
             lockedUntil: new Date(now + LEASE_MS),
-            expiredBefore: new Date(now - LIFE_MS)
+            expiredBefore: new Date(now - KEY_LIFETIME_MS)
           }
-          // Whose claim is cut off, or its answer lost, may have it all the same: a key is never held by nobody.
-          const id = yield* Effect.tapCause(store.claim(claim), () => persist(store.handBackUnsure(claim)))
+          // If the claim is interrupted or its result is lost, it may have committed. The key is reopened, because
+          // otherwise nothing would use it until its lease ends.
+          const id = yield* Effect.tapCause(store.claim(claim), () =>
+            reopenPersistently(store.reopenUnconfirmed(claim))
+          )
           if (id === undefined) return yield* replay(request)
-          return yield* first(
+          return yield* runFirst(
             claim,
-            { id, again: id !== claim.attemptId, key: claim.key, lockedUntil: claim.lockedUntil },
+            { id, isRetry: id !== claim.attemptId, key: claim.key, lockedUntil: claim.lockedUntil },
             run
           )
         }, Effect.uninterruptible)
@@ -127,9 +131,9 @@ export class Idempotency extends Context.Service<
 
 const aad = (workspaceId: string, key: string) => `idempotency_keys:response:${workspaceId}:${key}`
 
-const sweeping = (store: IdempotencyStore["Service"]) =>
+const sweepLoop = (store: IdempotencyStore["Service"]) =>
   Clock.currentTimeMillis.pipe(
-    Effect.flatMap((now) => store.sweep(new Date(now - LIFE_MS), SWEEP_ROWS)),
+    Effect.flatMap((now) => store.sweep(new Date(now - KEY_LIFETIME_MS), SWEEP_ROWS)),
     Effect.repeat({ while: (deleted) => deleted === SWEEP_ROWS }),
-    (sweep) => Sweep.every("idempotency keys", SWEEP_EVERY, sweep)
+    (sweep) => Sweep.every("idempotency keys", SWEEP_INTERVAL, sweep)
   )

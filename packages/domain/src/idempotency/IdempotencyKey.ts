@@ -1,2 +1,2 @@
-/** The caller's name for a request, on both surfaces: from 1 to so many characters. */
+/** Maximum characters of an idempotency key, on both surfaces. The minimum is 1. */
 export const MAX_IDEMPOTENCY_KEY = 255

@@ -1,4 +1,7 @@
-/** The SQL of idempotency keys: one row a key of a workspace, claimed for a time, then holding the sealed first answer. */
+/**
+ * The SQL of idempotency keys. A key of a workspace has one row: first a claim with a lease, then the sealed first
+ * answer.
+ */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf } from "../database/RowDecoder.ts"
@@ -9,40 +12,49 @@ export interface Claim {
   readonly key: string
   /** SHA-256 of the request, lowercase hex. */
   readonly requestHash: string
-  /** The id to use when the key is new. */
+  /** The attempt's id if the key is new. */
   readonly attemptId: string
   readonly now: Date
   readonly lockedUntil: Date
-  /** Rows made before this time count as none. */
+  /** Rows created before this time have expired. */
   readonly expiredBefore: Date
 }
 
-const Held = Schema.Struct({ requestHash: Schema.String, response: Schema.NullOr(Schema.Uint8Array) })
-export type Held = typeof Held.Type
+const StoredAnswer = Schema.Struct({ requestHash: Schema.String, response: Schema.NullOr(Schema.Uint8Array) })
+export type StoredAnswer = typeof StoredAnswer.Type
 
-const heldRows = rowsOf("IdempotencyStore", Held)
+const storedRows = rowsOf("IdempotencyStore", StoredAnswer)
 const attemptRows = rowsOf("IdempotencyStore", Schema.Struct({ attemptId: Schema.String }))
 
-/** Nothing, where another run has the key by now; else a row, locked: nobody takes it over before the commit. */
-export const ownRun = (sql: SqlClient.SqlClient, workspaceId: string, { id, key, lockedUntil }: Attempt) =>
+/**
+ * Selects and locks the row of a key if this run still owns it, so that no other run takes it over before the commit.
+ * No row if another run owns the key.
+ */
+export const lockOwnAttempt = (sql: SqlClient.SqlClient, workspaceId: string, { id, key, lockedUntil }: Attempt) =>
   sql`select 1 as one from idempotency_keys where workspace_id = ${workspaceId} and key = ${key}
     and attempt_id = ${id} and locked_until = ${lockedUntil}::timestamptz and response is null for share`
 
 export class IdempotencyStore extends Context.Service<
   IdempotencyStore,
   {
-    /** The attempt's id when the caller may run the request now: new key, expired key, or an earlier run that never ended. */
+    /**
+     * Claims the key for a run. Returns the attempt's id if the caller may run the request now: the key is new or
+     * expired, or the lease of an earlier run ended. Undefined otherwise.
+     */
     readonly claim: (claim: Claim) => Effect.Effect<string | undefined>
-    readonly held: (workspaceId: string, key: string) => Effect.Effect<Held | undefined>
-    /** Stores the answer unless another run took the key over since; says whether it did. */
+    readonly find: (workspaceId: string, key: string) => Effect.Effect<StoredAnswer | undefined>
+    /** Stores the answer. False if another run owns the key by now. */
     readonly finish: (claim: Claim, response: Uint8Array) => Effect.Effect<boolean>
-    /** Gives an unfinished key back, as if it had never been used. */
+    /** Deletes the row of an unfinished run, as if the key had never been used. */
     readonly release: (claim: Claim) => Effect.Effect<void>
-    /** Lets the same request run again at once, as the same attempt: what it made may be there. */
-    readonly handBack: (claim: Claim) => Effect.Effect<void>
-    /** The same for a claim of which nobody knows whether it is there: a key that another run has stays with that. */
-    readonly handBackUnsure: (claim: Claim) => Effect.Effect<void>
-    /** Deletes up to `limit` expired rows and says how many there were. */
+    /**
+     * Ends the lease, so that the same request may run again at once as the same attempt. The run may have created its
+     * resource.
+     */
+    readonly reopen: (claim: Claim) => Effect.Effect<void>
+    /** Ends the lease of a claim that may not have committed. A key that another run owns stays unchanged. */
+    readonly reopenUnconfirmed: (claim: Claim) => Effect.Effect<void>
+    /** Deletes up to `limit` expired rows and returns their number. */
     readonly sweep: (expiredBefore: Date, limit: number) => Effect.Effect<number>
   }
 >()("@sluice/domain/idempotency/IdempotencyStore") {
@@ -50,7 +62,7 @@ export class IdempotencyStore extends Context.Service<
     IdempotencyStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const mine = (claim: Claim) => sql`workspace_id = ${claim.workspaceId} and key = ${claim.key} and
+      const ownRow = (claim: Claim) => sql`workspace_id = ${claim.workspaceId} and key = ${claim.key} and
         locked_until = ${claim.lockedUntil}::timestamptz and response is null`
 
       return IdempotencyStore.of({
@@ -69,26 +81,26 @@ export class IdempotencyStore extends Context.Service<
             Effect.map((rows) => attemptRows(rows)[0]?.attemptId),
             Effect.orDie
           ),
-        held: (workspaceId, key) =>
+        find: (workspaceId, key) =>
           sql`select encode(request_hash, 'hex') as "requestHash", response from idempotency_keys
             where workspace_id = ${workspaceId} and key = ${key}`.pipe(
-            Effect.map((rows) => heldRows(rows)[0]),
+            Effect.map((rows) => storedRows(rows)[0]),
             Effect.orDie
           ),
         finish: (claim, response) =>
-          sql`update idempotency_keys set response = ${response}::bytea where ${mine(claim)} returning 1 as one`.pipe(
+          sql`update idempotency_keys set response = ${response}::bytea where ${ownRow(claim)} returning 1 as one`.pipe(
             Effect.map((rows) => rows.length > 0),
             Effect.orDie
           ),
-        release: (claim) => sql`delete from idempotency_keys where ${mine(claim)}`.pipe(Effect.orDie, Effect.asVoid),
-        handBack: (claim) =>
-          sql`update idempotency_keys set locked_until = '1970-01-01Z' where ${mine(claim)}`.pipe(
+        release: (claim) => sql`delete from idempotency_keys where ${ownRow(claim)}`.pipe(Effect.orDie, Effect.asVoid),
+        reopen: (claim) =>
+          sql`update idempotency_keys set locked_until = '1970-01-01Z' where ${ownRow(claim)}`.pipe(
             Effect.orDie,
             Effect.asVoid
           ),
-        handBackUnsure: (claim) =>
+        reopenUnconfirmed: (claim) =>
           sql`update idempotency_keys set locked_until = '1970-01-01Z'
-            where ${mine(claim)} and attempt_id = ${claim.attemptId}`.pipe(Effect.orDie, Effect.asVoid),
+            where ${ownRow(claim)} and attempt_id = ${claim.attemptId}`.pipe(Effect.orDie, Effect.asVoid),
         sweep: (expiredBefore, limit) =>
           sql`delete from idempotency_keys where ctid in (select ctid from idempotency_keys
             where created_at < ${expiredBefore}::timestamptz limit ${limit}) returning 1 as one`.pipe(

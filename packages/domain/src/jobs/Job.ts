@@ -1,4 +1,4 @@
-/** A job as the control plane knows it (interface: Job; decisions: Jobs). Amounts in nano-USD, times as `Date`. */
+/** A job in the control plane (interface: Job; decisions: Jobs). Amounts are nano-USD, times are `Date`. */
 import type { NanoUsd } from "../billing/Money.ts"
 
 export const jobStatuses = ["queued", "starting", "running", "succeeded", "failed", "cancelled", "timed_out"] as const
@@ -7,7 +7,7 @@ export type JobStatus = (typeof jobStatuses)[number]
 export const terminalStatuses = ["succeeded", "failed", "cancelled", "timed_out"] as const
 export const isTerminal = (status: JobStatus): boolean => (terminalStatuses as ReadonlyArray<string>).includes(status)
 
-/** Why a job ended, or is being stopped, other than by its command's exit. */
+/** The reason why a job ended or is being stopped, if it is not its command's exit. */
 export const statusReasons = [
   "no_capacity",
   "launch_failed",
@@ -21,7 +21,7 @@ export const statusReasons = [
 ] as const
 export type StatusReason = (typeof statusReasons)[number]
 
-/** What was asked for: kept as it is for the job's whole life. Values of `env` are not here. */
+/** The requested job, unchanged over its whole life. The spec has the names of `env`, not the values. */
 export interface JobSpec {
   readonly command: string
   readonly gpuType: string
@@ -43,7 +43,7 @@ export interface Job {
   readonly volumeId: string | null
   readonly labels: Readonly<Record<string, string>> | null
   readonly machineId: string
-  /** Whether the machine was ever asked for with success: `instance_id` of the wire is null before. */
+  /** The provider has accepted the machine's launch; before that, `instance_id` on the wire is null. */
   readonly machineExists: boolean
   readonly environmentId: string
   /** Nano-USD an hour for the whole machine. */
@@ -55,13 +55,16 @@ export interface Job {
   readonly exitCode: number | null
   readonly error: string | null
   readonly statusReason: StatusReason | null
-  /** So far, or final once ended; null before the machine runs. */
+  /** The cost so far, or the final cost of an ended job; null before the machine runs. */
   readonly cost: NanoUsd | null
-  /** Bytes that the command wrote; of them at most `LIMIT_BYTES` are kept (`machines/OutputLimit.ts`). */
+  /** Bytes that the command wrote. At most `LIMIT_BYTES` of them are stored (`machines/OutputLimit.ts`). */
   readonly outputBytes: number
 }
 
-/** What a job would cost, found by the code that admits and bills (decisions: POST /jobs/quote). */
+/**
+ * The cost of a job before it is submitted, computed by the code that admits and bills jobs (decisions: POST
+ * /jobs/quote).
+ */
 export interface Quote {
   readonly price: NanoUsd
   readonly maxCost: NanoUsd

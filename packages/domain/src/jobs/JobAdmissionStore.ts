@@ -129,7 +129,7 @@ export class JobAdmissionStore extends Context.Service<
           name: "job_admissions",
           maxRows: MAX_ROWS,
           key: (admission) => admission.workspaceId,
-          // One volume goes to one job: two that want it never share a statement. Nor do two runs of one request.
+          // Two jobs for one volume never share a statement, because one job gets it. Two runs of one request never share one either.
           alone: (admission) => admission.volumeId ?? admission.jobId
         },
         (admissions) => {

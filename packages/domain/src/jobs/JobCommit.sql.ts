@@ -131,7 +131,7 @@ const EVENTS = `events as (
 )`
 
 /**
- * $1 the steps as JSON, $2 replica, $3 now, $4 first day of the month. Nobody reads `stops`: the query asks for it before
+ * $1 the steps as JSON, $2 replica, $3 now, $4 first day of the month. No reader uses `stops`: the query asks for it before
  * `is_limited`, so that the machines are locked before holds and accounts.
  */
 export const COMMIT_JOBS = statement(

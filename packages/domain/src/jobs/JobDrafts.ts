@@ -1,4 +1,4 @@
-/** What is recorded of a job and its machine, and what both look like then: known without asking the database again. */
+/** Drafts of a job and its machine: the recorded values, and both resources as they are after the admission, without a query. */
 import { serviceVariables } from "./ServiceVariables.ts"
 import type { Principal } from "../access/Principal.ts"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
@@ -8,7 +8,7 @@ import type { ClaimedMachine, StoredSpec } from "../machines/MachineRow.ts"
 import type { Job, JobSpec } from "./Job.ts"
 import type { Admission } from "./JobAdmissionStore.ts"
 import type { JobRequest } from "./JobRequest.ts"
-import { asked } from "../machines/MachineLifecycle.ts"
+import { wantedFacts } from "../machines/MachineLifecycle.ts"
 
 const MINUTE_MS = 60_000
 
@@ -24,7 +24,7 @@ const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): Store
   maxRuntimeMs: spec.maxRuntimeMinutes * MINUTE_MS
 })
 
-/** What is held for a job: its machine for the longest it may run, and the set-up (decisions: "Balance cannot cover the job"). */
+/** The hold of a job: the price of its machine for the maximum runtime and the set-up (decisions: "Balance cannot cover the job"). */
 export const holdOf = (request: Pick<JobRequest, "price" | "spec">): NanoUsd =>
   costOf(request.price, (request.spec.maxRuntimeMinutes + SETUP_ALLOWANCE_MINUTES) * MINUTE_MS)
 
@@ -63,7 +63,7 @@ export const claimedMachine = (draft: Admission, at: number): ClaimedMachine => 
   volumeId: draft.volumeId ?? null,
   spec: draft.machineSpec,
   sealed: draft.sealed,
-  facts: asked(at),
+  facts: wantedFacts(at),
   outputBytes: 0,
   fence: 1n,
   events: 0n

@@ -1,25 +1,28 @@
-/** Why a job is not taken, not found or not cancelled. Statuses on the wire are given in `api` alone. */
+/** The errors of jobs: not accepted, not found, not cancelled. The api package maps them to statuses. */
 import { Schema } from "effect"
 
 export class JobNotFound extends Schema.TaggedError<JobNotFound>()("JobNotFound", { id: Schema.String }) {}
 
-/** The job ended already, otherwise than asked for. */
+/** The job has ended already, with a status other than the requested one. */
 export class JobEnded extends Schema.TaggedError<JobEnded>()("JobEnded", {
   id: Schema.String,
   status: Schema.String
 }) {}
 
-/** The machine of a job that was recorded could not be launched: the job is `failed`. */
+/** The job was recorded, but its machine could not be launched: the job is `failed`. */
 export class LaunchFailed extends Schema.TaggedError<LaunchFailed>()("LaunchFailed", {
   jobId: Schema.String,
   reason: Schema.String
 }) {}
 
-/** The store was lost while the job was recorded: it may be there. `hasIdempotencyKey`: the same request, said again, makes it once. */
+/**
+ * The connection to the database was lost while the job was recorded, so the job may exist. With an Idempotency-Key
+ * (`hasIdempotencyKey`) a retry of the request creates it once.
+ */
 export class JobOutcomeUnknown extends Schema.TaggedError<JobOutcomeUnknown>()("JobOutcomeUnknown", {
   jobId: Schema.String,
   hasIdempotencyKey: Schema.Boolean
 }) {}
 
-/** No machine can be asked for at present; nothing was recorded. */
+/** The machine provider does not answer. Nothing was recorded. */
 export class MachinesUnavailable extends Schema.TaggedError<MachinesUnavailable>()("MachinesUnavailable", {}) {}

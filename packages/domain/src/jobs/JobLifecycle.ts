@@ -1,10 +1,10 @@
 /**
- * The life of a job, as pure rules (interface: Job status). What its machine shows, what was asked of it and the time decide
- * what it is and when to look again.
+ * The life of a job, as pure rules (interface: Job status). The state of its machine, the stop requests and the time
+ * decide its status and the time of the next step.
  *
- * Invariants: a terminal job never changes; terminal is said only when the machine is confirmed gone; `startedAt` is set
- * once; `endedAt` comes with every terminal status and with no other; an exit code comes only from the command's own exit,
- * before whatever stopped it.
+ * Invariants: a terminal job never changes; a job is terminal only after its machine is confirmed gone; `startedAt` is
+ * set once; `endedAt` is set with every terminal status and with no other; an exit code comes only from the command's
+ * own exit, before any stop.
  */
 import type { NanoUsd } from "../billing/Money.ts"
 import { paysForMs } from "../billing/Money.ts"
@@ -13,23 +13,23 @@ import { costAt, isGone } from "../machines/MachineLifecycle.ts"
 import type { JobStatus, StatusReason } from "./Job.ts"
 import { isTerminal } from "./Job.ts"
 
-/** How long a machine may take from its request to its command's start, beyond the wait for capacity. */
+/** Maximum time from a machine's request to its command's start, in addition to the wait for capacity (ms). */
 export const START_LIMIT_MS = 60 * 60_000
-/** A job that waits for nothing in particular is looked at this often. */
+/** Pause between two steps of a job that has no deadline (ms). */
 const LOOK_AGAIN_MS = 60 * 60_000
 
 export interface JobState {
   readonly status: JobStatus
   readonly startedAt: number | null
   readonly endedAt: number | null
-  /** Why the machine was asked to stop, and when that became due; null while it was not. */
+  /** The reason of the stop, and the time at which it became due; null: no stop is due. */
   readonly stop: { readonly reason: StatusReason; readonly at: number } | null
   readonly exitCode: number | null
   readonly error: string | null
   readonly statusReason: StatusReason | null
 }
 
-/** What does not change over a job's life. */
+/** The fixed values of a job. */
 export interface JobTerms {
   readonly createdAt: number
   readonly maxRuntimeMs: number
@@ -38,7 +38,7 @@ export interface JobTerms {
   readonly maxCost: NanoUsd | null
 }
 
-/** The money held for it, and whether more can be had. */
+/** The money held for the job. `exhausted`: the hold cannot be raised. */
 export interface JobFunds {
   readonly hold: NanoUsd
   readonly exhausted: boolean
@@ -46,11 +46,11 @@ export interface JobFunds {
 
 export interface Decision {
   readonly state: JobState
-  /** The machine is to be stopped (it may have been asked already). */
+  /** Request the machine's stop; it may be requested already. */
   readonly stopMachine: boolean
-  /** The hold is used up: try to hold more, then decide again. */
+  /** The hold is used up: try to raise it, then decide again. */
   readonly needsFunds: boolean
-  /** The final cost, once terminal: settle it and release the rest. */
+  /** The final cost of a terminal job: settle it and release the rest of the hold. */
   readonly settle: NanoUsd | null
   readonly wakeAt: number
 }
@@ -95,7 +95,7 @@ const progressed = (job: JobState, machine: MachineFacts): JobState => {
   return job.status === "queued" && launched ? { ...job, status: "starting" } : job
 }
 
-/** The moments at which the job is to be stopped, the earliest first. All are known ahead. */
+/** Returns the times at which the job must be stopped, the earliest first. All are known in advance. */
 const deadlines = (
   job: JobState,
   machine: MachineFacts,
@@ -115,7 +115,7 @@ const deadlines = (
   return due.sort((a, b) => a.at - b.at)
 }
 
-/** How a job ends whose machine is gone. What came first counts: the command's own exit, or what stopped it. */
+/** Returns the end of a job whose machine is gone. The earlier event counts: the command's own exit, or the stop. */
 const ended = (job: JobState, machine: MachineFacts, terms: JobTerms): JobState => {
   const endedAt = machine.stoppedAt ?? terms.createdAt
   const end = (status: JobStatus, more: Partial<JobState>): JobState => ({ ...job, status, endedAt, ...more })
@@ -141,7 +141,7 @@ const statusOf = (reason: StatusReason): JobStatus =>
       ? "cancelled"
       : "failed"
 
-/** The `error` of the job: why the command did not exit on its own; null where the status says it all. */
+/** Returns the `error` of a job that its command's exit did not end; null if the status explains it. */
 const explain = (reason: StatusReason, failure: string | null): string | null => {
   switch (reason) {
     case "no_capacity":

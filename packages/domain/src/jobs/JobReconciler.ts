@@ -1,8 +1,9 @@
 /**
- * Brings every job to what its machine, its limits and its money say (`JobLifecycle`).
+ * Moves every job to the state that follows from its machine, its limits and its money (`JobLifecycle`).
  *
- * Wakes when its machine or a caller changed something, at the next moment that is known ahead (deadline, end of the money,
- * ceiling), and by poll. Calls no provider: running it twice decides the same, and only one claim commits.
+ * The reconciler wakes when the job's machine or a caller changed something, at the next known time (deadline, end of
+ * the hold, cost ceiling), and by poll. A step calls no provider and is idempotent: a second run decides the same, and
+ * only one claim commits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SETUP_ALLOWANCE_MINUTES } from "../billing/Ledger.ts"
@@ -21,7 +22,7 @@ import { JobStore } from "./JobStore.ts"
 const ownerRows = rowsOf("MachineStore", JobRow)
 
 const SLOTS = 128
-/** An end of the money is put off by as much set-up time as a job is granted anyway. */
+/** The hold is raised by the cost of this time, which is the set-up time that every job is granted (ms). */
 const EXTENSION_MS = SETUP_ALLOWANCE_MINUTES * 60_000
 
 export class JobReconciler extends Context.Service<
@@ -29,8 +30,8 @@ export class JobReconciler extends Context.Service<
   {
     readonly tick: Effect.Effect<number>
     readonly run: Effect.Effect<never>
-    /** Steps a job that is claimed already. */
-    readonly look: (row: ClaimedJob) => Effect.Effect<void>
+    /** Steps a job that is already claimed. */
+    readonly stepClaimed: (row: ClaimedJob) => Effect.Effect<void>
   }
 >()("@sluice/domain/jobs/JobReconciler") {
   static readonly layer = Layer.effect(
@@ -43,7 +44,10 @@ export class JobReconciler extends Context.Service<
       for (const status of terminalStatuses) jobsEnded.of(status)
       const clock = yield* Clock.Clock
 
-      /** Decides, and where the money held ends, holds more first, as far as there is any. */
+      /**
+       * Decides the next state. If the hold is used up, raises the hold as far as the balance allows, and decides
+       * again.
+       */
       const decideWithFunds = Effect.fnUntraced(function* (row: ClaimedJob, now: number) {
         const { machine } = row
         const terms = termsOf(row)
@@ -56,8 +60,8 @@ export class JobReconciler extends Context.Service<
         if (!first.needsFunds || machine.runningAt === null) return { decision: first, hold }
         const target = costOf(terms.price, now - machine.runningAt + EXTENSION_MS)
         const raised = yield* holds.extend(row.id, target)
-        const again = decide(stateOf(row), machine, terms, { hold: raised, exhausted: raised <= hold }, now)
-        return { decision: again, hold: raised }
+        const second = decide(stateOf(row), machine, terms, { hold: raised, exhausted: raised <= hold }, now)
+        return { decision: second, hold: raised }
       })
 
       const step = Effect.fnUntraced(function* (row: ClaimedJob) {
@@ -89,21 +93,21 @@ export class JobReconciler extends Context.Service<
       return JobReconciler.of({
         tick: reconciler.tick,
         run: reconciler.run,
-        look: (row) => reconciler.holding(row, step(row))
+        stepClaimed: (row) => reconciler.stepClaimed(row, step(row))
       })
     })
   )
 
-  /** A job is told of its machine by the commit that wrote the machine's facts. */
+  /** Steps a job with its machine's new facts, right after the commit that wrote them. */
   static readonly layerOwner = Layer.effect(
     MachineOwner,
     Effect.map(JobReconciler, (reconciler) =>
       MachineOwner.of({
-        // The row comes from `jobs`: the one table whose rows own machines.
-        look: (owner, machine) =>
+        // The row comes from `jobs`, the only table whose rows own machines.
+        stepOwner: (owner, machine) =>
           Effect.suspend(() => {
             const [row] = ownerRows([owner])
-            return row === undefined ? Effect.void : reconciler.look({ ...row, machine })
+            return row === undefined ? Effect.void : reconciler.stepClaimed({ ...row, machine })
           })
       })
     )

@@ -1,7 +1,7 @@
 /**
- * The body of POST /jobs: its shape, its limits, and everything that is wrong with one, all at once (interface: POST /jobs;
- * decisions: Jobs). The one validator for a job and a quote. Pure: what the world offers comes in
- * as `Offer`. Rules that span several values are in `JobRules`, so that they speak beside a wrong type elsewhere.
+ * Decodes the body of POST /jobs: its shape and its limits (interface: POST /jobs; decisions: Jobs). A refusal lists
+ * all mistakes at once. Jobs and quotes use this one decoder, which is pure: the provider's offer is a parameter. Rules
+ * that compare several values are in `JobRules`, so that they also run if another field has a wrong type.
  */
 import type { Redacted } from "effect"
 import { Cause, Exit, Redacted as Redact, Result, Schema } from "effect"
@@ -10,7 +10,9 @@ import { fromUsd } from "../billing/Money.ts"
 import { noNul } from "../database/StoredText.ts"
 import * as LaunchScript from "../machines/LaunchScript.ts"
 import { DEFAULT_TEMPLATE } from "../machines/Template.ts"
-import { type Issue, listed } from "../requests/BodyIssues.ts"
+import { type Issue, listIssues } from "../requests/BodyIssues.ts"
+import { LONE_SURROGATE } from "../requests/LoneSurrogates.ts"
+import { visibleLine } from "../requests/Name.ts"
 import { optional } from "../requests/OptionalField.ts"
 import type { JobSpec } from "./Job.ts"
 import { SERVICE_NAMES } from "./ServiceVariables.ts"
@@ -21,31 +23,26 @@ const MAX_RUNTIME_MINUTES = 1_440
 const DEFAULT_CAPACITY_WAIT_MINUTES = 30
 const MAX_NAME_CHARACTERS = 63
 const MAX_IMAGE_CHARACTERS = 255
-/** 9.2 billion USD would overflow int8; nobody means more than this. */
+/** No real job costs more. The bound keeps amounts far from the end of int8 (9.2 billion USD). */
 const MAX_COST_USD = 1_000_000
 
-/** UTF-8 bytes of a text. */
+/** Returns the UTF-8 bytes of a text. */
 const bytes = LaunchScript.byteLength
 
-const say = (message: string) => ({ message })
-const text = (what: string) => Schema.String.annotate(say(what)).annotateKey({ messageMissingKey: "is required" })
+const withMessage = (message: string) => ({ message })
+const text = (what: string) =>
+  Schema.String.annotate(withMessage(what)).annotateKey({ messageMissingKey: "is required" })
 const integer = (minimum: number, maximum: number) => {
-  const message = say(`must be an integer from ${minimum} to ${maximum}`)
+  const message = withMessage(`must be an integer from ${minimum} to ${maximum}`)
   return Schema.Finite.annotate(message)
     .check(Schema.isInt(message))
     .check(Schema.isBetween({ minimum, maximum }, message))
     .annotateKey({ messageMissingKey: "is required" })
 }
-/** Characters as people count them, not UTF-16 units. */
+/** Counts code points, as people count characters, not UTF-16 units. */
 const atMost = (characters: number) =>
-  Schema.isMaxCodePoints(characters, say(`must be at most ${characters} characters long`))
-/** No control characters, so that it can stand in a line of text. */
-const printable = Schema.makeFilter((value: string) =>
-  /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? "must not contain control characters" : undefined
-)
-const wellFormed = Schema.makeFilter((value: string) =>
-  value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
-)
+  Schema.isMaxCodePoints(characters, withMessage(`must be at most ${characters} characters long`))
+const wellFormed = Schema.makeFilter((value: string) => (value.isWellFormed() ? undefined : LONE_SURROGATE))
 
 const commandRule = Schema.makeFilter((value: string) =>
   value.length === 0
@@ -55,11 +52,11 @@ const commandRule = Schema.makeFilter((value: string) =>
       : undefined
 )
 
-const pairs = Schema.Record(Schema.String, Schema.String.annotate(say("must be a string"))).annotate(
-  say("must be an object of names and strings")
+const pairs = Schema.Record(Schema.String, Schema.String.annotate(withMessage("must be a string"))).annotate(
+  withMessage("must be an object of names and strings")
 )
 
-/** The wire shape. A field that may be left out may also be null. */
+/** The wire shape. An optional field may also be null. */
 export const JobRequestBody = Schema.Struct({
   command: text("must be a string").check(commandRule, noNul, wellFormed),
   gpu_type: text("must be a string: a gpu_type of GET /instances/types"),
@@ -68,20 +65,22 @@ export const JobRequestBody = Schema.Struct({
   template: optional(text("must be a string: an id of GET /templates")),
   image: optional(
     text("must be a string").check(
-      Schema.isPattern(/^[\w][\w./:@-]*$/, say("must be a container image reference, like python:3.12")),
+      Schema.isPattern(/^[\w][\w./:@-]*$/, withMessage("must be a container image reference, like python:3.12")),
       atMost(MAX_IMAGE_CHARACTERS)
     )
   ),
   env: optional(pairs),
-  storage_id: optional(text("must be a string: a volume's id").check(Schema.isUUID(undefined, say("must be a UUID")))),
-  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), printable, wellFormed)),
+  storage_id: optional(
+    text("must be a string: a volume's id").check(Schema.isUUID(undefined, withMessage("must be a UUID")))
+  ),
+  name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), visibleLine)),
   region: optional(text("must be a string: a region's id")),
   capacity_wait_minutes: optional(integer(1, MAX_RUNTIME_MINUTES)),
   max_cost_usd: optional(
-    Schema.Finite.annotate(say("must be a number of USD")).check(
+    Schema.Finite.annotate(withMessage("must be a number of USD")).check(
       Schema.isBetween(
         { minimum: 0.000000001, maximum: MAX_COST_USD },
-        say(`must be above 0 and at most ${MAX_COST_USD}`)
+        withMessage(`must be above 0 and at most ${MAX_COST_USD}`)
       )
     )
   ),
@@ -105,7 +104,7 @@ const shapeIssues = (cause: Cause.Cause<Schema.SchemaError>): ReadonlyArray<Issu
   const failure = Cause.findError(cause)
   return Result.isFailure(failure)
     ? [{ path: "", message: "must be a JSON object" }]
-    : listed(failure.success.issue, "field of this request")
+    : listIssues(failure.success.issue, "field of this request")
 }
 
 const scriptOf = (body: Readonly<Record<string, unknown>>): LaunchScript.LaunchScript | undefined =>
@@ -121,7 +120,7 @@ const scriptOf = (body: Readonly<Record<string, unknown>>): LaunchScript.LaunchS
         gpuCount: typeof body.gpu_count === "number" ? body.gpu_count : 1
       }
 
-/** The request that a body asks for, or everything that is wrong with it. */
+/** Returns the request, or all mistakes of the body. */
 export const decode = (input: unknown, offer: Offer): Result.Result<JobRequest, ReadonlyArray<Issue>> => {
   const raw: Readonly<Record<string, unknown>> =
     typeof input === "object" && input !== null && !Array.isArray(input)
@@ -161,7 +160,8 @@ export const decode = (input: unknown, offer: Offer): Result.Result<JobRequest, 
       region: body.region ?? null
     },
     name: body.name == null || body.name === "" ? undefined : body.name,
-    // One spelling of an id: the database does not tell two apart, and who keeps the volume's files does.
+    // Ids are stored in one spelling: the database treats two spellings as equal, but the provider, which stores the
+    // volume's files, does not.
     volumeId: body.storage_id?.toLowerCase(),
     env: new Map(Object.entries(body.env ?? {}).map(([key, value]) => [key, Redact.make(value)])),
     labels: body.labels ?? null,

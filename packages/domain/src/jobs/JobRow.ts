@@ -84,7 +84,7 @@ export const termsOf = (row: Pick<JobRow, "created_at" | "spec" | "price">): Job
   maxCost: row.spec.maxCostNanoUsd === null ? null : BigInt(row.spec.maxCostNanoUsd)
 })
 
-/** Not one that only waited to be asked for, nor one that was refused. */
+/** False for a machine that still waits for capacity, and for one that the provider refused. */
 const existed = ({ requested_at, running_at, status }: MachineJson): boolean =>
   running_at !== null || (requested_at !== null && status !== "wanted" && status !== "failed")
 

@@ -1,9 +1,10 @@
 /**
- * Rules of a job's request that look at several values together, or at what the world offers. They look at whatever of the
- * body has the right type, so that their findings come together with those about its shape.
+ * Rules of a job request that compare several values, or a value with the provider's offer. They check every part of
+ * the body that has the right type, so that their issues are reported together with those of the shape.
  */
 import type { NanoUsd } from "../billing/Money.ts"
-import type { Issue } from "../requests/BodyIssues.ts"
+import { type Issue, pathText } from "../requests/BodyIssues.ts"
+import { cutText, LONE_SURROGATE } from "../requests/LoneSurrogates.ts"
 import { byteLength } from "../machines/LaunchScript.ts"
 
 const MAX_ENV_KEYS = 200
@@ -12,10 +13,10 @@ const MAX_ENV_TOTAL_BYTES = 65_536
 const MAX_LABELS = 16
 export const MAX_GPU_COUNT = 8
 const MAX_VARIABLE_NAME_CHARACTERS = 255
-/** How much of a wrong key is named in an answer. */
-const SHOWN_CHARACTERS = 64
+/** Characters of an invalid key that a message quotes at most. */
+const MAX_QUOTED_CHARACTERS = 64
 
-/** What the world offers at present, to check a request against. */
+/** The provider's current offer, for the checks. */
 export interface Offer {
   readonly gpuTypes: ReadonlyArray<{
     readonly id: string
@@ -37,10 +38,10 @@ const variableIssue = (name: string, value: unknown): string | undefined => {
   if (typeof value !== "string") return undefined
   if (byteLength(value) > MAX_ENV_VALUE_BYTES) return "must be at most 32 KB"
   if (value.includes("\0")) return "must not contain NUL"
-  return value.isWellFormed() ? undefined : "must be well-formed Unicode (it has a lone surrogate)"
+  return value.isWellFormed() ? undefined : LONE_SURROGATE
 }
 
-/** Of `env`: names, sizes of values, their sum. Values are never in a message. */
+/** Checks the names, the sizes of the values and their sum. A message never contains a value. */
 export const envIssues = (env: unknown): ReadonlyArray<Issue> => {
   const entries = entriesOf(env)
   const issues: Array<Issue> = []
@@ -49,7 +50,7 @@ export const envIssues = (env: unknown): ReadonlyArray<Issue> => {
   for (const [name, value] of entries.slice(0, MAX_ENV_KEYS)) {
     total += typeof value === "string" ? byteLength(value) : 0
     const message = variableIssue(name, value)
-    if (message !== undefined) issues.push({ path: `env.${name.slice(0, SHOWN_CHARACTERS)}`, message })
+    if (message !== undefined) issues.push({ path: pathText(["env", cutText(name, MAX_QUOTED_CHARACTERS)]), message })
   }
   if (total > MAX_ENV_TOTAL_BYTES)
     issues.push({ path: "env", message: "must be at most 64 KB in total with the secrets" })
@@ -65,33 +66,36 @@ export const labelIssues = (labels: unknown): ReadonlyArray<Issue> => {
         !/^[A-Za-z0-9][\w./-]{0,62}$/.test(key) || (typeof value === "string" && !/^[\w./:@ -]{0,63}$/.test(value))
     )
     .map(([key]) => ({
-      path: `labels.${key.slice(0, SHOWN_CHARACTERS)}`,
+      path: pathText(["labels", cutText(key, MAX_QUOTED_CHARACTERS)]),
       message:
         "a label has at most 63 characters of letters, digits and . _ / - (its value also : @ and blank), and its name " +
         "begins with a letter or a digit"
     }))
 }
 
-const oneOf = (ids: ReadonlyArray<string>) => `must be one of ${ids.join(", ")}`
+const mustBeOneOf = (ids: ReadonlyArray<string>) => `must be one of ${ids.join(", ")}`
 
 export const offerIssues = (body: Readonly<Record<string, unknown>>, offer: Offer): ReadonlyArray<Issue> => {
   const issues: Array<Issue> = []
   const { gpu_count: count, gpu_type: name, region, template } = body
   const type = offer.gpuTypes.find((candidate) => candidate.id === name)
   if (typeof name === "string" && type === undefined) {
-    issues.push({ path: "gpu_type", message: oneOf(offer.gpuTypes.map((candidate) => candidate.id)) })
+    issues.push({ path: "gpu_type", message: mustBeOneOf(offer.gpuTypes.map((candidate) => candidate.id)) })
   }
-  // A count that is wrong for every type is told already.
+  // A count that is too high for every type is reported by the shape's check.
   if (type !== undefined && typeof count === "number" && count > type.maxGpuCount && count <= MAX_GPU_COUNT) {
     issues.push({ path: "gpu_count", message: `must be at most ${type.maxGpuCount} for ${type.id}` })
   }
-  // Of a type that nobody knows any region may be meant, but no other word.
+  // For an unknown type every region that any type has is accepted.
   const regions = type?.regions ?? [...new Set(offer.gpuTypes.flatMap((candidate) => candidate.regions))].sort()
   if (typeof region === "string" && !regions.includes(region)) {
-    issues.push({ path: "region", message: type === undefined ? oneOf(regions) : `${oneOf(regions)} for ${type.id}` })
+    issues.push({
+      path: "region",
+      message: type === undefined ? mustBeOneOf(regions) : `${mustBeOneOf(regions)} for ${type.id}`
+    })
   }
-  if (typeof template === "string" && !offer.templates.some((known) => known.id === template)) {
-    issues.push({ path: "template", message: oneOf(offer.templates.map((known) => known.id)) })
+  if (typeof template === "string" && !offer.templates.some((candidate) => candidate.id === template)) {
+    issues.push({ path: "template", message: mustBeOneOf(offer.templates.map((candidate) => candidate.id)) })
   }
   return issues
 }

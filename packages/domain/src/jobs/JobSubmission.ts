@@ -1,8 +1,8 @@
 /**
- * A submission of a job, from its body to the machine's first answer.
+ * Submits a job, from its body to the provider's first answer.
  *
- * It is checked in the order that callers are promised: everything that is wrong with the request, volume, machines, then
- * what the store refuses. What is recorded is recorded whole, with its money held and its launch asked for.
+ * Checks run in the order that callers are promised: all issues of the request, the volume, the supply of machines, then the
+ * refusals of the store. One statement records the job, its hold and the intent to launch.
  */
 import { Crypto, Deferred, Effect, Option, Result } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -25,24 +25,24 @@ import { JobListStore } from "./JobListStore.ts"
 import * as JobRequest from "./JobRequest.ts"
 import { makeOffers } from "./Offers.ts"
 
-/** How long a submission waits for the provider's first answer: a refusal within it reaches the caller. */
+/** Milliseconds that a submission waits for the provider's first answer. A refusal within this time reaches the caller. */
 const FIRST_ANSWER_MS = 2_000
 
-/** A request that can be submitted. `available`: machines can be asked for. `launch`: room for this one is known. */
+/** A request that passed its checks. `available`: the supply is known. `launch`: there is capacity for its machine. */
 interface CheckedRequest extends JobRequest.JobRequest {
   readonly available: boolean
   readonly launch: boolean
-  /** Where there are machines of its GPU type. */
+  /** The regions of its GPU type. */
   readonly regions: ReadonlyArray<string>
 }
 
-/** Checks a body against what there is, and its volume, whose region decides where the machine runs. */
+/** Checks a body against the supply, and its volume, whose region decides where the machine runs. */
 export const makeRequestCheck = Effect.gen(function* () {
   const offers = yield* makeOffers
   const volumes = yield* VolumeStore
 
   const decode = Effect.fnUntraced(function* (body: unknown) {
-    const { available, hasRoom, offer } = yield* offers.current
+    const { available, hasCapacity, offer } = yield* offers.current
     const decoded = JobRequest.decode(body, offer)
     if (Result.isFailure(decoded)) return yield* new RequestInvalid({ issues: decoded.failure })
     const { spec } = decoded.success
@@ -51,7 +51,7 @@ export const makeRequestCheck = Effect.gen(function* () {
       ...decoded.success,
       available,
       regions,
-      launch: hasRoom(spec.gpuType, spec.gpuCount)
+      launch: hasCapacity(spec.gpuType, spec.gpuCount)
     }
     return request
   })
@@ -79,13 +79,13 @@ export const makeRequestCheck = Effect.gen(function* () {
 
 type RequestCheck = Effect.Success<typeof makeRequestCheck>
 
-/** Launches the machine of a job that was recorded, while the caller waits. Fails with `LaunchFailed` where it is refused. */
+/** Launches the machine of a recorded job while the caller waits. Fails with `LaunchFailed` if the provider refuses it. */
 const makeLaunch = Effect.gen(function* () {
   const launches = yield* MachineReconciler
   const lists = yield* JobListStore
   const signals = yield* Signals
 
-  /** Waits until the job is terminal, as it will be soon: its machine was refused. */
+  /** Waits until the job is terminal, which is soon, because its machine was refused. */
   const ended = (principal: Principal, id: string): Effect.Effect<Job | undefined> =>
     Effect.scoped(
       Effect.gen(function* () {
@@ -118,7 +118,7 @@ const makeLaunch = Effect.gen(function* () {
   })
 })
 
-/** Records a submission and launches its machine. An attempt that made its job before answers that job. */
+/** Records a submission and launches its machine. A repeated attempt returns the job of its first run. */
 export const makeSubmit = Effect.fnUntraced(function* ({ check, withVolume }: RequestCheck) {
   const admissions = yield* JobAdmissionStore
   const lists = yield* JobListStore
@@ -128,7 +128,7 @@ export const makeSubmit = Effect.fnUntraced(function* ({ check, withVolume }: Re
   const created = (yield* Metrics).jobsCreated.of()
   const launch = yield* makeLaunch
 
-  /** No machine can be asked for at present. A balance that is too low as well is said first. */
+  /** Fails because the supply is unknown. A balance that is too low is reported first. */
   const unavailable = Effect.fnUntraced(function* (principal: Principal, request: CheckedRequest) {
     const { available } = yield* ledger.funds(principal)
     const required = holdOf(request)
@@ -142,7 +142,7 @@ export const makeSubmit = Effect.fnUntraced(function* ({ check, withVolume }: Re
       isOutcomeUnknown,
       () => new JobOutcomeUnknown({ jobId: draft.jobId, hasIdempotencyKey: draft.attempt !== undefined })
     ).pipe(
-      // Taken, or deleted, since the check: the second look says which.
+      // The volume was attached or deleted since the check. The second check reports which.
       Effect.catchTag("VolumeAttached", (taken) => Effect.andThen(withVolume(principal, request), Effect.fail(taken)))
     )
 

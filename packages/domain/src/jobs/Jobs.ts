@@ -40,7 +40,7 @@ export type Refused =
 export class Jobs extends Context.Service<
   Jobs,
   {
-    /** `attempt`: under an Idempotency-Key, so that what an earlier run made is neither made twice nor refused. */
+    /** `attempt` comes with an Idempotency-Key: a job that an earlier run made is returned, not made twice. */
     readonly submit: (principal: Principal, body: unknown, attempt?: Attempt) => Effect.Effect<Job, Refused>
     readonly quote: (
       principal: Principal,

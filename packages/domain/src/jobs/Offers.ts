@@ -1,4 +1,4 @@
-/** What the provider offers, remembered for a moment: a submission is checked without asking the provider each time. */
+/** A short-lived cache of the provider's offer, so that a submission is checked without a call to the provider. */
 import { Clock, Effect } from "effect"
 import { Signals } from "../database/Signals.ts"
 import { MachineProvider } from "../machines/MachineProvider.ts"
@@ -6,48 +6,48 @@ import { templates } from "../machines/Template.ts"
 import { MachinesUnavailable } from "./JobErrors.ts"
 import type { Offer } from "./JobRules.ts"
 
-/** How old an offer may be; what is free changes with each machine. */
-const FRESH_MS = 1_000
-/** The same once a machine has ended since: what it held may be free. */
-const FRESH_AFTER_END_MS = 100
+/** Maximum age of a cached offer (ms). A higher value shows capacity that is gone already. */
+const MAX_AGE_MS = 1_000
+/** Maximum age after a machine ended (ms), because its capacity may be free. */
+const MAX_AGE_AFTER_END_MS = 100
 
 export interface CurrentOffer {
   readonly offer: Offer
-  /** False: the provider does not answer at present, the offer is an older one. */
+  /** False: the provider does not answer, and the offer is an older one. */
   readonly available: boolean
-  /** Whether so many GPUs of a type were free when it was last asked. */
-  readonly hasRoom: (gpuType: string, gpuCount: number) => boolean
+  /** Returns whether `gpuCount` GPUs of a type were free at the last answer. */
+  readonly hasCapacity: (gpuType: string, gpuCount: number) => boolean
 }
 
 export const makeOffers = Effect.gen(function* () {
   const provider = yield* MachineProvider
   const clock = yield* Clock.Clock
-  let known: (Omit<CurrentOffer, "available"> & { readonly at: number }) | undefined
+  let cached: (Omit<CurrentOffer, "available"> & { readonly fetchedAt: number }) | undefined
 
   const signals = yield* Signals
   yield* signals.listen("capacity", () => {
-    if (known === undefined) return
-    const soon = clock.currentTimeMillisUnsafe() - FRESH_MS + FRESH_AFTER_END_MS
-    known = { ...known, at: Math.min(known.at, soon) }
+    if (cached === undefined) return
+    const soon = clock.currentTimeMillisUnsafe() - MAX_AGE_MS + MAX_AGE_AFTER_END_MS
+    cached = { ...cached, fetchedAt: Math.min(cached.fetchedAt, soon) }
   })
 
   const fetch = Effect.map(provider.gpuTypes, (gpuTypes): CurrentOffer => {
     const free = new Map(gpuTypes.map((type) => [type.id, type.available]))
-    known = {
+    cached = {
       offer: { gpuTypes, templates, priceOf: provider.priceOf },
-      hasRoom: (gpuType, gpuCount) => (free.get(gpuType) ?? 0) >= gpuCount,
-      at: clock.currentTimeMillisUnsafe()
+      hasCapacity: (gpuType, gpuCount) => (free.get(gpuType) ?? 0) >= gpuCount,
+      fetchedAt: clock.currentTimeMillisUnsafe()
     }
-    return { ...known, available: true }
+    return { ...cached, available: true }
   })
 
-  /** Fails only when nothing was ever known. */
+  /** Returns the offer. Fails only if the provider never answered. */
   const current: Effect.Effect<CurrentOffer, MachinesUnavailable> = Effect.suspend(() => {
-    if (known !== undefined && clock.currentTimeMillisUnsafe() - known.at < FRESH_MS) {
-      return Effect.succeed({ ...known, available: true })
+    if (cached !== undefined && clock.currentTimeMillisUnsafe() - cached.fetchedAt < MAX_AGE_MS) {
+      return Effect.succeed({ ...cached, available: true })
     }
     return Effect.catchTag(fetch, "ProviderUnavailable", () =>
-      known === undefined ? Effect.fail(new MachinesUnavailable()) : Effect.succeed({ ...known, available: false })
+      cached === undefined ? Effect.fail(new MachinesUnavailable()) : Effect.succeed({ ...cached, available: false })
     )
   })
   return { current }

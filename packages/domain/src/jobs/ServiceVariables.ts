@@ -1,7 +1,7 @@
 /** The `SERVICE_` variables of a job's machine (decisions: Jobs). */
 import type { JobSpec } from "./Job.ts"
 
-/** Names of the variables that every job's machine sees (decisions: Jobs). The launch script spells them all. */
+/** Names of the variables that every job's machine gets (decisions: Jobs). The launch script contains all of them. */
 export const SERVICE_NAMES = [
   "SERVICE_JOB_ID",
   "SERVICE_JOB_NAME",

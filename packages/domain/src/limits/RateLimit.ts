@@ -1,6 +1,7 @@
 /**
- * The window rule (decisions: Rate limit): a window is the 60 s that begin with the first request after the last window
- * ended, so there are never more than `limit` admitted requests within one window. Pure: the caller keeps the window.
+ * The rate limit rule (decisions: Rate limit). A window lasts 60 s and begins with the first request after the last
+ * window ended, so a window never has more than `limit` admitted requests. The functions are pure: the caller stores
+ * the window.
  */
 
 export const WINDOW_MS = 60_000
@@ -21,7 +22,10 @@ export interface Verdict {
   readonly retryAfterSeconds: number
 }
 
-/** Whether a request at `nowMs` fits, and the window as it is afterwards. A clock that steps back stays in the window. */
+/**
+ * Decides whether a request at `nowMs` is admitted, and returns the window after it. If the clock steps back, the
+ * request counts in the current window.
+ */
 export const admit = (
   window: Window | undefined,
   limit: number,
@@ -33,7 +37,7 @@ export const admit = (
   return { window: next, verdict: verdictOf(next, admitted, limit, nowMs) }
 }
 
-/** What a caller is told who asked at `nowMs`; `window` is as it is afterwards. */
+/** Returns the verdict for a request at `nowMs`. `window` already counts that request if it was admitted. */
 export const verdictOf = (window: Window, admitted: boolean, limit: number, nowMs: number): Verdict => {
   const endMs = window.startMs + WINDOW_MS
   return {
@@ -45,6 +49,8 @@ export const verdictOf = (window: Window, admitted: boolean, limit: number, nowM
   }
 }
 
-/** Of two records of one key, the one that knows more: windows only begin later, and in each the count only grows. */
+/**
+ * Returns the more recent of two records of one key. Windows only begin later, and in each window the count only grows.
+ */
 export const newer = (a: Window | undefined, b: Window): Window =>
   a === undefined || b.startMs > a.startMs || (b.startMs === a.startMs && b.used > a.used) ? b : a

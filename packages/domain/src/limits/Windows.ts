@@ -1,17 +1,19 @@
 /**
- * Which window is each key in? The table of one process. Keys come from authenticated principals only, so strangers can't
- * fill it; windows that ended are dropped, and beyond `MAX_KEYS` the oldest goes first.
+ * The rate limit windows of one process, by key. Keys come from authenticated principals only, so an unauthenticated
+ * client cannot fill the table. Ended windows are dropped; above `MAX_KEYS` the oldest window is dropped first.
  */
 import { admit, type Verdict, newer, type Window, WINDOW_MS } from "./RateLimit.ts"
 
-/** Windows remembered at most. */
+/**
+ * Windows kept in memory. A lower value would drop windows that are still open, and their keys would start again at 0.
+ */
 export const MAX_KEYS = 100_000
 
 export class Windows {
-  // A window that begins is put at the end, so the ones that ended are in front.
+  // A new window is added at the end, so the map is ordered by start and ended windows are at its front.
   private readonly byKey = new Map<string, Window>()
 
-  /** What is known of a key; the window may have ended. */
+  /** The last window of a key; it may have ended. */
   get(key: string): Window | undefined {
     return this.byKey.get(key)
   }
@@ -24,7 +26,7 @@ export class Windows {
     return verdict
   }
 
-  /** Takes over what was counted elsewhere too, where it is newer than what is known. */
+  /** Takes over a window that was counted elsewhere, if it is newer than the known one. */
   learn(key: string, window: Window, nowMs: number): void {
     const before = this.byKey.get(key)
     this.put(key, before, newer(before, window), nowMs)
@@ -34,13 +36,13 @@ export class Windows {
     if (before?.startMs !== window.startMs) {
       this.byKey.delete(key)
       this.byKey.set(key, window)
-      this.forgetEnded(nowMs)
+      this.dropEnded(nowMs)
     } else {
       this.byKey.set(key, window)
     }
   }
 
-  private forgetEnded(nowMs: number): void {
+  private dropEnded(nowMs: number): void {
     for (const [key, window] of this.byKey) {
       if (this.byKey.size <= MAX_KEYS && nowMs < window.startMs + WINDOW_MS) return
       this.byKey.delete(key)

@@ -1,22 +1,23 @@
 /**
- * An Aho-Corasick automaton: reads a text once and knows after each byte which of many words end there. Reading takes two
- * steps a byte at most on average, whatever the words and the text are.
+ * An Aho-Corasick automaton: reads a text once, and knows after each byte which of many words end there. Reading takes
+ * at most two steps a byte on average, for any words and any text.
  *
- * A node stands for the beginning of a word; nodes are numbered breadth first, so that the children of one stand in a row,
- * by their byte. That takes less than 20 bytes a node and a search among siblings, never a table or a map of 256.
+ * A node stands for a prefix of a word. Nodes are numbered breadth first, so the children of a node are consecutive and
+ * ordered by their byte. A node takes less than 20 bytes, and a step searches among siblings, instead of a table of 256
+ * entries a node.
  */
 export const ROOT = 0
 
 export interface Automaton {
-  /** How many bytes a node stands for. */
+  /** The length of a node's prefix in bytes. */
   readonly depth: Int32Array
   /** The byte that leads to a node from its parent. */
   readonly byte: Uint8Array
-  /** A node's first child; those of `node` end before the first of `node + 1`. */
+  /** A node's first child. The children of `node` end before the first child of `node + 1`. */
   readonly children: Int32Array
-  /** The node of the longest beginning of a word that the node's own bytes end with. */
+  /** The node of the longest prefix of a word that is a proper suffix of the node's bytes. */
   readonly fail: Int32Array
-  /** Length of the longest whole word that the node's bytes end with; 0: none. */
+  /** Length of the longest word that is a suffix of the node's bytes; 0: none. */
   readonly longest: Int32Array
 }
 
@@ -28,33 +29,34 @@ const compare = (a: Uint8Array, b: Uint8Array): number => {
 
 export const make = (unsorted: ReadonlyArray<Uint8Array>): Automaton => {
   const words = unsorted.toSorted(compare)
-  const room = words.reduce((sum, word) => sum + word.length, 2)
-  const depth = new Int32Array(room)
-  const byte = new Uint8Array(room)
-  const children = new Int32Array(room)
-  const fail = new Int32Array(room)
-  const longest = new Int32Array(room)
+  const maxNodes = words.reduce((sum, word) => sum + word.length, 2)
+  const depth = new Int32Array(maxNodes)
+  const byte = new Uint8Array(maxNodes)
+  const children = new Int32Array(maxNodes)
+  const fail = new Int32Array(maxNodes)
+  const longest = new Int32Array(maxNodes)
   const automaton = { depth, byte, children, fail, longest }
-  // The words that begin with a node's bytes, from `low` to before `high`: sorted, they stand together.
-  const low = new Int32Array(room)
-  const high = new Int32Array(room)
+  // The words that begin with a node's bytes are those from index `low` to before `high`: sorted words with a common
+  // prefix are consecutive.
+  const low = new Int32Array(maxNodes)
+  const high = new Int32Array(maxNodes)
   high[ROOT] = words.length
   let nodes = 1
   for (let node = ROOT; node < nodes; node++) {
     children[node] = nodes
     const length = depth[node]!
-    let at = low[node]!
+    let index = low[node]!
     longest[node] = longest[fail[node]!]!
-    for (; at < high[node]! && words[at]!.length === length; at++) longest[node] = length
-    while (at < high[node]!) {
+    for (; index < high[node]! && words[index]!.length === length; index++) longest[node] = length
+    while (index < high[node]!) {
       const child = nodes++
-      const value = words[at]![length]!
-      low[child] = at
-      while (at < high[node]! && words[at]![length] === value) at++
-      high[child] = at
+      const value = words[index]![length]!
+      low[child] = index
+      while (index < high[node]! && words[index]![length] === value) index++
+      high[child] = index
       depth[child] = length + 1
       byte[child] = value
-      // What a node fails to is shorter, so it is whole by now.
+      // The failure node is shorter, so it is complete already.
       if (node !== ROOT) fail[child] = next(automaton, fail[node]!, value)
     }
   }
@@ -75,11 +77,11 @@ const childOf = ({ byte, children }: Automaton, node: number, value: number): nu
   return from < to && byte[from] === value ? from : undefined
 }
 
-/** The node after one more byte of a text. */
+/** Returns the node after one more byte of a text. */
 export const next = (automaton: Automaton, node: number, value: number): number => {
-  for (let at = node; ; at = automaton.fail[at]!) {
-    const child = childOf(automaton, at, value)
+  for (let current = node; ; current = automaton.fail[current]!) {
+    const child = childOf(automaton, current, value)
     if (child !== undefined) return child
-    if (at === ROOT) return ROOT
+    if (current === ROOT) return ROOT
   }
 }

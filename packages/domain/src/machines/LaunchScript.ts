@@ -1,14 +1,15 @@
 /**
- * What a machine boots with: set-up, the names of the variables, the command. Pure text.
+ * Renders the script that a machine boots with: set-up, the names of the variables, the command. Pure text.
  *
- * The command travels base64-encoded, so that quotes, `$()`, here-documents and newlines arrive byte for byte. Values of
- * variables are never in it: the machine gets them over its own channel, a file that the first lines read and remove.
- * Base64-encoded, with the provider's own prologue, the whole must fit `LAUNCH_SCRIPT_LIMIT_BYTES` (decisions: Jobs).
+ * The command is base64-encoded, so that quotes, `$()`, here-documents and newlines arrive byte for byte. The script
+ * never contains the values of variables: the machine gets them over its own channel, in a file that the first lines
+ * read and remove. The script, base64-encoded, with the provider's own prologue, must fit `LAUNCH_SCRIPT_LIMIT_BYTES`
+ * (decisions: Jobs).
  */
 import * as Base64 from "effect/encoding/Base64"
 
 export const LAUNCH_SCRIPT_LIMIT_BYTES = 16_384
-/** Kept free for what a provider puts before ours: mounts, its agent, device set-up. */
+/** Reserved for the lines that a provider puts before the script: mounts, its agent, device set-up. */
 const PROVIDER_PROLOGUE_BYTES = 4_608
 
 export interface LaunchScript {
@@ -33,9 +34,9 @@ printf %s "$SLUICE_COMMAND" | base64 -d > /run/sluice/command
 unset SLUICE_COMMAND SLUICE_NAMES
 `
 
-const plain = `exec bash /run/sluice/command\n`
+const runCommand = `exec bash /run/sluice/command\n`
 
-const contained = `engine=$(command -v docker || command -v podman) || { echo "sluice: no container engine on this machine" >&2; exit 125; }
+const runInContainer = `engine=$(command -v docker || command -v podman) || { echo "sluice: no container engine on this machine" >&2; exit 125; }
 "$engine" pull --quiet "$SLUICE_IMAGE" >/dev/null || { echo "sluice: image $SLUICE_IMAGE could not be pulled" >&2; exit 125; }
 gpus=()
 if command -v nvidia-container-runtime >/dev/null 2>&1; then gpus=(--gpus all)
@@ -48,23 +49,23 @@ exec "$engine" run --rm "\${gpus[@]}" --env-file /run/sluice/names -v /workspace
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The whole script as a machine gets it, before base64. */
+/** Returns the whole script as a machine gets it, before base64. */
 export const render = (script: LaunchScript): string =>
   `SLUICE_NAMES=${quote(script.envKeys.join(" "))}\nSLUICE_GPU_COUNT=${script.gpuCount}\n` +
   (script.image === undefined ? "" : `SLUICE_IMAGE=${quote(script.image)}\n`) +
   `SLUICE_COMMAND=${Base64.encode(script.command)}\n` +
   setUp +
-  (script.image === undefined ? plain : contained)
+  (script.image === undefined ? runCommand : runInContainer)
 
 const encoder = new TextEncoder()
 export const byteLength = (text: string): number => encoder.encode(text).length
 const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
 
-/** Bytes that the script takes of the limit: base64-encoded, the provider's prologue included. */
+/** Returns the bytes that the script takes of the limit: base64-encoded, with the provider's prologue. */
 export const sizeOf = (script: LaunchScript): number =>
   base64Length(PROVIDER_PROLOGUE_BYTES + byteLength(render(script)))
 
-/** How many bytes of command fit beside these variables and this image; 0 when nothing does. */
+/** Returns the bytes of command that fit with these variables and this image; 0 if none do. */
 export const commandRoom = (script: LaunchScript): number => {
   const raw = Math.floor(LAUNCH_SCRIPT_LIMIT_BYTES / 4) * 3
   const rest = raw - PROVIDER_PROLOGUE_BYTES - byteLength(render({ ...script, command: "" }))

@@ -1,9 +1,11 @@
-/** What a stored machine is launched with: its spec and its variables. */
+/** Builds the launch parameters of a stored machine from its spec and its variables. */
 import { Redacted } from "effect"
 import type { LaunchSpec } from "./MachineProvider.ts"
 import type { ClaimedMachine } from "./MachineRow.ts"
 
-/** `values`: the opened secret variables; `SERVICE_*` are added and always win. */
+/**
+ * `values`: the decrypted secret variables. The `SERVICE_*` variables are added, and replace values of the same name.
+ */
 export const launchSpecOf = (
   machine: Pick<ClaimedMachine, "id" | "spec" | "volumeId">,
   values: ReadonlyMap<string, Redacted.Redacted<string>>

@@ -1,10 +1,10 @@
-/** A machine as the control plane knows it, for a job or rented: what `GET /instances` lists (decisions: Instances). */
+/** A machine in the control plane, for a job or rented: an entry of `GET /instances` (decisions: Instances). */
 import { Schema } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 
 /**
- * `wanted`: recorded, being asked for. `launching`: the provider has it. `running`: billed. `stopping`: stop asked for.
- * `stopped`: confirmed gone. `failed`: never ran, and confirmed not to exist.
+ * `wanted`: recorded, and its launch is requested. `launching`: the provider accepted it. `running`: billed.
+ * `stopping`: its stop is requested. `stopped`: confirmed gone. `failed`: never ran, and confirmed not to exist.
  */
 export const machineStatuses = ["wanted", "launching", "running", "stopping", "stopped", "failed"] as const
 export type MachineStatus = (typeof machineStatuses)[number]

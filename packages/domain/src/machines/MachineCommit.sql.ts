@@ -73,7 +73,7 @@ const LOCKED_JOBS = `locked_jobs as materialized (
   for update
 )`
 
-/** A job that nobody steps is claimed for this replica. One that is in a step learns by its count of events. */
+/** Claims a job that no replica steps. A job in a step sees the change by its count of events. */
 const TOLD_JOBS = `woken_jobs as (
   update jobs
   set events = jobs.events + 1,
@@ -97,7 +97,7 @@ detached_volumes as (
     and steps.status in ${GONE}
 )`
 
-/** $1 the steps as JSON, $2 replica, $3 now. For machines of which neither a job nor a volume has to learn. */
+/** $1 the steps as JSON, $2 replica, $3 now. For changes that concern no job and no volume. */
 export const COMMIT_MACHINES_ALONE = statement(
   [STEPS, lockedMachines("true"), WRITTEN_MACHINES, EVENTS],
   "select id as written, wake_at as written_wake_at, null as id from written_machines"

@@ -1,15 +1,18 @@
 /**
- * The life of a machine, as pure rules: what an observation adds to what is known, and what is to be done next.
+ * The life of a machine, as pure rules: the facts after an observation, and the next action.
  *
- * Facts only grow: `runningAt`, the command's start and its exit are set once; `stopped` and `failed` never change and are
- * said only when the provider confirms that the machine is gone. A machine stops when its command exits.
+ * Facts only grow. `runningAt`, the command's start and its exit are set once. `stopped` and `failed` never change, and
+ * are set only when the provider confirms that the machine is gone. A machine stops when its command exits.
  */
 import type { NanoUsd } from "../billing/Money.ts"
 import { costOf } from "../billing/Money.ts"
 import type { CommandState, MachineState } from "./MachineProvider.ts"
 import type { MachineStatus } from "./Machine.ts"
 
-/** How long a machine that ran may be unknown to its provider before it counts as lost. */
+/**
+ * Time for which the provider may not know a machine that ran, before the machine counts as lost (ms). A lower value
+ * loses machines when the provider's view is stale for a moment; a higher one delays the end of their jobs.
+ */
 export const LOST_AFTER_MS = 60_000
 
 export const exitCauses = ["exit", "timeout", "stopped"] as const
@@ -23,21 +26,21 @@ export interface CommandExit {
 /** All times are Unix milliseconds. */
 export interface MachineFacts {
   readonly status: MachineStatus
-  /** When a launch was last asked for of a machine that was not seen to run; null: none is outstanding. */
+  /** The time of the last launch request of a machine that has not run yet; null: no launch is outstanding. */
   readonly requestedAt: number | null
   readonly runningAt: number | null
   readonly commandStartedAt: number | null
   readonly exit: CommandExit | null
   readonly stopRequestedAt: number | null
   readonly stoppedAt: number | null
-  /** Since when the provider does not know a machine that was asked for. */
+  /** The time since which the provider does not know a machine whose launch was requested. */
   readonly absentSince: number | null
-  /** Why it failed, for people; null when it did not. */
+  /** The reason of a failure, for people; null without one. */
   readonly failure: string | null
 }
 
-/** Of a machine that is wanted, and whose launch was asked for at `requestedAt`. */
-export const asked = (requestedAt: number): MachineFacts => ({
+/** Returns the facts of a machine whose launch was requested at `requestedAt`. */
+export const wantedFacts = (requestedAt: number): MachineFacts => ({
   status: "wanted",
   requestedAt,
   runningAt: null,
@@ -49,7 +52,7 @@ export const asked = (requestedAt: number): MachineFacts => ({
   failure: null
 })
 
-/** What the reconciler does next. `Settled`: nothing, ever. */
+/** The reconciler's next action. `Settled`: the machine is gone, and needs none. */
 export type Action =
   | { readonly _tag: "Launch" }
   | { readonly _tag: "Stop" }
@@ -59,20 +62,20 @@ export type Action =
 export const isGone = (facts: Pick<MachineFacts, "status">): boolean =>
   facts.status === "stopped" || facts.status === "failed"
 
-/** What the machine cost up to `now`; null before it runs. */
+/** Returns the cost of the machine until `now` (nano-USD); null before it runs. */
 export const costAt = (
   price: NanoUsd,
   machine: Pick<MachineFacts, "runningAt" | "stoppedAt">,
   now: number
 ): NanoUsd | null => (machine.runningAt === null ? null : costOf(price, (machine.stoppedAt ?? now) - machine.runningAt))
 
-export const next = (facts: MachineFacts): Action => {
+export const nextAction = (facts: MachineFacts): Action => {
   if (isGone(facts)) return { _tag: "Settled" }
   if (facts.stopRequestedAt !== null) return { _tag: "Stop" }
   return { _tag: facts.status === "wanted" ? "Launch" : "Observe" }
 }
 
-const gone = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({
+const endedFacts = (facts: MachineFacts, at: number, failure: string | null): MachineFacts => ({
   ...facts,
   status: failure !== null && facts.runningAt === null ? "failed" : "stopped",
   requestedAt: null,
@@ -80,12 +83,14 @@ const gone = (facts: MachineFacts, at: number, failure: string | null): MachineF
   failure: facts.failure ?? failure
 })
 
-/** The provider will never launch it. */
-export const refused = (facts: MachineFacts, now: number, reason: string): MachineFacts =>
-  isGone(facts) ? facts : { ...gone(facts, now, reason), status: "failed" }
+/** Returns the facts after the provider refused to launch the machine for good. */
+export const afterRefusal = (facts: MachineFacts, now: number, reason: string): MachineFacts =>
+  isGone(facts) ? facts : { ...endedFacts(facts, now, reason), status: "failed" }
 
-/** The provider has no room now: nothing is outstanding, ask again later. */
-export const noCapacity = (facts: MachineFacts): MachineFacts =>
+/**
+ * Returns the facts after the provider had no capacity: no launch is outstanding, and a later step requests it again.
+ */
+export const afterNoCapacity = (facts: MachineFacts): MachineFacts =>
   facts.status === "wanted" ? { ...facts, requestedAt: null } : facts
 
 const withCommand = (facts: MachineFacts, command: CommandState): MachineFacts => {
@@ -96,13 +101,13 @@ const withCommand = (facts: MachineFacts, command: CommandState): MachineFacts =
   return { ...facts, commandStartedAt, exit }
 }
 
-/** When a look happened. */
+/** The times of an observation. */
 export interface Look {
   /** The wall clock, Unix milliseconds; it may jump. */
   readonly now: number
-  /** For how long it has been absent without a break, by a clock that does not jump. */
+  /** Time for which the machine has been absent without a break, on the monotonic clock (ms). */
   readonly absentMs: number
-  /** How long after its launch was asked for it may be invisible. */
+  /** Time after a launch request for which the machine may be invisible (ms). */
   readonly visibleWithinMs: number
 }
 
@@ -110,16 +115,18 @@ const absent = (facts: MachineFacts, { now, absentMs, visibleWithinMs }: Look): 
   const absentSince = facts.absentSince ?? now
   const missing = { ...facts, absentSince }
   if (facts.runningAt === null) {
-    // Asked to stop, and a launch that was under way would show by now: it never was.
-    const never = facts.requestedAt === null || absentMs >= visibleWithinMs
-    return facts.stopRequestedAt !== null && never ? gone(facts, now, null) : missing
+    // The stop is requested, and an outstanding launch would be visible by now: the machine never existed.
+    const neverExisted = facts.requestedAt === null || absentMs >= visibleWithinMs
+    return facts.stopRequestedAt !== null && neverExisted ? endedFacts(facts, now, null) : missing
   }
-  if (facts.stopRequestedAt !== null) return gone(facts, absentSince, null)
-  return absentMs >= LOST_AFTER_MS ? gone(facts, absentSince, "the provider no longer knows the machine") : missing
+  if (facts.stopRequestedAt !== null) return endedFacts(facts, absentSince, null)
+  return absentMs >= LOST_AFTER_MS
+    ? endedFacts(facts, absentSince, "the provider no longer knows the machine")
+    : missing
 }
 
-/** What is known after an observation. */
-export const observed = (facts: MachineFacts, state: MachineState, look: Look): MachineFacts => {
+/** Returns the facts after an observation. */
+export const afterObservation = (facts: MachineFacts, state: MachineState, look: Look): MachineFacts => {
   if (isGone(facts)) return facts
   const { now } = look
   switch (state._tag) {
@@ -140,12 +147,12 @@ export const observed = (facts: MachineFacts, state: MachineState, look: Look): 
       return { ...running, stopRequestedAt: stop, status: stop === null ? "running" : "stopping" }
     }
     case "Stopped":
-      return gone(
+      return endedFacts(
         withCommand({ ...facts, runningAt: facts.runningAt ?? state.since }, state.command),
         state.stoppedAt,
         null
       )
     case "Lost":
-      return gone({ ...facts, runningAt: facts.runningAt ?? state.since }, state.lostAt, state.reason)
+      return endedFacts({ ...facts, runningAt: facts.runningAt ?? state.since }, state.lostAt, state.reason)
   }
 }

@@ -9,7 +9,7 @@ import type { Machine } from "./Machine.ts"
 import { costAt } from "./MachineLifecycle.ts"
 import { MachineRow } from "./MachineRow.ts"
 
-/** What is shown of a machine, which is neither its sealed variables nor its facts. */
+/** The public fields of a machine, without its sealed variables and its facts. */
 const COLUMNS = "id, name, status, spec, job_id, volume_id, price, running_at, stopped_at, created_at"
 const Row = Schema.Struct({
   id: MachineRow.fields.id,

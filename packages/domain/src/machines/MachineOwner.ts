@@ -1,19 +1,20 @@
 /**
- * The port to what a machine belongs to: who is told, in the same breath, that the machine changed. Jobs implement it.
+ * The port to the owner of a machine, which is stepped right after the commit that changed the machine. Jobs implement
+ * it.
  *
- * The owner's row was claimed by the commit that wrote the machine's facts; whoever dies in between leaves it to whoever
- * claims it when the lease has run out.
+ * The commit that wrote the machine's facts also claimed the owner's row. If the replica dies in between, the row is
+ * claimed again when its lease has ended.
  */
 import type { Effect } from "effect"
 import { Context } from "effect"
 import type { MachineFacts } from "./MachineLifecycle.ts"
 
-/** The owner's row as the database gives it; only its owner knows what is in it. */
+/** The owner's row as the database returns it. Only the owner knows its columns. */
 export interface OwnerRow {
   readonly id: string
 }
 
 export class MachineOwner extends Context.Service<
   MachineOwner,
-  { readonly look: (owner: OwnerRow, machine: MachineFacts) => Effect.Effect<void> }
+  { readonly stepOwner: (owner: OwnerRow, machine: MachineFacts) => Effect.Effect<void> }
 >()("@sluice/domain/machines/MachineOwner") {}

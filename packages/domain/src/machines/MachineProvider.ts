@@ -1,8 +1,8 @@
 /**
- * The port to the world that runs machines: the simulator, and later bubblewrap, Docker, Slurm.
+ * The port to the systems that run machines.
  *
- * Every call is keyed by the machine's or the volume's id, so that saying it twice does it once. A call that fails with
- * `ProviderUnavailable` may or may not have acted: the caller observes and asks again with the same key.
+ * Every call is idempotent by the id of its machine or volume. A call that fails with `ProviderUnavailable` may have
+ * acted: the caller observes, and retries with the same key.
  */
 import type { Effect, Redacted, Stream } from "effect"
 import { Context, Schema } from "effect"
@@ -10,22 +10,22 @@ import type { NanoUsd } from "../billing/Money.ts"
 import type { Region } from "../storage/Region.ts"
 import type { GpuType } from "./GpuType.ts"
 
-/** All GPUs of the kind are taken just now: ask again later. Nothing was launched. */
+/** All GPUs of the type are taken: retry later. Nothing was launched. */
 export class NoCapacity extends Schema.TaggedError<NoCapacity>()("NoCapacity", {}) {}
 
 /** The provider will never launch this machine. Nothing was launched. `reason` may be shown to the caller. */
 export class LaunchRefused extends Schema.TaggedError<LaunchRefused>()("LaunchRefused", { reason: Schema.String }) {}
 
-/** No answer, or one that means nothing: it may have acted. `cause` is for the log only. */
+/** The provider did not answer, or its answer has no meaning: it may have acted. `cause` is only for the log. */
 export class ProviderUnavailable extends Schema.TaggedError<ProviderUnavailable>()("ProviderUnavailable", {
   cause: Schema.Defect()
 }) {}
 
-/** What a machine is launched with. Values of `env` travel beside the launch script (`LaunchScript`), never in it. */
+/** The parameters of a launch. The values of `env` are sent beside the launch script (`LaunchScript`), never in it. */
 export interface LaunchSpec {
-  /** The machine's id: at most one machine ever exists per key, exited ones included. */
+  /** The machine's id. At most one machine ever exists for a key, exited ones included. */
   readonly key: string
-  /** The user's command alone, run with bash in `/workspace`; undefined for a machine without a command. */
+  /** The user's command, run with bash in `/workspace`; undefined for a machine without a command. */
   readonly command: string | undefined
   readonly env: ReadonlyMap<string, Redacted.Redacted<string>>
   readonly gpuType: string
@@ -33,9 +33,9 @@ export interface LaunchSpec {
   readonly template: string
   readonly image: string | undefined
   readonly region: string | undefined
-  /** The volume mounted at `/workspace`, saved back when the machine stops. */
+  /** The volume that is mounted at `/workspace`, and saved when the machine stops. */
   readonly volumeId: string | undefined
-  /** The provider's own limit on the command's run time, beside ours. */
+  /** The provider's own limit on the command's run time, in addition to that of the job reconciler. */
   readonly maxRuntimeMs: number | undefined
 }
 
@@ -46,42 +46,45 @@ export type CommandState =
       readonly _tag: "Exited"
       readonly startedAt: number
       readonly exitedAt: number
-      /** Null when the command did not exit by itself (`why` is then not `exit`). */
+      /** Null if the command did not exit by itself (`why` is then not `exit`). */
       readonly code: number | null
       readonly why: "exit" | "timeout" | "stopped"
     }
 
 /** Times are Unix milliseconds of the world's clock. */
 export type MachineState =
-  /** No machine of this key is known. Right after a launch this may only mean "not visible yet". */
+  /** The provider knows no machine with this key. Right after a launch the machine may only be invisible yet. */
   | { readonly _tag: "Absent" }
   | { readonly _tag: "Launching" }
-  /** Billed since `since`, set-up included, whatever the command does. */
+  /** Billed from `since` on, with its set-up, whatever its command does. */
   | { readonly _tag: "Running"; readonly since: number; readonly command: CommandState }
-  /** Confirmed gone; its workspace is saved. `since` is null when it never ran. */
+  /** Confirmed gone, and its volume is saved. `since` is null if it never ran. */
   | {
       readonly _tag: "Stopped"
       readonly since: number | null
       readonly stoppedAt: number
       readonly command: CommandState
-      /** Bytes saved to the volume; null where none was mounted. */
+      /** Bytes saved to the volume; null if none was mounted. */
       readonly volumeBytes: number | null
     }
-  /** Confirmed gone by failure. */
+  /** Confirmed gone after a failure. */
   | { readonly _tag: "Lost"; readonly since: number | null; readonly lostAt: number; readonly reason: string }
 
 export interface Observation {
   readonly state: MachineState
-  /** When this was seen, by the world's clock. What is promised below is a time from here on, whatever another clock says. */
+  /**
+   * The time of the observation on the world's clock. `nextAt` and `nextOutputAt` are relative to it, whatever another
+   * clock says.
+   */
   readonly at: number
-  /** The provider's word that the state does not change before this time (ms, `Infinity` for never); null: it does not know. */
+  /** The provider guarantees that the state does not change before this time (ms; `Infinity`: never); null: unknown. */
   readonly nextAt: number | null
-  /** The same for bytes written after now. */
+  /** The same for new output. */
   readonly nextOutputAt: number | null
 }
 
 export interface Output {
-  /** Position of the first byte in all that the machine wrote. */
+  /** The offset of the first byte in everything that the machine wrote. */
   readonly offset: number
   readonly bytes: Uint8Array
 }
@@ -89,30 +92,39 @@ export interface Output {
 export interface MachineProviderService {
   readonly name: string
   readonly capabilities: {
-    /** How long after a launch was asked for its machine may still be invisible. */
+    /** Time after a launch request for which the machine may be invisible (ms). */
     readonly visibleWithinMs: number
   }
   readonly gpuTypes: Effect.Effect<ReadonlyArray<GpuType>, ProviderUnavailable>
   readonly regions: ReadonlyArray<Region>
-  /** Price of one GPU of a type, nano-USD an hour; undefined for an unknown type. Synchronous: it is on the path of a submission. */
+  /**
+   * Returns the price of one GPU of a type (nano-USD an hour); undefined for an unknown type. Synchronous, because
+   * every submission needs it.
+   */
   readonly priceOf: (gpuType: string) => NanoUsd | undefined
-  /** Launches the machine or finds the one that has this key; never starts one that stopped. */
+  /** Launches the machine, or finds the machine that has this key. Never starts a machine that stopped. */
   readonly launch: (spec: LaunchSpec) => Effect.Effect<Observation, NoCapacity | LaunchRefused | ProviderUnavailable>
-  /** A pure look: never starts anything. */
+  /** Observes the machine, without an effect on it. */
   readonly observe: (key: string) => Effect.Effect<Observation, ProviderUnavailable>
-  /** What there is of the output from byte `from`, at most `maxBytes`; empty when nothing more was written yet. */
+  /** Returns the output from byte `from` on, at most `maxBytes`; empty if no more is written yet. */
   readonly read: (key: string, from: number, maxBytes: number) => Effect.Effect<Output, ProviderUnavailable>
-  /** The output from byte `from` as it is written; ends when the machine has ended and all was given. */
+  /**
+   * Streams the output from byte `from` on as it is written. Ends when the machine has ended and all output was
+   * returned.
+   */
   readonly follow: (key: string, from: number) => Stream.Stream<Output, ProviderUnavailable>
-  /** Asks the machine to stop and save its volume; after it, a launch of this key (a late one too) starts nothing. */
+  /** Stops the machine and saves its volume. After it, a launch with this key (also a late one) starts nothing. */
   readonly stop: (key: string) => Effect.Effect<void, ProviderUnavailable>
   readonly list: Effect.Effect<
     ReadonlyArray<{ readonly key: string; readonly state: MachineState }>,
     ProviderUnavailable
   >
-  /** Forgets an ended machine; only after its exit, output and volume are durable with us. */
+  /** Releases an ended machine. Call it only after its exit, output and volume are durable. */
   readonly release: (key: string) => Effect.Effect<void, ProviderUnavailable>
-  /** Deletes all that a volume holds, for good; one that is not known holds nothing. While a machine has it mounted: `ProviderUnavailable`. */
+  /**
+   * Deletes the data of a volume for good. Succeeds for an unknown volume. Fails with `ProviderUnavailable` while a
+   * machine mounts the volume.
+   */
   readonly deleteVolume: (volumeId: string) => Effect.Effect<void, ProviderUnavailable>
 }
 

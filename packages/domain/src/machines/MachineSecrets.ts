@@ -1,11 +1,11 @@
 /**
- * The variables of a machine: its sealed values opened for its launch and for masking its output, and nowhere else.
+ * The secret variables of a machine. Sealed values are opened only for the machine's launch and for masking its output.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Seal, type SealBroken } from "../database/Seal.ts"
 import type { Source } from "./OutputStore.ts"
 
-/** Binds sealed values to the row that they belong to. */
+/** Binds sealed values to their row. */
 const aadOf = (machineId: string) => `machines/${machineId}/sealed`
 
 type Variables = ReadonlyMap<string, Redacted.Redacted<string>>
@@ -13,10 +13,10 @@ type Variables = ReadonlyMap<string, Redacted.Redacted<string>>
 export class MachineSecrets extends Context.Service<
   MachineSecrets,
   {
-    /** Null when there is nothing to seal. */
+    /** Returns the sealed variables; null if there are none. */
     readonly seal: (machineId: string, variables: Variables) => Uint8Array | null
     readonly open: (source: Source) => Effect.Effect<Variables, SealBroken>
-    /** The values to mask. A seal that is broken masks nothing: its machine was never launched with them. */
+    /** Returns the values to mask. A broken seal gives none, because its machine was never launched with the values. */
     readonly values: (source: Source) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("@sluice/domain/machines/MachineSecrets") {

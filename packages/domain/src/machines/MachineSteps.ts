@@ -1,9 +1,9 @@
 /**
- * One step of one claimed machine: do what its facts ask for, see what came of it, commit. Repeats while there is something
- * to do at once, then gives the claim back.
+ * One step of a claimed machine: executes the next action of its facts, observes the result and commits it. Repeats
+ * while there is an action that can be executed at once, then releases the claim.
  *
- * Running it twice is harmless: every provider call is keyed by the machine's id, the intent to launch or stop is committed
- * before the call, and a commit without the claim writes nothing.
+ * A step is idempotent: every provider call has the machine's id as its key, the intent to launch or to stop is
+ * committed before the call, and a commit without the claim writes nothing.
  */
 import type { Redacted } from "effect"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -19,21 +19,24 @@ import { MachineSecrets } from "./MachineSecrets.ts"
 import { MachineStore } from "./MachineStore.ts"
 import { Outputs } from "./Outputs.ts"
 
-/** How long to wait before asking again for a machine that found no room, unless a machine ends before. */
+/** Pause before a machine without capacity is requested again (ms), unless another machine ends before. */
 const CAPACITY_RETRY_MS = 60_000
-/** How long to wait after a provider gave no answer. */
+/** Pause after the provider gave no answer (ms). */
 const UNAVAILABLE_RETRY_MS = 2_000
-/** How often to look at a machine whose provider cannot say when it changes. */
+/** Poll interval for a machine whose provider cannot say when it changes (ms). */
 const LOOK_MS = 2_000
-/** How often output is stored of a machine whose log nobody reads: so much of it is lost with a machine at most. */
+/**
+ * Interval at which the output of a machine without a live reader is stored (ms). A machine that is lost takes at most
+ * the output of this time with it.
+ */
 const STORE_OUTPUT_MS = 60_000
-/** Nothing is known to come: look again after this all the same. */
+/** Poll interval for a machine that is not expected to change (ms). */
 const IDLE_MS = 3_600_000
 const NANOS_PER_MILLI = 1_000_000n
-/** Commits of one step at most: launch, exit, stop and one to spare. */
+/** Maximum commits of one step: launch, exit, stop and one to spare. */
 const MAX_TURNS = 4
 
-/** What the provider said to a launch. */
+/** The provider's answer to a launch. */
 export type LaunchAnswer =
   | { readonly _tag: "Accepted" }
   | { readonly _tag: "NoCapacity" }
@@ -41,7 +44,7 @@ export type LaunchAnswer =
   | { readonly _tag: "Unavailable" }
 
 export interface StepOptions {
-  /** The opened variables, where they are at hand; otherwise they are opened from the row. */
+  /** The decrypted variables, if the caller has them; otherwise they are opened from the row. */
   readonly variables?: ReadonlyMap<string, Redacted.Redacted<string>>
   readonly onLaunch?: (answer: LaunchAnswer) => void
 }
@@ -50,14 +53,14 @@ interface Outcome {
   readonly facts: MachineFacts
   readonly wakeAt: number
   readonly volumeBytes: number | null
-  /** Output stored so far. */
+  /** Bytes of output stored so far. */
   readonly outputBytes: number
 }
 
 export class MachineSteps extends Context.Service<
   MachineSteps,
   {
-    /** Answers when the row wants to be looked at again (ms); never, when it is settled or the claim was lost. */
+    /** Returns the time of the next step (ms); Infinity if the machine is gone or the claim was lost. */
     readonly run: (machine: ClaimedMachine, options?: StepOptions) => Effect.Effect<number>
   }
 >()("@sluice/domain/machines/MachineSteps") {
@@ -73,18 +76,18 @@ export class MachineSteps extends Context.Service<
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const visibleWithinMs = provider.capabilities.visibleWithinMs
-      const absences = new MissingSince(() => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI))
+      const missingSince = new MissingSince(() => Number(clock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI))
 
       const absentMs = ({ id, facts }: ClaimedMachine, { _tag }: Observation["state"], at: number): number => {
-        if (_tag === "Absent") return absences.missing(id, facts.absentSince ?? at)
-        absences.forget(id)
+        if (_tag === "Absent") return missingSince.missingMs(id, facts.absentSince ?? at)
+        missingSince.forget(id)
         return 0
       }
-      const seen = (machine: ClaimedMachine, observation: Observation): Outcome => {
+      const afterLook = (machine: ClaimedMachine, observation: Observation): Outcome => {
         const { state } = observation
         const at = now()
         const look = { now: at, absentMs: absentMs(machine, state, at), visibleWithinMs }
-        const after = Lifecycle.observed(machine.facts, state, look)
+        const after = Lifecycle.afterObservation(machine.facts, state, look)
         return {
           facts: after,
           wakeAt: lookAgainAt(after, observation, now()),
@@ -105,16 +108,16 @@ export class MachineSteps extends Context.Service<
         return yield* provider.launch(launchSpecOf(machine, variables)).pipe(
           Effect.map((observation) => {
             answer({ _tag: "Accepted" })
-            return seen(machine, observation)
+            return afterLook(machine, observation)
           }),
           Effect.catchTags({
             NoCapacity: () => {
               answer({ _tag: "NoCapacity" })
-              return Effect.succeed(later(machine, Lifecycle.noCapacity(machine.facts), CAPACITY_RETRY_MS))
+              return Effect.succeed(later(machine, Lifecycle.afterNoCapacity(machine.facts), CAPACITY_RETRY_MS))
             },
             LaunchRefused: ({ reason }) => {
               answer({ _tag: "Refused", reason })
-              return Effect.succeed(later(machine, Lifecycle.refused(machine.facts, now(), reason), 0))
+              return Effect.succeed(later(machine, Lifecycle.afterRefusal(machine.facts, now(), reason), 0))
             },
             ProviderUnavailable: ({ cause }) => {
               answer({ _tag: "Unavailable" })
@@ -127,15 +130,15 @@ export class MachineSteps extends Context.Service<
         )
       })
 
-      /** Stop or look, and store what was written; the end of a machine is not believed before its output is stored. */
+      /** Stops or observes the machine, and stores its output. The machine is gone only after its output is stored. */
       const look = (machine: ClaimedMachine, action: "Stop" | "Observe") =>
         Effect.gen(function* () {
           if (action === "Stop") yield* provider.stop(machine.id)
-          const outcome = seen(machine, yield* provider.observe(machine.id))
-          const gone = Lifecycle.isGone(outcome.facts)
-          // While it stops, what it still writes can wait for its end.
-          if (outcome.facts.commandStartedAt === null || (action === "Stop" && !gone)) return outcome
-          return { ...outcome, outputBytes: yield* outputs.drain(machine, machine.outputBytes, gone) }
+          const outcome = afterLook(machine, yield* provider.observe(machine.id))
+          const isGone = Lifecycle.isGone(outcome.facts)
+          // While the machine stops, its output can wait until its end.
+          if (outcome.facts.commandStartedAt === null || (action === "Stop" && !isGone)) return outcome
+          return { ...outcome, outputBytes: yield* outputs.drain(machine, machine.outputBytes, isGone) }
         }).pipe(
           Effect.catchTag("ProviderUnavailable", ({ cause }) =>
             Effect.as(
@@ -145,12 +148,12 @@ export class MachineSteps extends Context.Service<
           )
         )
 
-      const commit = (machine: ClaimedMachine, outcome: Outcome, keep: boolean, durable: boolean) =>
+      const commit = (machine: ClaimedMachine, outcome: Outcome, keepClaim: boolean, durable: boolean) =>
         store.commit(
           {
             machine,
             facts: outcome.facts,
-            keep,
+            keep: keepClaim,
             wakeAt: outcome.wakeAt,
             wakeJob: concernsJob(machine.facts, outcome.facts),
             volumeBytes: outcome.volumeBytes
@@ -158,39 +161,43 @@ export class MachineSteps extends Context.Service<
           durable
         )
 
-      /** The bound within which a machine may be invisible counts from the last time that it was asked for. */
+      /**
+       * `requestedAt` must be recent, because the time for which a machine may be invisible starts at the last launch
+       * request.
+       */
       const isToRecord = ({ requestedAt }: MachineFacts) =>
         requestedAt === null || (visibleWithinMs > 0 && now() - requestedAt >= UNAVAILABLE_RETRY_MS)
 
       const run = Effect.fnUntraced(function* (machine: ClaimedMachine, options: StepOptions = {}) {
         let current = machine
         for (let turn = 0; turn < MAX_TURNS; turn++) {
-          const action = Lifecycle.next(current.facts)._tag
+          const action = Lifecycle.nextAction(current.facts)._tag
           if (action === "Settled") return Number.POSITIVE_INFINITY
           if (action === "Launch" && isToRecord(current.facts)) {
-            // Asked before, and found no room or no answer: the intent is committed again before the next call.
-            const asked = { ...current.facts, requestedAt: now() }
-            const { committed } = yield* commit(current, later(current, asked, 0), true, true)
+            // A launch was requested before, and found no capacity or got no answer: the intent is committed again
+            // before the next call.
+            const requested = { ...current.facts, requestedAt: now() }
+            const { committed } = yield* commit(current, later(current, requested, 0), true, true)
             if (!committed) return Number.POSITIVE_INFINITY
-            current = { ...current, facts: asked }
+            current = { ...current, facts: requested }
           }
           const outcome = action === "Launch" ? yield* launch(current, options) : yield* look(current, action)
-          const again = action !== "Stop" && Lifecycle.next(outcome.facts)._tag === "Stop"
+          const hasNextAction = action !== "Stop" && Lifecycle.nextAction(outcome.facts)._tag === "Stop"
           const {
             committed,
             owner: job,
             wakeAt
-          } = yield* commit(current, outcome, again, Lifecycle.isGone(outcome.facts))
+          } = yield* commit(current, outcome, hasNextAction, Lifecycle.isGone(outcome.facts))
           if (!committed) return Number.POSITIVE_INFINITY
-          if (job !== undefined) yield* owner.look(job, outcome.facts)
+          if (job !== undefined) yield* owner.stepOwner(job, outcome.facts)
           if (Lifecycle.isGone(outcome.facts)) {
             signals.emit("capacity")
-            absences.forget(current.id)
-            // What is not released here, the sweep releases.
+            missingSince.forget(current.id)
+            // The sweep releases a machine whose release fails here.
             yield* Effect.ignore(provider.release(current.id))
             return Number.POSITIVE_INFINITY
           }
-          if (!again) return wakeAt
+          if (!hasNextAction) return wakeAt
           current = { ...current, facts: outcome.facts, outputBytes: outcome.outputBytes }
         }
         return now()
@@ -201,19 +208,19 @@ export class MachineSteps extends Context.Service<
   )
 }
 
-/** The earliest moment at which a look can show something new. */
+/** Returns the earliest time at which an observation can show a change (ms). */
 export const lookAgainAt = (facts: MachineFacts, observation: Observation, now: number): number => {
-  const promised = (at: number | null) => (at === null ? null : now + Math.max(0, at - observation.at))
-  const state = promised(observation.nextAt) ?? now + LOOK_MS
+  const onOwnClock = (at: number | null) => (at === null ? null : now + Math.max(0, at - observation.at))
+  const state = onOwnClock(observation.nextAt) ?? now + LOOK_MS
   if (facts.commandStartedAt === null || facts.exit !== null) return Math.min(state, now + IDLE_MS)
-  const output = Math.max(promised(observation.nextOutputAt) ?? now, now + STORE_OUTPUT_MS)
-  return Math.min(state, together(output), now + IDLE_MS)
+  const output = Math.max(onOwnClock(observation.nextOutputAt) ?? now, now + STORE_OUTPUT_MS)
+  return Math.min(state, roundUp(output), now + IDLE_MS)
 }
 
-/** Looks that nobody waits for come at the same moments, so that one statement serves many machines. */
-const together = (at: number) => Math.ceil(at / STORE_OUTPUT_MS) * STORE_OUTPUT_MS
+/** Rounds up to a common interval, so that machines without a deadline are stepped together and share statements. */
+const roundUp = (at: number) => Math.ceil(at / STORE_OUTPUT_MS) * STORE_OUTPUT_MS
 
-/** Whether the change is one that a job's status follows. */
+/** Returns whether the change can change the status of the machine's job. */
 const concernsJob = (before: MachineFacts, after: MachineFacts): boolean =>
   before.runningAt !== after.runningAt ||
   before.commandStartedAt !== after.commandStartedAt ||

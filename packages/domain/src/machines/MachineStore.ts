@@ -30,7 +30,7 @@ export interface MachineCommit {
 export interface Committed {
   readonly committed: boolean
   readonly wakeAt: number
-  /** The row of the job that is to look, where this commit could claim it; a job that is in a step was told only. */
+  /** The row of the owning job if this commit claimed it; undefined if the job is in a step and was only notified. */
   readonly owner: OwnerRow | undefined
 }
 

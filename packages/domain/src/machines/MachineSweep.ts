@@ -1,8 +1,9 @@
 /**
- * Compares what the provider runs with what is recorded: no machine runs that no row knows, or that its row says is gone.
+ * Compares the provider's machines with the rows, and stops every machine that has no row or whose row says that it is
+ * gone.
  *
- * A listing is only ever evidence that a machine is there. That one is missing from it says nothing: listings may be empty,
- * partial or stale. Every launch is recorded before it is asked for, so a listed key without a row is nobody's.
+ * A listing only proves that a machine exists. A missing machine proves nothing, because listings may be empty, partial
+ * or stale. Every launch is recorded before it is requested, so a listed key without a row belongs to no workspace.
  */
 import { Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
@@ -17,7 +18,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export class MachineSweep extends Context.Service<
   MachineSweep,
   {
-    /** One sweep; answers how many machines ran that should not, and how many ended ones were released. */
+    /** Runs one sweep; returns the number of machines that it asked to stop, and of ended machines that it released. */
     readonly sweep: Effect.Effect<{ readonly stopped: number; readonly released: number }>
     readonly run: Effect.Effect<void>
   }
@@ -30,21 +31,22 @@ export class MachineSweep extends Context.Service<
       const outputs = yield* OutputStore
       const { scale } = yield* Replica
 
-      const end = (key: string, why: string) =>
+      const stopUnwanted = (key: string, why: string) =>
         Effect.andThen(Effect.logWarning(`machine ${key} runs ${why}: stopping it`), Effect.ignore(provider.stop(key)))
 
-      const batch = Effect.fnUntraced(function* (machines: ReadonlyArray<Listed>) {
+      const sweepBatch = Effect.fnUntraced(function* (machines: ReadonlyArray<Listed>) {
         const known = yield* store.known(machines.map(({ key }) => key))
-        // Nobody needs them: no row knows them, or their row says that they are gone.
+        // Machines without a row, or whose row says that they are gone.
         const unwanted = machines.filter(({ key }) => known.get(key)?.gone !== false)
-        const running = unwanted.filter(({ state }) => costs(state))
-        // A provider may have taken a stop back, or never done it: the row is right, the machine is not.
+        const running = unwanted.filter(({ state }) => isBilled(state))
+        // The provider may have reverted a stop, or never executed it: the row is right, and the machine must go.
         for (const { key } of running)
-          yield* end(key, known.has(key) ? "although it was confirmed gone" : "and no row knows it")
-        // One that was just told to stop may have to be told again: what a later listing shows as ended is released.
-        const over = unwanted.filter(({ state }) => !costs(state))
-        for (const { key } of over) yield* Effect.ignore(provider.release(key))
-        return { stopped: running.length, released: over.length }
+          yield* stopUnwanted(key, known.has(key) ? "although it was confirmed gone" : "but has no row")
+        // A machine that was just asked to stop may have to be asked again, so it is released only after a later
+        // listing shows its end.
+        const ended = unwanted.filter(({ state }) => !isBilled(state))
+        for (const { key } of ended) yield* Effect.ignore(provider.release(key))
+        return { stopped: running.length, released: ended.length }
       })
 
       const sweep = Effect.gen(function* () {
@@ -54,9 +56,9 @@ export class MachineSweep extends Context.Service<
         let stopped = 0
         let released = 0
         for (let i = 0; i < machines.length; i += BATCH) {
-          const done = yield* batch(machines.slice(i, i + BATCH))
-          stopped += done.stopped
-          released += done.released
+          const swept = yield* sweepBatch(machines.slice(i, i + BATCH))
+          stopped += swept.stopped
+          released += swept.released
         }
         return { stopped, released }
       })
@@ -69,5 +71,5 @@ export class MachineSweep extends Context.Service<
 
 type Listed = Effect.Success<MachineProvider["Service"]["list"]>[number]
 
-/** Whether somebody pays for a machine in this state. */
-const costs = ({ _tag }: MachineState): boolean => _tag === "Launching" || _tag === "Running"
+/** Returns whether a machine in this state is billed by its provider. */
+const isBilled = ({ _tag }: MachineState): boolean => _tag === "Launching" || _tag === "Running"

@@ -1,4 +1,4 @@
-/** The machines of a workspace as `GET /instances` shows them; a job's machine is there by itself (decisions: Instances). */
+/** The machines of a workspace, for `GET /instances`; the machine of a job is one of them (decisions: Instances). */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
 import type { Page, PageRequest } from "../database/Page.ts"

@@ -1,25 +1,28 @@
 /**
- * Masking of secret values in a stream of bytes: each byte of an occurrence becomes `*`, so offsets stay what they were.
+ * Masks secret values in a stream of bytes: each byte of an occurrence becomes `*`, so that offsets do not change.
  *
- * A value may be cut by the end of what is there so far: a tail that could be its beginning is held back until more comes
- * or the stream ends. Only values of at least MIN_CHARACTERS are masked; shorter ones would hide ordinary text. Values and output
- * are both a customer's, so the work does not grow with how nearly they match: it is the bytes of both, read once or twice.
+ * A value may be cut by the end of the bytes so far. A tail that may be the beginning of a value is held back until
+ * more bytes arrive or the stream ends. Only values of at least `MIN_CHARACTERS` are masked, because shorter ones would
+ * hide ordinary text. Values and output both belong to the customer, so the work must not depend on how often they
+ * almost match: it is linear in the bytes of both.
  */
 import * as AhoCorasick from "./AhoCorasick.ts"
 
-/** As people count them, not bytes (decisions: Jobs). */
+/** Code points, as people count characters (decisions: Jobs). */
 export const MIN_CHARACTERS = 8
 const STAR = 0x2a
 
 const encoder = new TextEncoder()
 
-/** The values that are masked, as bytes, each once. */
+/** Returns the values that are masked, as bytes, each once. */
 export const needles = (values: Iterable<string>): ReadonlyArray<Uint8Array> =>
   [...new Set(values)].filter((value) => [...value].length >= MIN_CHARACTERS).map((value) => encoder.encode(value))
 
-/** Of each byte the length of the longest whole value that begins there; undefined where none begins anywhere. */
+/**
+ * Returns for each byte the length of the longest whole value that begins there; undefined if no value begins anywhere.
+ */
 const wholeValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): Int32Array | undefined => {
-  // Read from its end, with the values reversed, a text tells where they begin.
+  // The automaton finds the ends of words. On reversed bytes with reversed values it finds their beginnings.
   const backward = AhoCorasick.make(
     values.filter((value) => value.length <= bytes.length).map((value) => value.toReversed())
   )
@@ -33,9 +36,9 @@ const wholeValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): Int3
   return lengths
 }
 
-/** Where values may begin that the end cuts off, in order. */
+/** Returns the offsets, in order, at which a value may begin that the end of the bytes cuts off. */
 const cutValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): ReadonlyArray<number> => {
-  // More of a value than the text has room for need not be known.
+  // At most one byte more than the text of each value is needed, to know that the value is cut.
   const forward = AhoCorasick.make(values.map((value) => value.subarray(0, bytes.length + 1)))
   const longest = values.reduce((longest, value) => Math.max(longest, value.length), 0)
   let node = AhoCorasick.ROOT
@@ -50,8 +53,9 @@ const cutValues = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>): Readon
 }
 
 /**
- * From left to right, the longest value first, as if all came in one piece. What it does not answer, at the end, is held
- * back, because a value may begin in it. `final`: nothing follows, hold nothing back.
+ * Masks values from left to right, the longest first, as if all bytes had arrived at once. The returned bytes may be
+ * shorter than `bytes`: the rest is held back, because a value may begin in it. `final`: no bytes follow, so nothing is
+ * held back.
  */
 export const mask = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boolean): Uint8Array => {
   if (values.length === 0 || bytes.length === 0) return bytes
@@ -62,7 +66,7 @@ export const mask = (bytes: Uint8Array, values: ReadonlyArray<Uint8Array>, final
   let cut = 0
   for (let at = 0; at < bytes.length;) {
     while (cut < cuts.length && cuts[cut]! < at) cut++
-    // One that the end cuts off may yet be there: judge from here again with what follows.
+    // A value that the end cuts off may begin here: stop, and mask from here again with the next bytes.
     if (cuts[cut] === at) return out.subarray(0, at)
     const length = lengths[at]!
     if (length > 0) out.fill(STAR, at, at + length)

@@ -1,16 +1,21 @@
 /**
- * For how long machines have been looked for in vain, on the clock that does not jump: a wall clock that is set ahead must
- * not make a machine that is only not visible yet look gone.
+ * Measures how long each machine has been missing at its provider, on the monotonic clock. If the wall clock is set
+ * ahead, a machine that is only not visible yet must not count as gone.
  *
- * It lives with the process. One that starts anew, or another replica, begins to count again, which only makes it wait longer;
- * and an absence that another replica saw end and begin anew is another one.
+ * The state is kept in memory. A new process or another replica counts from 0, so it only waits longer. If another
+ * replica saw the machine in between, the row has a new `since`, and counting starts again.
  */
 
-/** Machines counted at most; the one counted for longest is forgotten first, and counted again. */
+/**
+ * Maximum machines. Above it the machine that has been missing for longest is dropped, and counted from 0 when it is
+ * next looked for.
+ */
 const MAX_KEYS = 10_000
 
 interface Absence {
-  /** The wall clock's moment of its first look in vain, as its row has it: another one is another absence. */
+  /**
+   * The wall clock time of the first failed look, as the machine's row has it (ms). Another value is another absence.
+   */
   readonly since: number
   readonly countedFrom: number
 }
@@ -18,25 +23,28 @@ interface Absence {
 export class MissingSince {
   private readonly absences = new Map<string, Absence>()
   private readonly monotonicMs: () => number
-  private readonly most: number
+  private readonly maxKeys: number
 
-  constructor(monotonicMs: () => number, most = MAX_KEYS) {
+  constructor(monotonicMs: () => number, maxKeys = MAX_KEYS) {
     this.monotonicMs = monotonicMs
-    this.most = most
+    this.maxKeys = maxKeys
   }
 
-  /** Milliseconds since the first look of this process in vain; `since`: of the machine's absence, as its row has it. */
-  missing(key: string, since: number): number {
+  /**
+   * Returns the milliseconds since this process first missed the machine. `since`: the start of the absence in the
+   * machine's row.
+   */
+  missingMs(key: string, since: number): number {
     const now = this.monotonicMs()
-    const known = this.absences.get(key)
-    if (known?.since === since) return now - known.countedFrom
+    const absence = this.absences.get(key)
+    if (absence?.since === since) return now - absence.countedFrom
     this.forget(key)
-    if (this.absences.size >= this.most) this.absences.delete(this.absences.keys().next().value!)
+    if (this.absences.size >= this.maxKeys) this.absences.delete(this.absences.keys().next().value!)
     this.absences.set(key, { since, countedFrom: now })
     return 0
   }
 
-  /** It was seen, or is of no more interest. */
+  /** Forgets a machine that was seen, or that is gone. */
   forget(key: string): void {
     this.absences.delete(key)
   }

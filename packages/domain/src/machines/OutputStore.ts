@@ -85,7 +85,7 @@ export class OutputStore extends Context.Service<
     /** Chunks that hold bytes from `position` on, in order; at most a few megabytes. */
     readonly read: (machineId: string, position: number) => Effect.Effect<ReadonlyArray<StoredChunk>>
     readonly prune: (machineId: string, from: number, to: number) => Effect.Effect<void>
-    /** The position of the live reader furthest behind; undefined when nobody reads. */
+    /** The position of the live reader furthest behind; undefined without a reader. */
     readonly slowest: (machineId: string) => Effect.Effect<number | undefined>
     readonly reading: (machineId: string, readerId: string, position: number) => Effect.Effect<void>
     readonly left: (machineId: string, readerId: string) => Effect.Effect<void>

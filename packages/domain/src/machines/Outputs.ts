@@ -1,8 +1,10 @@
 /**
- * Brings what machines write from their provider into the store: by offset, secrets masked, the 10 MB rule kept.
+ * Copies the output of machines from their provider into the store: by offset, with secrets masked, within the 10 MB
+ * rule.
  *
- * Anyone may drain at any time (the reconciler at each step, a live reader as output comes): the store takes each byte once.
- * Live readers slow the drain down before it may drop bytes that they have not had, but never for long.
+ * Any caller may drain at any time (the reconciler at each step, a live reader as output arrives): the store accepts
+ * each byte once. A drain waits for live readers before it drops bytes that they have not read, but only for a bounded
+ * time.
  */
 import { Clock, Context, Duration, Effect, Layer, RcMap, Stream } from "effect"
 import type { Scope } from "effect"
@@ -11,29 +13,38 @@ import { Replica } from "../database/Replica.ts"
 import { MachineProvider, type ProviderUnavailable } from "./MachineProvider.ts"
 import { MachineSecrets } from "./MachineSecrets.ts"
 import * as Mask from "./Mask.ts"
-import { gapOf, LIMIT_BYTES, prunable } from "./OutputLimit.ts"
+import { gapOf, LIMIT_BYTES, prunableRange } from "./OutputLimit.ts"
 import { MAX_CHUNK_BYTES, OutputStore, type Source } from "./OutputStore.ts"
 
-/** Bytes beyond the rule that are kept for readers who lag. */
-const READER_ROOM_BYTES = 16 * 1024 * 1024
-/** How long one drain waits for lagging readers, in all, and how often it looks where they are. */
-const READER_PATIENCE_MS = 10_000
-const READER_LOOK_MS = 100
-/** How long who reads once waits for what is there. */
-const REFRESH_MS = 1_000
-/** When a stream that broke is begun again. */
-const AGAIN_MS = 2_000
+/**
+ * Bytes beyond the 10 MB rule that are kept for slow readers. A higher value costs storage, a lower one makes drains
+ * wait.
+ */
+const MAX_READER_LAG_BYTES = 16 * 1024 * 1024
+/** Maximum time that one drain waits for slow readers, and the interval at which it checks their positions (ms). */
+const MAX_READER_WAIT_MS = 10_000
+const READER_POLL_MS = 100
+/** Maximum time that a single read waits for new output to be stored (ms). */
+const MAX_REFRESH_MS = 1_000
+/** Pause before a broken stream is reopened (ms). */
+const REOPEN_MS = 2_000
 
 const NOTHING = new Uint8Array()
 
 export class Outputs extends Context.Service<
   Outputs,
   {
-    /** Stores all that is there at present, from byte `position` of the store. `final`: nothing follows. Answers the new end. */
+    /**
+     * Stores the output that the provider has now, from byte `position` of the store on. `final`: no output follows.
+     * Returns the new end of the stored output.
+     */
     readonly drain: (source: Source, position: number, final: boolean) => Effect.Effect<number, ProviderUnavailable>
-    /** Stores what is there at present, for who reads once; asks the provider no more than once a second for one machine. */
+    /**
+     * Stores the output that the provider has now, for a single read. The provider is asked at most once a second for
+     * one machine.
+     */
     readonly refresh: (machineId: string) => Effect.Effect<void>
-    /** Drains as output comes, for as long as the scope is open; shared by all readers of one machine. */
+    /** Stores output as it arrives, while the scope is open. All readers of one machine share one stream. */
     readonly collect: (machineId: string) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@sluice/domain/machines/Outputs") {
@@ -47,58 +58,64 @@ export class Outputs extends Context.Service<
       const { scale } = yield* Replica
       const clock = yield* Clock.Clock
 
-      /** Drops what the rule drops, unless a live reader still has it ahead; waits for that reader, within reason. */
+      /**
+       * Drops the bytes that the 10 MB rule drops. If a live reader has not read them yet, waits for the reader until
+       * `deadline`.
+       */
       const trim = Effect.fnUntraced(function* (machineId: string, total: number, deadline: number) {
         if (total <= LIMIT_BYTES) return
         for (;;) {
           const slowest = yield* store.slowest(machineId)
-          const range = prunable(total, slowest)
+          const range = prunableRange(total, slowest)
           if (range !== undefined) yield* store.prune(machineId, range.from, range.to)
           const lag = slowest === undefined ? 0 : total - slowest
-          if (lag <= READER_ROOM_BYTES) return
+          if (lag <= MAX_READER_LAG_BYTES) return
           if (clock.currentTimeMillisUnsafe() >= deadline) break
-          yield* Effect.sleep(READER_LOOK_MS * scale)
+          yield* Effect.sleep(READER_POLL_MS * scale)
         }
         const gap = gapOf(total)
         if (gap !== undefined) yield* store.prune(machineId, gap.from, gap.to)
       })
 
       const drain = Effect.fnUntraced(function* (source: Source, position: number, final: boolean) {
-        const deadline = clock.currentTimeMillisUnsafe() + READER_PATIENCE_MS * scale
+        const deadline = clock.currentTimeMillisUnsafe() + MAX_READER_WAIT_MS * scale
         let end = position
         let needles: ReadonlyArray<Uint8Array> | undefined
         for (;;) {
           const output = yield* provider.read(source.id, end, MAX_CHUNK_BYTES)
-          // What is stored already is passed over; what begins behind a hole waits until the hole is filled.
+          // Bytes that are stored already are skipped. Bytes after a hole wait until the hole is filled.
           const bytes = output.offset > end ? NOTHING : output.bytes.subarray(end - output.offset)
           if (bytes.length === 0) return end
           needles ??= Mask.needles(yield* secrets.values(source))
-          // A full piece is never the last one: its tail is judged again with what follows.
-          const last = final && output.bytes.length < MAX_CHUNK_BYTES
-          const masked = Mask.mask(bytes, needles, last)
+          // A full chunk is never the last one: its tail is masked again together with the next chunk.
+          const isLast = final && output.bytes.length < MAX_CHUNK_BYTES
+          const masked = Mask.mask(bytes, needles, isLast)
           if (masked.length === 0) return end
           const appended = yield* store.append(source.id, end, masked)
           end = appended ? end + masked.length : yield* store.total(source.id)
           signals.emit(`output:${source.id}`)
           yield* trim(source.id, end, deadline)
-          // Less than was asked for was all that there is: what comes now is for the next drain.
+          // Fewer bytes than requested means that the provider has no more. New output is left to the next drain.
           if (appended && output.bytes.length < MAX_CHUNK_BYTES) return end
         }
       })
 
-      /** Until the machine has ended and all is stored. A stream that broke is begun again from where the store is. */
-      const followed = (source: Source): Effect.Effect<void> =>
+      /**
+       * Stores output until the machine has ended and all is stored. A broken stream is reopened at the end of the
+       * stored output.
+       */
+      const storeAll = (source: Source): Effect.Effect<void> =>
         Effect.flatMap(store.total(source.id), (from) =>
           Stream.runForEach(provider.follow(source.id, from), () =>
-            Effect.flatMap(store.total(source.id), (at) => drain(source, at, false))
+            Effect.flatMap(store.total(source.id), (end) => drain(source, end, false))
           )
-        ).pipe(Effect.catchCause(() => Effect.andThen(Effect.sleep(AGAIN_MS * scale), followed(source))))
+        ).pipe(Effect.catchCause(() => Effect.andThen(Effect.sleep(REOPEN_MS * scale), storeAll(source))))
 
       const collectors = yield* RcMap.make({
         lookup: (machineId: string) =>
           Effect.gen(function* () {
             const source = yield* store.source(machineId)
-            if (source !== undefined) yield* Effect.forkScoped(followed(source))
+            if (source !== undefined) yield* Effect.forkScoped(storeAll(source))
           }),
         idleTimeToLive: Duration.seconds(1)
       })
@@ -108,7 +125,7 @@ export class Outputs extends Context.Service<
           Effect.gen(function* () {
             const source = yield* store.source(machineId)
             if (source !== undefined) yield* drain(source, yield* store.total(machineId), false)
-          }).pipe(Effect.timeoutOption(REFRESH_MS * scale), Effect.ignoreCause),
+          }).pipe(Effect.timeoutOption(MAX_REFRESH_MS * scale), Effect.ignoreCause),
         idleTimeToLive: Duration.seconds(1)
       })
 

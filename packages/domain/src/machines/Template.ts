@@ -1,4 +1,4 @@
-/** The OS templates a machine can boot from: what `GET /templates` lists. */
+/** The OS templates from which a machine can boot: the entries of `GET /templates`. */
 export interface Template {
   readonly id: string
   readonly name: string

@@ -1,38 +1,45 @@
 /**
- * Money that one replica has set aside for the requests of one environment, so that under load a reservation is a look into
- * memory and only the charge is a statement. On the books a block is a hold like any other: what its requests are charged
- * leaves it, and what is left is given back when they pause or the block is old. Pure but for its fields: time is a parameter.
+ * The rules of credit blocks. One replica reserves a block for the requests of one environment, so that under load a
+ * reservation is a change in memory and only the charge is a statement. In the store a block is a hold: charges of its
+ * requests are taken from it, and the rest is released when the requests pause or the block is old. The classes read no
+ * clock: time is a parameter.
  */
 import type { NanoUsd } from "../billing/Money.ts"
 
-/** A block is worth it where so many reservations come within so long. */
+/**
+ * A block is opened if this many reservations arrive within `BUSY_MS`. A lower value reserves money for idle
+ * environments, a higher one costs statements.
+ */
 export const BUSY_REQUESTS = 8
 export const BUSY_MS = 250
-/** It is asked for with room for so many requests like the one that asks, and takes no more than this part of what is free. */
+/**
+ * A new block has room for this many requests like the one that opens it, and takes at most 1 / `BLOCK_SHARE` of the
+ * free money.
+ */
 export const BLOCK_REQUESTS = 64n
 export const BLOCK_SHARE = 16n
-/** For so long the environment is believed to have budget left. */
+/** Time for which the environment is assumed to have budget left after the store said so (ms). */
 export const TRUSTED_MS = 900
-/** New requests use a block for so long; with the longest answer this is less than a hold lives. */
+/** Time for which new requests use a block (ms). With the longest answer it must be less than a hold's lifetime. */
 export const BLOCK_AGE_MS = 60_000
-/** A block that nobody used for so long is given back. */
+/** A block that was unused for this long is released (ms). */
 export const IDLE_MS = 250
 
-/** What one request has reserved of a block. */
+/** The part of a credit block that one request reserved. */
 export interface CreditLease {
   readonly block: CreditBlock
   readonly amount: NanoUsd
-  /** Whether the block has it back. */
-  returned: boolean
+  /** The lease has ended. */
+  isReturned: boolean
 }
 
-/** A hold that requests share. */
+/** A hold that requests of one environment share. */
 export class CreditBlock {
   readonly id: string
   /** Nano-USD that no request has reserved. */
   left: NanoUsd
   /** Requests whose charge is not durable yet. */
-  underWay = 0
+  activeRequests = 0
   usedMs: number
   readonly openedMs: number
 
@@ -43,40 +50,40 @@ export class CreditBlock {
     this.usedMs = nowMs
   }
 
-  /** Reserves, where there is room. */
+  /** Reserves `amount`; undefined if the block has too little or is not usable. */
   take(amount: NanoUsd, nowMs: number): CreditLease | undefined {
     if (amount > this.left || !this.isUsable(nowMs)) return undefined
     this.left -= amount
-    this.underWay++
+    this.activeRequests++
     this.usedMs = nowMs
-    return { block: this, amount, returned: false }
+    return { block: this, amount, isReturned: false }
   }
 
-  /** Neither old, nor of a time that is yet to come where the clock went back. */
+  /** False if the block is old, or if the clock went back to a time before it was opened. */
   isUsable(nowMs: number): boolean {
     return nowMs >= this.openedMs && nowMs < this.openedMs + BLOCK_AGE_MS
   }
 
-  /** A request was charged `charged` of its share; saying it again changes nothing. */
-  settle(share: CreditLease, charged: NanoUsd): void {
-    if (share.returned) return
-    share.returned = true
-    this.left += share.amount - charged
-    this.underWay--
+  /** Ends a lease whose request was charged `charged`. A second call changes nothing. */
+  settle(lease: CreditLease, charged: NanoUsd): void {
+    if (lease.isReturned) return
+    lease.isReturned = true
+    this.left += lease.amount - charged
+    this.activeRequests--
   }
 }
 
-/** What a replica knows of the money behind one environment. */
+/** The state of one environment's money on this replica. */
 export class EnvironmentCredit {
   readonly accountId: string
   readonly environmentId: string
   current: CreditBlock | undefined
-  /** Replaced; given back once their requests are through. */
+  /** Replaced blocks; each is released when its last request has ended. */
   readonly retired = new Set<CreditBlock>()
-  /** A block is being asked for. */
-  asking = false
-  /** Somebody waits for the current block to be idle. */
-  watched = false
+  /** A block is being opened. */
+  isOpening = false
+  /** A fiber waits for the current block to be idle. */
+  isWatched = false
   private available: NanoUsd = 0n
   private trustedUntilMs = 0
   private countedFromMs = 0
@@ -87,52 +94,55 @@ export class EnvironmentCredit {
     this.environmentId = environmentId
   }
 
-  /** Reserves from the current block; undefined: the database must be asked. */
+  /** Reserves from the current block; undefined if the request must reserve in the database. */
   take(amount: NanoUsd, nowMs: number): CreditLease | undefined {
-    this.count(nowMs)
-    const trusted = nowMs < this.trustedUntilMs && nowMs >= this.trustedUntilMs - TRUSTED_MS
-    return trusted ? this.current?.take(amount, nowMs) : undefined
+    this.countRequest(nowMs)
+    const isTrusted = nowMs < this.trustedUntilMs && nowMs >= this.trustedUntilMs - TRUSTED_MS
+    return isTrusted ? this.current?.take(amount, nowMs) : undefined
   }
 
-  /** The size of the block that a request of `amount` should ask for; undefined: none. */
-  wants(amount: NanoUsd, nowMs: number): NanoUsd | undefined {
+  /** The size of the block that a request of `amount` should open (nano-USD); undefined: none. */
+  nextBlockSize(amount: NanoUsd, nowMs: number): NanoUsd | undefined {
     const size = amount * BLOCK_REQUESTS
-    const roomy = this.current !== undefined && this.current.isUsable(nowMs) && this.current.left * 2n >= size
-    if (this.asking || roomy || this.counted < BUSY_REQUESTS) return undefined
+    const isLargeEnough = this.current !== undefined && this.current.isUsable(nowMs) && this.current.left * 2n >= size
+    if (this.isOpening || isLargeEnough || this.counted < BUSY_REQUESTS) return undefined
     return size * BLOCK_SHARE <= this.available ? size : undefined
   }
 
-  /** What the database said: money that is free in balance and budget, and whether the month's budget is reached. `askedMs`: before it was asked. */
-  learn(available: NanoUsd, budgetReached: boolean, askedMs: number): void {
+  /**
+   * Records the store's result: the money that is free in balance and budget, and whether the month's budget is
+   * reached. `sentMs`: a time before the statement was sent.
+   */
+  recordFunds(available: NanoUsd, budgetReached: boolean, sentMs: number): void {
     this.available = available
-    this.trustedUntilMs = budgetReached ? 0 : askedMs + TRUSTED_MS
+    this.trustedUntilMs = budgetReached ? 0 : sentMs + TRUSTED_MS
   }
 
-  /** A new block is there. */
+  /** Replaces the current block. */
   open(block: CreditBlock): void {
     this.retire()
     this.current = block
   }
 
-  /** Nothing more is reserved from the current block. */
+  /** Retires the current block: nothing more is reserved from it. */
   retire(): void {
     if (this.current !== undefined) this.retired.add(this.current)
     this.current = undefined
   }
 
-  /** Takes out the retired blocks whose requests are through. */
-  through(): ReadonlyArray<CreditBlock> {
-    const done = [...this.retired].filter(({ underWay }) => underWay === 0)
-    for (const block of done) this.retired.delete(block)
-    return done
+  /** Removes and returns the retired blocks that have no active request. */
+  takeFinished(): ReadonlyArray<CreditBlock> {
+    const finished = [...this.retired].filter(({ activeRequests }) => activeRequests === 0)
+    for (const block of finished) this.retired.delete(block)
+    return finished
   }
 
-  /** Nothing is known that would be missed. */
-  get empty(): boolean {
-    return this.current === undefined && this.retired.size === 0 && !this.asking
+  /** Holds no state that would be missed. */
+  get isEmpty(): boolean {
+    return this.current === undefined && this.retired.size === 0 && !this.isOpening
   }
 
-  private count(nowMs: number): void {
+  private countRequest(nowMs: number): void {
     if (nowMs >= this.countedFromMs + BUSY_MS || nowMs < this.countedFromMs) {
       this.countedFromMs = nowMs
       this.counted = 0

@@ -1,9 +1,10 @@
 /**
- * The blocks of credit of one replica: opened where requests come by many, replaced before they are used up, given back when
- * their requests pause. Nobody waits for a block: who finds no room in one reserves with a statement of its own.
+ * The credit blocks of one replica. A block is opened when an environment sends many requests, replaced before it is
+ * used up, and released when its requests pause. No request waits for a block: if it does not fit in one, it reserves
+ * with its own statement.
  *
- * A replica that dies leaves its blocks open, and the sweep of expired holds gives back what was left of them. What the books
- * did not confirm they are told again (HoldReleaseQueue.ts).
+ * If a replica dies, the sweep of expired holds releases the rest of its blocks. Releases that the database did not
+ * confirm are retried (HoldReleaseQueue.ts).
  */
 import { Clock, Crypto, Duration, Effect, Fiber } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -13,17 +14,17 @@ import { makeHoldReleaseQueue } from "./HoldReleaseQueue.ts"
 import { releaseRow, reserveRow } from "./MeterRows.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
-/** Environments remembered at most. */
-const MAX_PURSES = 10_000
-/** How long books that are away are left alone. */
-const AGAIN_MS = 1_000
-/** No statement is under way for so long: its connection is given up after 30 s of silence. */
-const SILENT_MS = 35_000
+/** Environments kept in memory. Above it, environments without a block are dropped. */
+const MAX_ENVIRONMENTS = 10_000
+/** Pause between two tries while the database is unavailable (ms). */
+const RETRY_PAUSE_MS = 1_000
+/** No statement is in flight for longer (ms): its connection is closed after 30 s of silence. */
+const MAX_STATEMENT_MS = 35_000
 const IDLE = Duration.millis(IDLE_MS)
 
 /**
- * `send`: a row to the books. What is open is given back when the scope closes, so rows must still go then. `scale`: the
- * replica's.
+ * `send` writes a row to the store. All blocks are released when the scope closes, so `send` must still work then.
+ * `scale`: the replica's.
  */
 export const makeCreditBlocks = Effect.fnUntraced(function* (
   send: (row: MeterRow) => Effect.Effect<MeterOutcome>,
@@ -33,107 +34,116 @@ export const makeCreditBlocks = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const purses = new Map<string, EnvironmentCredit>()
+  const credits = new Map<string, EnvironmentCredit>()
   const now = () => clock.currentTimeMillisUnsafe()
   const background = (work: Effect.Effect<void>): void => {
-    Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A block of credit failed", cause))), scope)
+    Fiber.runIn(fork(Effect.catchCause(work, (cause) => Effect.logWarning("A credit block failed", cause))), scope)
   }
 
-  const after = (ms: number) => clock.sleep(Duration.millis(ms * scale))
-  const handBack = makeHoldReleaseQueue(send, after(AGAIN_MS), after(SILENT_MS), background)
+  const sleepFor = (ms: number) => clock.sleep(Duration.millis(ms * scale))
+  const queueRelease = makeHoldReleaseQueue(send, sleepFor(RETRY_PAUSE_MS), sleepFor(MAX_STATEMENT_MS), background)
 
   const creditOf = ({ environmentId, workspaceId }: Principal): EnvironmentCredit => {
-    const known = purses.get(environmentId)
-    if (known !== undefined) return known
-    if (purses.size >= MAX_PURSES) for (const [id, { empty }] of purses) if (empty) purses.delete(id)
-    const purse = new EnvironmentCredit(workspaceId, environmentId)
-    purses.set(environmentId, purse)
-    return purse
+    const existing = credits.get(environmentId)
+    if (existing !== undefined) return existing
+    if (credits.size >= MAX_ENVIRONMENTS) for (const [id, { isEmpty }] of credits) if (isEmpty) credits.delete(id)
+    const credit = new EnvironmentCredit(workspaceId, environmentId)
+    credits.set(environmentId, credit)
+    return credit
   }
 
-  /** Sends a row; what the books answer of its environment is remembered on the way. A hold that they lose is handed back. */
-  const submit = (row: MeterRow, purse: EnvironmentCredit): Effect.Effect<MeterOutcome> => {
-    const askedMs = now()
+  /**
+   * Writes a row, and updates the environment's credit from the result. If the outcome of a request's own hold is
+   * unknown, its release is queued.
+   */
+  const submit = (row: MeterRow, credit: EnvironmentCredit): Effect.Effect<MeterOutcome> => {
+    const sentMs = now()
     return Effect.matchCauseEffect(send(row), {
       onSuccess: (outcome) => {
         const { available, budgetReached, room } = outcome
         const free = room !== null && room < available ? room : available
-        // A budget that was lowered below what is set aside is as good as reached for who would use a block.
-        purse.learn(free, budgetReached || (room !== null && room < 0n), askedMs)
+        // A budget below the reserved amount counts as reached, so that no request uses a block.
+        credit.recordFunds(free, budgetReached || (room !== null && room < 0n), sentMs)
         return Effect.succeed(outcome)
       },
       onFailure: (cause) => {
-        if (row.block === undefined) handBack(releaseRow(row.id, purse))
+        if (row.block === undefined) queueRelease(releaseRow(row.id, credit))
         return Effect.failCause(cause)
       }
     })
   }
 
-  /** Gives back the retired blocks whose requests are through. */
-  const close = (purse: EnvironmentCredit): Effect.Effect<void> =>
-    Effect.forEach(purse.through(), ({ id }) => submit(releaseRow(id, purse), purse), { discard: true })
+  /** Releases the retired blocks that have no active request. */
+  const releaseRetired = (credit: EnvironmentCredit): Effect.Effect<void> =>
+    Effect.forEach(credit.takeFinished(), ({ id }) => submit(releaseRow(id, credit), credit), { discard: true })
 
-  /** Gives back what is set aside for nobody in particular. */
-  const giveBack = (purse: EnvironmentCredit): Effect.Effect<void> =>
+  /** Releases the current block as soon as it has no active request. */
+  const releaseBlocks = (credit: EnvironmentCredit): Effect.Effect<void> =>
     Effect.suspend(() => {
-      purse.retire()
-      return close(purse)
+      credit.retire()
+      return releaseRetired(credit)
     })
 
-  const open = (purse: EnvironmentCredit, size: NanoUsd) =>
+  const openBlock = (credit: EnvironmentCredit, size: NanoUsd) =>
     Effect.flatMap(newId, (id) =>
-      Effect.flatMap(submit({ ...reserveRow(id, purse, size), shared: true }, purse), ({ refused }) => {
+      Effect.flatMap(submit({ ...reserveRow(id, credit, size), shared: true }, credit), ({ refused }) => {
         if (refused !== null) return Effect.void
-        purse.open(new CreditBlock(id, size, now()))
-        watch(purse)
-        return close(purse)
+        credit.open(new CreditBlock(id, size, now()))
+        watch(credit)
+        return releaseRetired(credit)
       })
-    ).pipe(Effect.ensuring(Effect.sync(() => (purse.asking = false))))
+    ).pipe(Effect.ensuring(Effect.sync(() => (credit.isOpening = false))))
 
-  const untilIdle = (purse: EnvironmentCredit): Effect.Effect<void> =>
+  const untilIdle = (credit: EnvironmentCredit): Effect.Effect<void> =>
     Effect.flatMap(clock.sleep(IDLE), () => {
-      const { current } = purse
-      if (current?.underWay === 0 && now() - current.usedMs < IDLE_MS) return untilIdle(purse)
-      purse.watched = false
-      return current?.underWay === 0 ? Effect.uninterruptible(giveBack(purse)) : Effect.void
+      const { current } = credit
+      if (current?.activeRequests === 0 && now() - current.usedMs < IDLE_MS) return untilIdle(credit)
+      credit.isWatched = false
+      return current?.activeRequests === 0 ? Effect.uninterruptible(releaseBlocks(credit)) : Effect.void
     })
 
-  /** Whenever nobody uses the current block, somebody waits to give it back. */
-  const watch = (purse: EnvironmentCredit): void => {
-    if (purse.watched) return
-    purse.watched = true
-    background(untilIdle(purse))
+  /**
+   * Starts the watch that releases the current block when it is idle. A block without active requests always has a
+   * watch.
+   */
+  const watch = (credit: EnvironmentCredit): void => {
+    if (credit.isWatched) return
+    credit.isWatched = true
+    background(untilIdle(credit))
   }
 
-  /** Reserves from a block; undefined: there is no room in one. */
-  const take = (purse: EnvironmentCredit, amount: NanoUsd): CreditLease | undefined => {
+  /** Reserves from the current block; undefined if the amount does not fit. May start to open a new block. */
+  const take = (credit: EnvironmentCredit, amount: NanoUsd): CreditLease | undefined => {
     const nowMs = now()
-    const share = purse.take(amount, nowMs)
-    const size = purse.wants(amount, nowMs)
+    const lease = credit.take(amount, nowMs)
+    const size = credit.nextBlockSize(amount, nowMs)
     if (size !== undefined) {
-      purse.asking = true
-      background(Effect.uninterruptible(open(purse, size)))
+      credit.isOpening = true
+      background(Effect.uninterruptible(openBlock(credit, size)))
     }
-    return share
+    return lease
   }
 
-  /** A request was charged `charged` of its share, and that is durable. */
-  const settled = (purse: EnvironmentCredit, share: CreditLease, charged: NanoUsd): void => {
-    const { block } = share
-    block.settle(share, charged)
-    if (block.underWay > 0) return
-    if (block === purse.current) watch(purse)
-    else background(Effect.uninterruptible(close(purse)))
+  /** Ends a lease whose request was charged `charged`, after the charge is durable. */
+  const endLease = (credit: EnvironmentCredit, lease: CreditLease, charged: NanoUsd): void => {
+    const { block } = lease
+    block.settle(lease, charged)
+    if (block.activeRequests > 0) return
+    if (block === credit.current) watch(credit)
+    else background(Effect.uninterruptible(releaseRetired(credit)))
   }
 
-  /** Whether its charge is in the books is not known: they say what is left of the block when its requests are through. */
-  const lost = (purse: EnvironmentCredit, share: CreditLease): void => {
-    if (share.block === purse.current) purse.retire()
-    settled(purse, share, share.amount)
+  /**
+   * Ends a lease whose charge has an unknown outcome. The block counts all of it as charged; the store knows the rest
+   * when the block is released.
+   */
+  const endLeaseUnknown = (credit: EnvironmentCredit, lease: CreditLease): void => {
+    if (lease.block === credit.current) credit.retire()
+    endLease(credit, lease, lease.amount)
   }
 
   yield* Effect.addFinalizer(() =>
-    Effect.forEach(purses.values(), (purse) => Effect.ignoreCause(giveBack(purse)), { discard: true })
+    Effect.forEach(credits.values(), (credit) => Effect.ignoreCause(releaseBlocks(credit)), { discard: true })
   )
-  return { creditOf, submit, take, settled, lost, giveBack }
+  return { creditOf, submit, take, endLease, endLeaseUnknown, releaseBlocks }
 })

@@ -1,29 +1,29 @@
 /**
- * Holds of requests that are over, whose end the books did not confirm: the store was away, or its answer was lost. They are
- * told until they answer, so that nobody's money is set aside for what failed, and once more when no statement can be under
- * way any longer: a reservation may come through after its hand-back. Each hold is its own guard: telling again changes
- * nothing, and a charge that had come through stands.
+ * Retries the release of holds whose end the database did not confirm: it was unavailable, or its result was lost. A
+ * failed request must not keep money reserved.
  *
- * What a replica that dies still had to tell, the sweep of expired holds finds.
+ * Each release is retried until the database confirms it, and sent once more when no statement can be in flight any
+ * more: a reservation may commit after its first release. The hold is the guard, so a repeated release changes nothing,
+ * and a charge that committed stays. If the replica dies, the sweep of expired holds releases the rest.
  */
 import { Cause, Effect, Exit } from "effect"
 import { isTransient } from "../database/StoreFailure.ts"
 import type { MeterOutcome, MeterRow } from "./MeteringStore.ts"
 
-/** Holds that are remembered at most; others expire. */
+/** Maximum queued holds. Holds beyond it are released when they expire. */
 const MAX_HOLDS = 10_000
-/** Told at once. */
+/** Releases sent at once. */
 const BATCH = 64
 
-interface Owed {
+interface QueuedRelease {
   readonly row: MeterRow
-  /** It was told before, when its reservation may have been under way. */
+  /** The release was confirmed before, when its reservation may have been in flight. */
   readonly isLast: boolean
 }
 
 /**
- * `sleep`: between two tries. `late`: until no statement is under way any longer. `background`: runs work beside the requests,
- * as long as the service does.
+ * `sleep`: the pause between two tries. `late`: waits until no statement sent before can be in flight. `background`:
+ * runs work beside the requests, as long as the service runs.
  */
 export const makeHoldReleaseQueue = (
   send: (row: MeterRow) => Effect.Effect<MeterOutcome>,
@@ -31,49 +31,49 @@ export const makeHoldReleaseQueue = (
   late: Effect.Effect<void>,
   background: (work: Effect.Effect<void>) => void
 ) => {
-  const owed = new Map<string, Owed>()
-  let waiting = 0
-  let working = false
+  const queue = new Map<string, QueuedRelease>()
+  let delayed = 0
+  let isRunning = false
 
-  /** What came of it. */
-  const tell = ({ row }: Owed): Effect.Effect<"told" | "again" | "failed"> =>
+  /** Sends a release and removes it from the queue unless it must be retried. */
+  const sendRelease = ({ row }: QueuedRelease): Effect.Effect<"confirmed" | "retry" | "failed"> =>
     Effect.map(Effect.exit(send(row)), (exit) => {
-      // What fails otherwise would fail again.
-      if (Exit.isFailure(exit) && isTransient(Cause.squash(exit.cause))) return "again"
-      owed.delete(row.id)
-      return Exit.isSuccess(exit) ? "told" : "failed"
+      // Any other failure would repeat itself.
+      if (Exit.isFailure(exit) && isTransient(Cause.squash(exit.cause))) return "retry"
+      queue.delete(row.id)
+      return Exit.isSuccess(exit) ? "confirmed" : "failed"
     })
 
-  const tellOnceMore = (some: ReadonlyArray<Owed>): void => {
-    if (some.length === 0 || waiting + some.length > MAX_HOLDS) return
-    waiting += some.length
-    const more = Effect.sync(() => {
-      waiting -= some.length
-      for (const { row } of some) owe(row, true)
+  const repeatLater = (releases: ReadonlyArray<QueuedRelease>): void => {
+    if (releases.length === 0 || delayed + releases.length > MAX_HOLDS) return
+    delayed += releases.length
+    const enqueueAgain = Effect.sync(() => {
+      delayed -= releases.length
+      for (const { row } of releases) enqueue(row, true)
     })
-    background(Effect.andThen(late, more))
+    background(Effect.andThen(late, enqueueAgain))
   }
 
   const work: Effect.Effect<void> = Effect.suspend(() => {
-    const some = [...owed.values()].slice(0, BATCH)
-    if (some.length === 0) {
-      working = false
+    const batch = [...queue.values()].slice(0, BATCH)
+    if (batch.length === 0) {
+      isRunning = false
       return Effect.void
     }
-    return Effect.flatMap(Effect.forEach(some, tell, { concurrency: "unbounded" }), (ends) => {
-      tellOnceMore(some.filter(({ isLast }, i) => !isLast && ends[i] === "told"))
-      return Effect.andThen(ends.includes("again") ? sleep : Effect.void, work)
+    return Effect.flatMap(Effect.forEach(batch, sendRelease, { concurrency: "unbounded" }), (ends) => {
+      repeatLater(batch.filter(({ isLast }, i) => !isLast && ends[i] === "confirmed"))
+      return Effect.andThen(ends.includes("retry") ? sleep : Effect.void, work)
     })
   })
 
-  const owe = (row: MeterRow, isLast: boolean): void => {
-    if (owed.size >= MAX_HOLDS) return
-    owed.set(row.id, { row, isLast })
-    if (working) return
-    working = true
+  const enqueue = (row: MeterRow, isLast: boolean): void => {
+    if (queue.size >= MAX_HOLDS) return
+    queue.set(row.id, { row, isLast })
+    if (isRunning) return
+    isRunning = true
     background(Effect.andThen(sleep, work))
   }
 
-  /** `row` gives back what is left of a hold. */
-  return (row: MeterRow): void => owe(row, false)
+  /** Queues the release of a hold. `row` releases what is left of it. */
+  return (row: MeterRow): void => enqueue(row, false)
 }

@@ -1,23 +1,26 @@
 /**
- * Gives back what a server that died had reserved for its requests: it releases expired holds and forgets resolved ones.
+ * Releases the holds of requests whose server died, when they expire, and deletes old resolved holds.
  *
- * Wakes on a timer alone. Running it twice, or on every replica at once, is harmless: a hold is released by the one
- * statement that finds it open.
+ * The sweep wakes on a timer alone. The sweep is idempotent, also on every replica at once: only the statement that
+ * finds a hold open releases it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
 import * as Sweep from "../database/Sweep.ts"
 import { HoldSweepStore } from "./HoldSweepStore.ts"
 
-/** Holds of one statement. */
+/** Maximum holds of one statement. */
 const BATCH = 500
-/** Resolved holds are kept this long past their expiry: a late repeat of a settlement still finds its guard. */
+/**
+ * Time for which resolved holds are kept after their expiry (ms), so that a late retry of a settlement still finds its
+ * guard.
+ */
 const KEPT_MS = 24 * 60 * 60_000
 
 export class HoldSweep extends Context.Service<
   HoldSweep,
   {
-    /** One sweep; answers how many holds it resolved or forgot. */
+    /** Runs one sweep; returns the number of holds that it released or deleted. */
     readonly sweep: Effect.Effect<number>
     readonly run: Effect.Effect<void>
   }

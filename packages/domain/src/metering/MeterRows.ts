@@ -1,4 +1,4 @@
-/** What the queue of Metering.ts carries: reservations, settlements, and what blocks of credit need. */
+/** Builds the rows of the metering queue: reservations, settlements, and the holds of credit blocks. */
 import type { Principal } from "../access/Principal.ts"
 import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import type { NanoUsd } from "../billing/Money.ts"
@@ -32,7 +32,7 @@ export const releaseRow = (id: string, purse: EnvironmentCredit): MeterRow => ({
 })
 
 export const settleRow = (settlement: Settlement): MeterRow => {
-  const { cost, description, id, model, principal, requestId, share, tokens } = settlement
+  const { cost, description, id, model, principal, requestId, lease, tokens } = settlement
   return {
     settle: true,
     id,
@@ -40,7 +40,7 @@ export const settleRow = (settlement: Settlement): MeterRow => {
     environmentId: principal.environmentId,
     keyId: principal.keyId,
     amount: cost,
-    block: share === undefined ? undefined : { id: share.block.id, reserved: share.amount },
+    block: lease === undefined ? undefined : { id: lease.block.id, reserved: lease.amount },
     model,
     description: description ?? `Chat with ${model}`,
     requestId,

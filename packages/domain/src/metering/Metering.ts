@@ -1,11 +1,11 @@
 /**
- * The money of a question: reserved before a model is asked, settled exactly once, durable before the answer is complete
- * (decisions: Inference surface, Money).
+ * Charges requests to models: money is reserved before a model is asked, settled exactly once, and durable before the
+ * answer is complete (decisions: Inference surface, Money).
  *
  * Reservations and settlements of all callers share one queue and one statement, so that a hot account is locked once a
- * flush. Both are safe to repeat: the hold of the request's id is the guard. Where many requests come at once they reserve
- * from a block of credit (CreditBlocks.ts), and their usage rows are the guard. A request that the books lost fails, costs
- * nothing unless its charge had come through, and what was set aside for it is handed back (HoldReleaseQueue.ts).
+ * flush. Both are idempotent: the hold with the request's id is the guard. Under load, requests reserve from a credit
+ * block (CreditBlocks.ts), and their usage rows are the guard. If the database loses a settlement, the request fails,
+ * costs nothing unless its charge had committed, and its reservation is released (HoldReleaseQueue.ts).
  */
 import type { Charge, Reservation, Settlement } from "./Settlement.ts"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
@@ -19,21 +19,30 @@ import { refusalOf, reserveRow, settleRow } from "./MeterRows.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
 import { MeteringStore, type MeterOutcome, type MeterRow } from "./MeteringStore.ts"
 
-/** When a hold whose request never ended is released: longer than any answer takes. */
+/**
+ * Lifetime of a hold whose request never ends (ms), longer than any answer takes: a hold that expires earlier is
+ * released while its request still runs.
+ */
 export const HOLD_EXPIRES_MS = 30 * 60_000
 
-/** Rows of one statement: on the embedded database it runs on the main thread. */
+/**
+ * Maximum rows of one statement. The embedded database runs it on the main thread, so a higher value blocks the process
+ * for longer.
+ */
 const MAX_ROWS = 64
 
 export class Metering extends Context.Service<
   Metering,
   {
-    /** Sets `amount` aside; the environment's budget is checked first. */
+    /** Reserves `amount`. The environment's budget is checked before the balance. */
     readonly reserve: (
       charge: Charge,
       amount: NanoUsd
     ) => Effect.Effect<Reservation, BudgetReached | CreditInsufficient>
-    /** Returns when the charge is durable. What passes the reservation and the balance is borne by the operator. */
+    /**
+     * Charges the cost and returns when the charge is durable. The operator's account bears the part of the cost that
+     * exceeds the reservation and the balance.
+     */
     readonly settle: (settlement: Settlement) => Effect.Effect<void>
   }
 >()("@sluice/domain/metering/Metering") {
@@ -64,43 +73,43 @@ export class Metering extends Context.Service<
         amount: NanoUsd
       ): Effect.Effect<Reservation, BudgetReached | CreditInsufficient> =>
         Effect.suspend(() => {
-          const purse = blocks.creditOf(charge.principal)
-          const share = blocks.take(purse, amount)
-          if (share !== undefined) return Effect.succeed({ ...charge, share })
-          const ask = blocks.submit(reserveRow(charge.id, purse, amount), purse)
-          const told = (outcome: MeterOutcome) =>
+          const credit = blocks.creditOf(charge.principal)
+          const lease = blocks.take(credit, amount)
+          if (lease !== undefined) return Effect.succeed({ ...charge, lease })
+          const reserveInStore = blocks.submit(reserveRow(charge.id, credit, amount), credit)
+          const toReservation = (outcome: MeterOutcome) =>
             outcome.refused === null
               ? Effect.succeed(charge)
               : Effect.fail(refusalOf(outcome, charge.principal, amount))
-          return Effect.flatMap(ask, (outcome) => {
-            if (outcome.refused === null || purse.current?.underWay !== 0) return told(outcome)
-            // An idle block must not be why a request is refused: give it back and ask again.
-            return Effect.andThen(blocks.giveBack(purse), Effect.flatMap(ask, told))
+          return Effect.flatMap(reserveInStore, (outcome) => {
+            if (outcome.refused === null || credit.current?.activeRequests !== 0) return toReservation(outcome)
+            // An idle block must not be the reason for a refusal: release it and reserve again.
+            return Effect.andThen(blocks.releaseBlocks(credit), Effect.flatMap(reserveInStore, toReservation))
           })
         })
 
-      const charged = ({ cost, model, tokens }: Settlement) => metrics(model).charged(tokens, cost)
+      const countCharge = ({ cost, model, tokens }: Settlement) => metrics(model).charged(tokens, cost)
 
       const settle = (settlement: Settlement): Effect.Effect<void> => {
-        const purse = blocks.creditOf(settlement.principal)
-        const { cost, share, tokens } = settlement
-        if (share === undefined) {
-          return Effect.map(blocks.submit(settleRow(settlement), purse), () => charged(settlement))
+        const credit = blocks.creditOf(settlement.principal)
+        const { cost, lease, tokens } = settlement
+        if (lease === undefined) {
+          return Effect.map(blocks.submit(settleRow(settlement), credit), () => countCharge(settlement))
         }
         if (tokens === null) {
           return Effect.sync(() => {
-            blocks.settled(purse, share, 0n)
-            charged(settlement)
+            blocks.endLease(credit, lease, 0n)
+            countCharge(settlement)
           })
         }
-        return Effect.matchCauseEffect(blocks.submit(settleRow(settlement), purse), {
+        return Effect.matchCauseEffect(blocks.submit(settleRow(settlement), credit), {
           onSuccess: () => {
-            blocks.settled(purse, share, cost < share.amount ? cost : share.amount)
-            charged(settlement)
+            blocks.endLease(credit, lease, cost < lease.amount ? cost : lease.amount)
+            countCharge(settlement)
             return Effect.void
           },
           onFailure: (cause) => {
-            blocks.lost(purse, share)
+            blocks.endLeaseUnknown(credit, lease)
             return Effect.failCause(cause)
           }
         })

@@ -2,7 +2,7 @@
  * One statement that reserves and settles many requests, each with its own outcome, as if they had come one after the
  * other in the order of the batch.
  *
- * Locks as ARCHITECTURE.md says (Lock order); nobody but the sweep of expired holds locks those of these requests.
+ * Locks as ARCHITECTURE.md says (Lock order); only the sweep of expired holds also locks the holds of these requests.
  * `admit` walks each environment's rows along its budget, and then each account's along its balance: what does not fit
  * leaves the sum where it is. A row that was done before is `done` and changes nothing.
  */
@@ -42,7 +42,7 @@ export interface MeterOutcome {
   readonly available: NanoUsd
   /** Whether the environment's budget was reached before. */
   readonly budgetReached: boolean
-  /** What of the environment's budget was neither spent nor set aside when this row's turn came; null: it has none. */
+  /** The rest of the environment's budget, without spending and reservations, before this row; null without a budget. */
   readonly room: NanoUsd | null
 }
 
@@ -94,7 +94,7 @@ const outcomesOf = (rows: ReadonlyArray<object>): ReadonlyArray<MeterOutcome> =>
     room
   }))
 
-/** Only what the row's kind needs: what is left out is null in the statement. */
+/** The fields that this kind of row needs. Absent fields are null in the statement. */
 const wireRow = (row: MeterRow, index: number) => {
   const common = {
     ord: index,

@@ -1,25 +1,31 @@
-/** What Metering takes and gives: a charge, the reservation for it, and the settlement of that reservation. */
+/** The input and output of Metering: a charge, the reservation for it, and the settlement of the reservation. */
 import type { Principal } from "../access/Principal.ts"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { CreditLease } from "./CreditBlock.ts"
 
-/** One request's money. `id` is its hold, usage row and transaction. */
+/** The identity of one request's money: `id` is the id of its hold, its usage row and its transaction. */
 export interface Charge {
   readonly id: string
   readonly principal: Principal
 }
 
-/** What is set aside for a request, to be settled once: part of a block, or (undefined) a hold of its own. */
+/**
+ * Money reserved for a request, to be settled once. `lease` is part of a credit block; undefined means that the request
+ * has its own hold.
+ */
 export interface Reservation extends Charge {
-  readonly share?: CreditLease | undefined
+  readonly lease?: CreditLease | undefined
 }
 
-/** What a request came to. `tokens` null: nothing was delivered, what was reserved is let go and nothing is counted. */
+/**
+ * The result of a request. `tokens` null: no answer was delivered, so the reservation is released and no usage is
+ * recorded.
+ */
 export interface Settlement extends Reservation {
   readonly model: string
-  /** What the bill calls it; left out: a chat. */
+  /** The description on the bill; the default is that of a chat. */
   readonly description?: string
-  /** The id that the caller knows the request by. */
+  /** The request id that the caller sees. */
   readonly requestId: string
   readonly tokens: { readonly prompt: number; readonly completion: number } | null
   readonly cost: NanoUsd

@@ -1,18 +1,18 @@
 /**
- * What is counted, as plain numbers: who counts holds on to its `Tally` or `Histogram` and adds to it; nothing is looked up
- * then. A family is all series of one name, told apart by labels, and its labels have few values: models, routes, states,
- * never a workspace, a key or a job. Beyond MAX_SERIES a new one counts for nobody.
+ * Counters and histograms as plain numbers. Code that counts keeps its `Tally` or `Histogram` and adds to it, without a
+ * look-up. A family is all series of one metric name; labels distinguish the series. Labels must have few values
+ * (models, routes, states), never a workspace, a key or a job. Above `MAX_SERIES` a new series is not listed.
  */
 
-/** Series of a family at most. */
+/** Maximum series of a family, which bounds memory and the size of a scrape. */
 export const MAX_SERIES = 10_000
 
-/** Upper bounds of durations, in seconds: from an answer out of memory to a video. */
+/** Upper bounds of durations (s): from an answer out of memory to a video. */
 export const SECONDS: ReadonlyArray<number> = [
   0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_200
 ]
 
-/** A number that grows (a counter) or is what it is just now (a gauge). */
+/** A counter, which only grows, or a gauge, which is a current value. */
 export class Tally {
   value = 0
 
@@ -21,10 +21,12 @@ export class Tally {
   }
 }
 
-/** How many values lay within each bound, and what all came to. */
+/** The number of values within each bound, and the sum of all values. */
 export class Histogram {
   readonly bounds: ReadonlyArray<number>
-  /** By the first bound that a value does not pass; the last: those beyond all. */
+  /**
+   * The count of values by the first bound that is not below the value; the last entry counts values above all bounds.
+   */
   readonly counts: Array<number>
   sum = 0
 
@@ -34,24 +36,24 @@ export class Histogram {
   }
 
   record(value: number): void {
-    let at = 0
-    while (at < this.bounds.length && value > this.bounds[at]!) at++
-    this.counts[at]! += 1
+    let index = 0
+    while (index < this.bounds.length && value > this.bounds[index]!) index++
+    this.counts[index]! += 1
     this.sum += value
   }
 }
 
 export interface Series<S> {
-  /** In the order of the family's labels. */
+  /** The label values, in the order of the family's labels. */
   readonly values: ReadonlyArray<string>
   readonly content: S
 }
 
-/** What a family is called and means. */
+/** The name and the meaning of a family. */
 export interface Description {
   readonly name: string
   readonly kind: "counter" | "gauge" | "histogram"
-  /** One sentence, with the unit where there is one. */
+  /** One sentence, with the unit if there is one. */
   readonly help: string
   readonly labels: ReadonlyArray<string>
 }
@@ -63,29 +65,29 @@ export class Family<S, L extends ReadonlyArray<string> = ReadonlyArray<string>> 
   readonly labels: L
   private readonly series = new Map<string, Series<S>>()
   private readonly make: () => S
-  private readonly listed: boolean
+  private readonly isListed: boolean
 
-  /** `listed`: false, and it keeps nothing: what it gives counts for nobody. */
-  constructor(description: Description & { readonly labels: L }, make: () => S, listed: boolean) {
+  /** `isListed` false: the family keeps no series, and its numbers are lost. */
+  constructor(description: Description & { readonly labels: L }, make: () => S, isListed: boolean) {
     this.name = description.name
     this.kind = description.kind
     this.help = description.help
     this.labels = description.labels
     this.make = make
-    this.listed = listed
+    this.isListed = isListed
   }
 
-  /** The series of these values, the same one each time. To be kept by who counts often. */
+  /** Returns the series of these label values, the same one each time. Code that counts often should keep it. */
   of(...values: { readonly [I in keyof L]: string }): S {
     const key = JSON.stringify(values)
-    const known = this.series.get(key)
-    if (known !== undefined) return known.content
+    const existing = this.series.get(key)
+    if (existing !== undefined) return existing.content
     const content = this.make()
-    if (this.listed && this.series.size < MAX_SERIES) this.series.set(key, { values, content })
+    if (this.isListed && this.series.size < MAX_SERIES) this.series.set(key, { values, content })
     return content
   }
 
-  /** Forgets all series: what is not known just now is left out. */
+  /** Drops all series, so that values that are not known any more are not listed. */
   clear(): void {
     this.series.clear()
   }
@@ -95,16 +97,16 @@ export class Family<S, L extends ReadonlyArray<string> = ReadonlyArray<string>> 
   }
 }
 
-/** How families are written down; `listed` as in `Family`. */
-export const families = (listed: boolean) => {
+/** Makes the constructors of families. `isListed` as in `Family`. */
+export const families = (isListed: boolean) => {
   const tallies =
     (kind: "counter" | "gauge") =>
     <const L extends ReadonlyArray<string>>(name: string, labels: L, help: string): Family<Tally, L> =>
-      new Family({ name, kind, help, labels }, () => new Tally(), listed)
+      new Family({ name, kind, help, labels }, () => new Tally(), isListed)
   return {
     counter: tallies("counter"),
     gauge: tallies("gauge"),
     seconds: <const L extends ReadonlyArray<string>>(name: string, labels: L, help: string): Family<Histogram, L> =>
-      new Family({ name, kind: "histogram", help, labels }, () => new Histogram(SECONDS), listed)
+      new Family({ name, kind: "histogram", help, labels }, () => new Histogram(SECONDS), isListed)
   }
 }

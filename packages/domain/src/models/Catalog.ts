@@ -1,4 +1,4 @@
-/** The models of one kind and who answers for them, and what a caller may choose of a model. */
+/** The models of one kind with their provider, and the choice among the options of a model. */
 import { Effect } from "effect"
 import { ModelNotFound, ModelRequestInvalid } from "./InferenceErrors.ts"
 
@@ -12,7 +12,7 @@ export interface Catalog<P extends Provider> {
   readonly find: (id: string) => Effect.Effect<{ readonly model: ModelOf<P>; readonly provider: P }, ModelNotFound>
 }
 
-/** `provider`: undefined where this world has none of the kind. */
+/** Makes a catalog. `provider`: undefined if no provider offers models of this kind. */
 export const catalogOf = <P extends Provider>(provider: P | undefined): Catalog<P> => {
   const models: ReadonlyArray<ModelOf<P>> = provider?.models ?? []
   const byId = new Map(models.map((model) => [model.id, model]))
@@ -27,15 +27,18 @@ export const catalogOf = <P extends Provider>(provider: P | undefined): Catalog<
   }
 }
 
-/** The asked one of what a model can, or its first. `has`: what the list is of, for who asked for none of it. */
-export const oneOf = <A extends string | number>(
+/**
+ * Returns the requested option of a model, or its first if none was requested. Fails if the model does not have it.
+ * `has` begins the message's list of options.
+ */
+export const chooseOption = <A extends string | number>(
   param: string,
-  asked: A | undefined,
-  all: readonly [A, ...ReadonlyArray<A>],
+  requested: A | undefined,
+  options: readonly [A, ...ReadonlyArray<A>],
   has: string
 ): Effect.Effect<A, ModelRequestInvalid> => {
-  const found = asked === undefined ? all[0] : all.find((one) => one === asked)
-  if (found !== undefined) return Effect.succeed(found)
-  const message = `Invalid value for '${param}': ${has} ${all.join(", ")}`
+  const chosen = requested === undefined ? options[0] : options.find((option) => option === requested)
+  if (chosen !== undefined) return Effect.succeed(chosen)
+  const message = `Invalid value for '${param}': ${has} ${options.join(", ")}`
   return Effect.fail(new ModelRequestInvalid({ message, param, code: null }))
 }

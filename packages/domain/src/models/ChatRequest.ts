@@ -1,27 +1,33 @@
-/** A chat request as providers take it: decoded, with defaults filled in. `inference/chat/Chat.ts` decodes bodies into it. */
+/** A chat request for providers: decoded, with defaults filled in. `inference/chat/Chat.ts` decodes bodies into it. */
 import type { ExtraContent } from "./ExtraContent.ts"
 
 export type Role = "system" | "developer" | "user" | "assistant" | "tool"
 
 export interface ChatImage {
-  /** A `data:` URL; of a request that no model has seen yet also a link (`inference/images/LinkedImages.ts`). */
+  /**
+   * A `data:` URL. Before the images of a request are fetched it may also be a link
+   * (`inference/images/LinkedImages.ts`).
+   */
   readonly url: string
   readonly detail: "auto" | "low" | "high"
 }
 
 export interface ChatMessage {
   readonly role: Role
-  /** All text of the message; parts are joined with line ends. */
+  /** The text of all parts of the message, joined with line ends. */
   readonly text: string
   readonly images: ReadonlyArray<ChatImage>
-  /** Texts and images in the order in which they were sent, where there are images; they refer to each other by it. */
+  /**
+   * Texts and images in their original order, because texts refer to images by it. Undefined if the message has no
+   * images.
+   */
   readonly parts: ReadonlyArray<string | ChatImage> | undefined
   readonly name: string | undefined
-  /** Calls that an assistant made before, as JSON; they are part of the prompt. */
+  /** Earlier tool calls of the assistant, as JSON; they are part of the prompt. */
   readonly toolCalls: string | undefined
-  /** What belongs to each of these calls beside: no part of the prompt. Absent: nothing does. */
+  /** The extra content of each of these calls; no part of the prompt. Absent if no call has any. */
   readonly callExtras?: ReadonlyArray<ExtraContent | undefined>
-  /** Of a tool's answer: the id of the call. */
+  /** In a tool's answer: the id of the call. */
   readonly toolCallId: string | undefined
 }
 
@@ -32,25 +38,25 @@ export type ResponseFormat =
       readonly type: "json_schema"
       readonly schema: Readonly<Record<string, unknown>>
       readonly name: string | undefined
-      /** What the answer is for, in words for the model. */
+      /** The purpose of the answer, in words for the model. */
       readonly description?: string | undefined
       readonly strict: boolean | undefined
     }
 
-/** A function that the model may ask its caller to run. */
+/** A function that the model may call; the caller runs it. */
 export interface ChatTool {
   readonly name: string
   readonly description: string
-  /** The JSON Schema of its arguments; undefined: it takes none. */
+  /** The JSON Schema of its arguments; undefined: it has none. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined
-  /** Whether its arguments must satisfy `parameters`; undefined: as the model does it. */
+  /** Requires the arguments to satisfy `parameters`; undefined: the model's default. */
   readonly strict: boolean | undefined
 }
 
 export interface ChatRequest {
   readonly model: string
   readonly messages: ReadonlyArray<ChatMessage>
-  /** The most tokens of each choice; undefined: as many as model and context allow. */
+  /** Maximum tokens of each choice; undefined: bounded by the model and its context. */
   readonly maxTokens: number | undefined
   readonly temperature: number
   readonly topP: number
@@ -61,18 +67,18 @@ export interface ChatRequest {
   readonly stream: boolean
   readonly includeUsage: boolean
   readonly seed: number | undefined
-  /** Those that the model is shown. */
+  /** The tools that the model sees. */
   readonly tools: ReadonlyArray<ChatTool>
-  /** Where each of them stands among the tools of the body. */
-  readonly toolPlaces: ReadonlyArray<number>
-  /** `named`: the one tool that must be called. */
+  /** The index of each of `tools` among the tools of the body. */
+  readonly toolIndexes: ReadonlyArray<number>
+  /** `named`: the one tool that the model must call. */
   readonly toolChoice: "none" | "auto" | "required" | { readonly named: string }
-  /** Whether one answer may have several calls. */
+  /** One answer may have several calls. */
   readonly parallelToolCalls: boolean
   readonly responseFormat: ResponseFormat
-  /** `low`, `medium`, `high` or what else a model knows; undefined: its own. */
+  /** `low`, `medium`, `high` or another value that the model knows; undefined: the model's default. */
   readonly reasoningEffort: string | undefined
-  /** Whether the tokens of an answer are wanted, and how many others in the place of each. */
+  /** The answer has the log probability of each token, with those of `topLogprobs` alternatives. */
   readonly logprobs: boolean
   readonly topLogprobs: number
 }

@@ -1,30 +1,31 @@
 /**
- * What a model's server puts on a call of a tool for itself and wants back with it, such as Gemini's signatures of thoughts:
- * JSON that nobody here reads. It is no part of what is counted; what is too large for that is left out.
+ * Data that a model's server attaches to a tool call for itself and expects back with the call, such as Gemini's
+ * thought signatures. This service passes the JSON on and never reads it. Extra content counts no tokens, so it is
+ * dropped if it is too large.
  */
-import { fieldBeyond } from "../requests/JsonBounds.ts"
+import { findFieldBeyondBounds } from "../requests/JsonBounds.ts"
 
 export type ExtraContent = Readonly<Record<string, unknown>>
 
 const MAX_BYTES = 16_384
-/** Well within what a body may nest, in which it comes back. */
+/** Well below the limits of a body, because the data returns in one. */
 const BOUNDS = { depth: 32, values: MAX_BYTES }
 
-/** Undefined: it is none, or is not carried. */
+/** Returns the value as extra content; undefined if it is not an object or too large. */
 export const extraContentOf = (value: unknown): ExtraContent | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && isCarried(value)
+  typeof value === "object" && value !== null && !Array.isArray(value) && isWithinBounds(value)
     ? (value as ExtraContent)
     : undefined
 
-const isCarried = (value: object): boolean => {
+const isWithinBounds = (value: object): boolean => {
   const json = jsonOf(value)
   if (json === undefined || json.length > MAX_BYTES || encoder.encode(json).length > MAX_BYTES) return false
-  return fieldBeyond(json, BOUNDS) === undefined
+  return findFieldBeyondBounds(json, BOUNDS) === undefined
 }
 
 const encoder = new TextEncoder()
 
-/** Undefined: it nests too deep to be written. */
+/** Undefined: it nests too deep for `JSON.stringify`. */
 const jsonOf = (value: object): string | undefined => {
   try {
     return JSON.stringify(value)

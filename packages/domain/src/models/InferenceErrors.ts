@@ -1,24 +1,29 @@
 /**
- * Why a question to a model is not answered. Money's refusals are in `billing/BillingErrors.ts`, a world that fails is
- * `UpstreamFailed` of `ModelProvider.ts`; statuses and bodies are the contract's business.
+ * The errors of requests to models. Money's refusals are in `billing/BillingErrors.ts`, failures of a provider are
+ * `UpstreamFailed`. Statuses and bodies are defined by the contract in the api package.
  */
 import { Schema } from "effect"
 import type { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { UpstreamFailed } from "./UpstreamFailed.ts"
 
-/** The request is invalid. `param` is the path of the bad field (`messages.0.role`), null when it is the body as a whole. */
+/**
+ * The request is invalid. `param` is the path of the invalid field (`messages.0.role`); null stands for the whole body.
+ */
 export class ModelRequestInvalid extends Schema.TaggedError<ModelRequestInvalid>()("ModelRequestInvalid", {
   message: Schema.String,
   param: Schema.NullOr(Schema.String),
   code: Schema.NullOr(Schema.String)
 }) {}
 
-/** Which length it is, the model's server knows alone: it may be less than the catalog's. */
+/** The message names no length, because only the model's server knows it: it may be less than the catalog's. */
 export const TOO_LONG =
-  "This model's maximum context length is less than what this request has, with the answer that it may have; shorten it"
+  "This model's maximum context length is smaller than this request together with its longest answer; shorten the request"
 
-/** For `mapError`: what only the model's server found too long is told of the field that our own check names. */
-export const tooLongIn =
+/**
+ * For `mapError`: turns the refusal of a model's server that found the request too long into an error of field `param`,
+ * as our own check would return it.
+ */
+export const toContextLengthError =
   (param: string) =>
   <E>(error: E): E | ModelRequestInvalid =>
     error instanceof UpstreamFailed && error.reason === "too_long"
@@ -27,7 +32,7 @@ export const tooLongIn =
 
 export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()("ModelNotFound", { model: Schema.String }) {}
 
-/** Of every question that is answered at once, whatever its kind. */
+/** The errors of every request that is answered synchronously. */
 export type ModelRequestError =
   | ModelRequestInvalid
   | ModelNotFound
@@ -35,11 +40,11 @@ export type ModelRequestError =
   | CreditInsufficient
   | UpstreamFailed
 
-/** A file that is larger than this endpoint takes. */
+/** A file is larger than this endpoint accepts. */
 export class FileTooLarge extends Schema.TaggedError<FileTooLarge>()("FileTooLarge", {
   param: Schema.String,
   limitBytes: Schema.Int
 }) {}
 
-/** The caller reads its stream so slowly that it was dropped. What was produced is charged. */
+/** The caller read its stream so slowly that the stream was closed. The answer so far is charged. */
 export class ClientStalled extends Schema.TaggedError<ClientStalled>()("ClientStalled", {}) {}

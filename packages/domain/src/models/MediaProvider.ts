@@ -1,19 +1,20 @@
 /**
- * The ports to the worlds that speak, listen and make videos: parts of a `ModelProvider`. What a model makes comes whole,
- * within the bounds that its entry in the catalog names; a video is made in the background and fetched when it is there.
+ * The ports to models for speech, transcription and video: parts of a `ModelProvider`. Speech and transcripts are
+ * returned whole, within the bounds of the model's catalog entry. A video is made in the background and read when it is
+ * complete.
  */
 import type { Effect, Stream } from "effect"
 import type { NanoUsd } from "../billing/Money.ts"
 import type { UpstreamFailed } from "./UpstreamFailed.ts"
 
-/** A model that speaks. */
+/** A model that makes speech of a text. */
 export interface SpeechModel {
   readonly id: string
   readonly created: number
   readonly ownedBy: string
-  /** The first where none is asked for. */
+  /** The first is the default. */
   readonly voices: readonly [string, ...ReadonlyArray<string>]
-  /** Characters (code points) of an input at most. */
+  /** Maximum characters (code points) of an input. */
   readonly maxInputCharacters: number
   /** Nano-USD for one million characters. */
   readonly characterPrice: NanoUsd
@@ -27,40 +28,42 @@ export interface SpeechTask {
   readonly input: string
   readonly voice: string
   readonly format: SpeechFormat
-  /** 0.25 to 4; 1 is the voice's own. */
+  /** 0.25 to 4; 1 is the voice's normal speed. */
   readonly speed: number
   readonly instructions: string | undefined
 }
 
 export interface SpeechProvider {
   readonly models: ReadonlyArray<SpeechModel>
-  /** A file of the asked format. */
+  /** Returns a file of the task's format. */
   readonly speak: (model: SpeechModel, task: SpeechTask) => Effect.Effect<Uint8Array, UpstreamFailed>
 }
 
-/** A model that writes down what is said. */
+/** A model that transcribes speech. */
 export interface TranscriptionModel {
   readonly id: string
   readonly created: number
   readonly ownedBy: string
+  /** Seconds of the longest sound that it takes. */
+  readonly maxSeconds: number
   /** Nano-USD for one minute of sound. */
   readonly minutePrice: NanoUsd
 }
 
 export interface TranscriptionTask {
-  /** The file as it was sent: read from where it is spooled, when it is read. */
+  /** The uploaded file. Its bytes are read from the spool file when they are needed. */
   readonly file: Blob
-  /** Where it is spooled, for what reads it in a thread of its own. */
+  /** The path of the spool file, for a reader in another thread. */
   readonly path: string
   readonly fileName: string
   readonly durationMs: number
-  /** ISO 639-1; undefined: the model finds out. */
+  /** ISO 639-1; undefined: the model detects it. */
   readonly language: string | undefined
   readonly prompt: string | undefined
   readonly temperature: number | undefined
 }
 
-/** A part of what was said; times are from the start of the sound. */
+/** A part of a transcript. Times are from the start of the sound. */
 export interface Spoken {
   readonly startMs: number
   readonly endMs: number
@@ -71,9 +74,9 @@ export interface Transcript {
   readonly text: string
   /** ISO 639-1. */
   readonly language: string
-  /** Sentences or so, in order. */
+  /** About one sentence each, in order. */
   readonly segments: ReadonlyArray<Spoken>
-  /** Empty where the model tells none. */
+  /** Empty if the model returns none. */
   readonly words: ReadonlyArray<Spoken>
 }
 
@@ -87,41 +90,41 @@ export interface VideoModel {
   readonly id: string
   readonly created: number
   readonly ownedBy: string
-  /** Width x height in pixels; the first where none is asked for. */
+  /** Width x height in pixels; the first is the default. */
   readonly sizes: readonly [string, ...ReadonlyArray<string>]
-  /** Lengths in seconds; the first where none is asked for. */
+  /** Lengths in seconds; the first is the default. */
   readonly seconds: readonly [number, ...ReadonlyArray<number>]
   /** Nano-USD for one second of video. */
   readonly secondPrice: NanoUsd
 }
 
 export interface VideoTask {
-  /** Asking twice under one id makes one video. */
+  /** Two submits with one id make one video. */
   readonly id: string
   readonly prompt: string
   readonly size: string
   readonly seconds: number
-  /** What the video begins with. */
+  /** The first frame of the video. */
   readonly image: { readonly bytes: Uint8Array; readonly contentType: string } | undefined
 }
 
-/** Why there is no video: what was asked for is not allowed, the model could not, it never ended. */
+/** The reason of a failed video: the content is not allowed, the model failed, or it did not end in time. */
 export const videoFailures = ["moderation_blocked", "video_generation_failed", "video_timeout"] as const
 export type VideoFailure = (typeof videoFailures)[number]
 
 export type VideoProgress =
   | { readonly _tag: "Waiting" }
-  /** It knows of no such video: one that was ordered just now may be there soon. */
+  /** The provider does not know the video: a video ordered just now may appear soon. */
   | { readonly _tag: "Absent" }
   /** 0 to 100. */
   | { readonly _tag: "Filming"; readonly percent: number }
   | { readonly _tag: "Completed" }
   | { readonly _tag: "Failed"; readonly code: VideoFailure }
 
-/** `end` is inclusive, undefined: to the end of the file; or the last `suffix` bytes of it. */
+/** `end` is inclusive; undefined: to the end of the file. `suffix`: the last bytes of the file. */
 export type ByteRange = { readonly start: number; readonly end: number | undefined } | { readonly suffix: number }
 
-/** Bytes of a video: `[start, end)` of `size`. */
+/** Bytes `[start, end)` of a video of `size` bytes. */
 export interface VideoBytes {
   readonly size: number
   readonly start: number
@@ -131,15 +134,15 @@ export interface VideoBytes {
 
 export interface VideoProvider {
   readonly models: ReadonlyArray<VideoModel>
-  /** Begins it, and gives the name under which the provider knows it. */
+  /** Orders a video; returns the provider's reference to it. */
   readonly submit: (model: VideoModel, task: VideoTask) => Effect.Effect<string, UpstreamFailed>
   readonly look: (model: VideoModel, reference: string) => Effect.Effect<VideoProgress, UpstreamFailed>
-  /** Of a video that is completed. A range that begins behind its end gives nothing, from there. */
+  /** Reads a completed video. A range that begins after the end returns no bytes. */
   readonly read: (
     model: VideoModel,
     reference: string,
     range: ByteRange | undefined
   ) => Effect.Effect<VideoBytes, UpstreamFailed>
-  /** Forgets it; of one that is not known nothing is said. */
+  /** Deletes a video. Succeeds if the provider does not know it. */
   readonly remove: (model: VideoModel, reference: string) => Effect.Effect<void, UpstreamFailed>
 }

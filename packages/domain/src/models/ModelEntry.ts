@@ -1,4 +1,7 @@
-/** A model in a file that an operator writes: what it is called, what it can do and what it costs. USD in, nano-USD out. */
+/**
+ * A model in a file that an operator writes: its name, its abilities and its prices. Prices are USD in the file and
+ * nano-USD in the model.
+ */
 import { Schema } from "effect"
 import { fromUsd } from "../billing/Money.ts"
 import { list, opt, text, usd, whole } from "../files/FileFields.ts"
@@ -50,9 +53,13 @@ export const speechFields = {
   price_usd: Schema.Struct({ million_characters: usd("One million characters that are spoken") })
 }
 
+/** Four hours: a long meeting fits, and no request holds an upstream for a day. */
+export const DEFAULT_MAX_SECONDS = 14_400
+
 export const transcriptionFields = {
   kind: Schema.Literal("transcription"),
   ...common,
+  max_seconds: opt(whole(1, 86_400), `Of a sound; ${DEFAULT_MAX_SECONDS} where left out`),
   price_usd: Schema.Struct({ minute: usd("One minute of sound") })
 }
 
@@ -67,7 +74,7 @@ export const videoFields = {
 type Entry<F extends Schema.Struct.Fields> = Schema.Struct<F>["Type"]
 
 export const chatModel = (entry: Entry<typeof chatFields>): Model => ({
-  ...shown(entry),
+  ...commonOf(entry),
   contextLength: entry.context_length,
   maxOutputTokens: entry.max_output_tokens,
   vision: entry.vision ?? false,
@@ -76,38 +83,39 @@ export const chatModel = (entry: Entry<typeof chatFields>): Model => ({
 })
 
 export const embeddingModel = (entry: Entry<typeof embeddingsFields>): EmbeddingModel => ({
-  ...shown(entry),
+  ...commonOf(entry),
   dimensions: entry.dimensions,
   contextLength: entry.context_length,
   promptPrice: fromUsd(entry.price_usd.million_tokens)
 })
 
 export const imageModel = (entry: Entry<typeof imagesFields>): ImageModel => ({
-  ...shown(entry),
+  ...commonOf(entry),
   sizes: atLeastOne(entry.sizes),
   imagePrice: fromUsd(entry.price_usd.image)
 })
 
 export const speechModel = (entry: Entry<typeof speechFields>): SpeechModel => ({
-  ...shown(entry),
+  ...commonOf(entry),
   voices: atLeastOne(entry.voices),
   maxInputCharacters: entry.max_input_characters,
   characterPrice: fromUsd(entry.price_usd.million_characters)
 })
 
 export const transcriptionModel = (entry: Entry<typeof transcriptionFields>): TranscriptionModel => ({
-  ...shown(entry),
+  ...commonOf(entry),
+  maxSeconds: entry.max_seconds ?? DEFAULT_MAX_SECONDS,
   minutePrice: fromUsd(entry.price_usd.minute)
 })
 
 export const videoModel = (entry: Entry<typeof videoFields>): VideoModel => ({
-  ...shown(entry),
+  ...commonOf(entry),
   sizes: atLeastOne(entry.sizes),
   seconds: atLeastOne(entry.seconds),
   secondPrice: fromUsd(entry.price_usd.second)
 })
 
-const shown = ({ created, id, owned_by }: Entry<typeof common>) => ({
+const commonOf = ({ created, id, owned_by }: Entry<typeof common>) => ({
   id,
   created: created ?? 0,
   ownedBy: owned_by ?? "operator"

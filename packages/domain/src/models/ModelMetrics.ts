@@ -1,24 +1,25 @@
 /**
- * How requests to models went: counted and timed on the service's clock, tokens and money as they are charged. The series
- * of a model are found once and kept: a request adds to plain numbers. No decision hangs on any of it.
+ * Metrics of requests to models: counts and durations on the service's clock, and the tokens and money that were
+ * charged. The series of a model are looked up once, so that a request only adds to numbers. Nothing depends on these
+ * metrics.
  */
 import { type Clock, Effect, Exit, Option } from "effect"
 import { type NanoUsd, NANO_PER_USD } from "../billing/Money.ts"
 import type { Histogram, Tally } from "../metrics/Family.ts"
 import { Metrics } from "../metrics/Metrics.ts"
 
-/** `abandoned`: its caller went away. `refused`: there was no money or no budget for it. */
+/** `abandoned`: the caller disconnected. `refused`: balance or budget did not cover the request. */
 type End = "ok" | "failed" | "abandoned" | "refused"
 
-/** One for each model that is asked for: models of a catalog alone, so there are few. */
+/** Keeps one instance for each requested model. Models come from a catalog, so they are few. */
 export const makeModelMetrics = Effect.map(Metrics, (metrics) => {
-  const known = new Map<string, ModelMetrics>()
+  const byModel = new Map<string, ModelMetrics>()
   return (model: string): ModelMetrics => {
-    const found = known.get(model)
-    if (found !== undefined) return found
-    const made = new ModelMetrics(metrics, model)
-    known.set(model, made)
-    return made
+    const existing = byModel.get(model)
+    if (existing !== undefined) return existing
+    const created = new ModelMetrics(metrics, model)
+    byModel.set(model, created)
+    return created
   }
 })
 
@@ -47,24 +48,27 @@ export class ModelMetrics {
     this.cost = metrics.modelCost.of(model)
   }
 
-  /** A request begins; whoever watches it must tell how it ends. `streamed`: its caller hears it as it comes. */
+  /** Starts the watch of a request; the caller must run its `end`. `streamed`: the answer is streamed. */
   watch(clock: Clock.Clock, streamed: boolean): Watch {
     return new Watch(this, streamed ? this.openStreams : this.openWhole, clock)
   }
 
-  /** Models that give their answers whole have none. */
+  /**
+   * Records the time to the first token (ms). The series is created at first use, because models that answer whole have
+   * none.
+   */
   firstWord(ms: number): void {
     this.firstWords ??= this.metrics.modelFirstWord.of(this.model)
     this.firstWords.record(ms / 1_000)
   }
 
-  /** `ms`: how long it took. */
+  /** Records the end of a request after `ms`. */
   ended(how: End, ms: number): void {
     this.ends[how].add()
     if (how === "ok") this.durations.record(ms / 1_000)
   }
 
-  /** `tokens` null: nothing was delivered. */
+  /** Records a charge. `tokens` null: no answer was delivered. */
   charged(tokens: { readonly prompt: number; readonly completion: number } | null, cost: NanoUsd): void {
     if (tokens !== null) {
       this.tokensIn.add(tokens.prompt)
@@ -74,13 +78,13 @@ export class ModelMetrics {
   }
 }
 
-/** One request, from when it was found in order to its end. */
+/** The watch of one request, from its admission to its end. */
 export class Watch {
   private readonly metrics: ModelMetrics
   private readonly open: Tally
   private readonly clock: Clock.Clock
   private readonly startedMs: number
-  private silent = true
+  private isSilent = true
 
   constructor(metrics: ModelMetrics, open: Tally, clock: Clock.Clock) {
     this.metrics = metrics
@@ -90,14 +94,14 @@ export class Watch {
     open.add()
   }
 
-  /** Something came; the first time counts. */
+  /** Records the first event of an answer; later calls do nothing. */
   heard(): void {
-    if (!this.silent) return
-    this.silent = false
+    if (!this.isSilent) return
+    this.isSilent = false
     this.metrics.firstWord(this.elapsedMs)
   }
 
-  /** For `Effect.onExit`. */
+  /** Records the end of the request. For `Effect.onExit`. */
   readonly end = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     this.open.add(-1)
     this.metrics.ended(endOf(exit), this.elapsedMs)
@@ -116,7 +120,7 @@ const endOf = (exit: Exit.Exit<unknown, unknown>): End => {
   return (typeof error === "object" && error !== null && "_tag" in error && ENDS[String(error._tag)]) || "failed"
 }
 
-/** What is no failure of the model. A caller that does not read is as good as gone. */
+/** Errors that are no failures of the model. A caller that does not read counts as disconnected. */
 const ENDS: Readonly<Record<string, End>> = {
   BudgetReached: "refused",
   CreditInsufficient: "refused",

@@ -1,8 +1,8 @@
 /**
- * The port to the world that answers chats: the simulator's models, and later OpenAI-compatible upstreams.
+ * The port to model servers: the simulator's models, or OpenAI-compatible upstreams.
  *
- * An answer is a sequence of deltas and one end, handed on as they come. What was produced is what was handed on: a caller
- * that goes away interrupts the call, and the provider stops within a second.
+ * A chat answer is a sequence of events and one end, passed on as they arrive. Only events that were passed on count as
+ * produced. A caller that disconnects interrupts the call, and the provider stops within a second.
  */
 import type { UpstreamFailed } from "./UpstreamFailed.ts"
 import type { Effect } from "effect"
@@ -13,7 +13,7 @@ import type { ExtraContent } from "./ExtraContent.ts"
 import type { ImageFormat } from "./ImageFormat.ts"
 import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "./MediaProvider.ts"
 
-/** A model of the catalog: what `GET /models` shows and what an answer costs. */
+/** A model of the catalog: its entry in `GET /models` and its prices. */
 export interface Model {
   readonly id: string
   readonly created: number
@@ -26,13 +26,13 @@ export interface Model {
   readonly completionPrice: NanoUsd
 }
 
-/** A model that gives vectors for texts. */
+/** A model that makes embeddings. */
 export interface EmbeddingModel {
   readonly id: string
   readonly created: number
   readonly ownedBy: string
   readonly dimensions: number
-  /** Tokens of one text at most. */
+  /** Maximum tokens of one text. */
   readonly contextLength: number
   /** Nano-USD for one million tokens. */
   readonly promptPrice: NanoUsd
@@ -43,7 +43,7 @@ export interface ImageModel {
   readonly id: string
   readonly created: number
   readonly ownedBy: string
-  /** Width x height in pixels; the first where none is asked for. */
+  /** Width x height in pixels; the first is the default. */
   readonly sizes: readonly [string, ...ReadonlyArray<string>]
   /** Nano-USD for one image. */
   readonly imagePrice: NanoUsd
@@ -51,16 +51,16 @@ export interface ImageModel {
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 
-/** A token that a model said or might have said, and the natural logarithm of how likely it was. */
+/** A token that the model chose or considered, with the natural logarithm of its probability. */
 export interface TokenChance {
   readonly token: string
   readonly logprob: number
-  /** Where they are not those of `token`: it may be half of a character. */
+  /** The token's bytes, if they are not those of `token`: a token may be half of a character. */
   readonly bytes?: ReadonlyArray<number>
 }
 
-/** What was said, and the likeliest tokens in its place, likeliest first. */
-export interface SaidToken extends TokenChance {
+/** A chosen token, with the most likely alternatives in its place, the most likely first. */
+export interface OutputToken extends TokenChance {
   readonly top: ReadonlyArray<TokenChance>
 }
 
@@ -70,43 +70,46 @@ export type ChatEvent =
       readonly _tag: "Text"
       readonly index: number
       readonly text: string
-      /** The tokens of the text, where they were asked for. */
-      readonly tokens?: ReadonlyArray<SaidToken>
+      /** The tokens of the text, if they were requested. */
+      readonly tokens?: ReadonlyArray<OutputToken>
     }
-  /** A piece of what a model says instead of an answer that it won't give. */
+  /** Part of a refusal: the model's text instead of an answer that it does not give. */
   | { readonly _tag: "Refusal"; readonly index: number; readonly text: string }
-  /** A call of a tool begins: the `call`th of this choice, from 0. */
+  /** A tool call begins: the `call`th of this choice, from 0. */
   | {
       readonly _tag: "ToolCall"
       readonly index: number
       readonly call: number
       readonly id: string
       readonly name: string
-      /** Goes to the caller, and comes back with the call. */
+      /** Passed to the caller, and returned with the call. */
       readonly extra?: ExtraContent
     }
-  /** A piece of the arguments of a call that has begun, as JSON text. */
+  /** Part of the arguments of a begun call, as JSON text. */
   | { readonly _tag: "ToolArguments"; readonly index: number; readonly call: number; readonly text: string }
   | { readonly _tag: "Finish"; readonly index: number; readonly reason: FinishReason }
-  /** What it thinks aloud: billed where the provider counts nothing itself, and not handed on. */
+  /**
+   * Part of the model's reasoning, which is billed if the provider does not count tokens, and not passed on to the
+   * caller.
+   */
   | { readonly _tag: "Thought"; readonly index: number; readonly text: string }
-  /** The provider's own count so far, for an answer that is left before its end. */
+  /** The provider's count so far, for an answer that is interrupted before its end. */
   | { readonly _tag: "Running"; readonly promptTokens: number; readonly completionTokens: number }
-  /** Who thought and counted so far has failed, and none of that is billed: what comes now begins anew. */
+  /** The upstream failed after reasoning or counting, and none of that is billed: another upstream starts over. */
   | { readonly _tag: "Anew" }
-  /** The provider's own count; null where it gives none, and then we count. */
+  /** The provider's final count. Without it the service counts. */
   | { readonly _tag: "Usage"; readonly promptTokens: number; readonly completionTokens: number }
 
-/** Takes the next events of an answer. The model waits for it: who does not read holds it up. */
+/** Receives the next events of an answer. The model waits for the effect, which is backpressure from the caller. */
 export type Hear<E> = (events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
 
 /** A text, or the ids of its tokens. */
 export type EmbeddingInput = string | ReadonlyArray<number>
 
-/** One vector for each input, in order, of length one. */
+/** One vector of length 1 for each input, in order. */
 export interface Embedded {
   readonly vectors: ReadonlyArray<Float32Array>
-  /** The provider's own count of the tokens; undefined: it gives none, and ours is billed. */
+  /** The provider's count of the tokens; undefined: the service's count is billed. */
   readonly tokens?: number | undefined
 }
 
@@ -121,7 +124,7 @@ export interface EmbeddingProvider {
 
 export interface ImageProvider {
   readonly models: ReadonlyArray<ImageModel>
-  /** As many files as were asked for. */
+  /** Returns as many files as requested. */
   readonly generate: (
     model: ImageModel,
     request: { readonly prompt: string; readonly count: number; readonly size: string }
@@ -134,31 +137,38 @@ export interface ImageFiles {
   readonly files: ReadonlyArray<Uint8Array>
 }
 
-/** A server behind a model, by its place in the operator's list; who it is stays there. */
+/**
+ * The health of an upstream of a model. `upstream` is its index in the operator's list; its identity is not exposed.
+ */
 export interface UpstreamHealth {
   readonly model: string
   readonly upstream: number
-  /** `closed`: it is asked. `resting`: it asked to be left alone. `open`: it failed. `half_open`: it is tried again. */
+  /**
+   * `closed`: it receives requests. `resting`: it asked for a pause. `open`: it failed and receives none. `half_open`:
+   * one request probes it.
+   */
   readonly state: "closed" | "resting" | "open" | "half_open"
 }
 
 export interface ModelProviderService {
-  /** Those that chat. */
+  /** The chat models. */
   readonly models: ReadonlyArray<Model>
-  /** Undefined: this world has none. */
+  /** Undefined: no models of this kind. */
   readonly embeddings?: EmbeddingProvider
   readonly images?: ImageProvider
   readonly speech?: SpeechProvider
   readonly transcription?: TranscriptionProvider
   readonly videos?: VideoProvider
-  /** Undefined: nobody stands behind the models. */
+  /** Undefined: the models have no upstreams. */
   readonly health?: Effect.Effect<ReadonlyArray<UpstreamHealth>>
-  /** What of a request this world can't serve, where it can't: refused before anything is reserved. */
+  /**
+   * Returns the part of a request that this provider cannot serve; undefined: it can. Called before money is reserved.
+   */
   readonly refuses?: (
     model: Model,
     request: ChatRequest
   ) => { readonly param: string; readonly message: string } | undefined
-  /** Ends when the answer has. */
+  /** Returns at the end of the answer. */
   readonly chat: <E>(model: Model, request: ChatRequest, hear: Hear<E>) => Effect.Effect<void, UpstreamFailed | E>
 }
 

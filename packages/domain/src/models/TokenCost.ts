@@ -1,6 +1,6 @@
 /**
- * What tokens cost. The one rule for reservations, settlements and the `usage.cost` of an answer: exact in integers,
- * rounded up to the nano-USD once per request.
+ * The cost of tokens, rounded up to the nano-USD once per request. Reservations, settlements and the `usage.cost` of an
+ * answer all use this rule.
  */
 import { ceilDiv, type NanoUsd } from "../billing/Money.ts"
 import type { Model } from "./ModelProvider.ts"

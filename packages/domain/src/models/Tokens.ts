@@ -1,26 +1,29 @@
 /**
- * How many tokens a text has: the count that is billed (decisions: Money).
+ * Counts the tokens of a text for billing (decisions: Money).
  *
- * The billed count is defined on slices of 4,096 characters of the whole text, because tokenizers are quadratic on
- * hostile input. A streamed, a buffered and an abandoned answer with the same text therefore have the same count.
+ * The count is defined on slices of 4,096 characters of the whole text, because tokenizers are quadratic on hostile
+ * input. A streamed, a buffered and an abandoned answer with the same text therefore have the same count.
  */
 import { Context, Effect } from "effect"
 import type { UpstreamFailed } from "./UpstreamFailed.ts"
 
-/** Characters (UTF-16 units) that a tokenizer sees at once. */
+/**
+ * Characters (UTF-16 units) of one slice. A longer slice costs more on hostile input, a shorter one cuts more tokens in
+ * two.
+ */
 export const SLICE_LENGTH = 4_096
 
 /** Bytes of the longest token that tokenizers know. */
 export const LONGEST_TOKEN = 128
 
-/** What a tokenizer does with one slice. */
+/** The two functions of a tokenizer on one slice. */
 export interface SliceTokens {
   readonly count: (slice: string) => number
-  /** The longest beginning with at most `limit` tokens. */
+  /** Returns the longest prefix with at most `limit` tokens. */
   readonly fit: (slice: string, limit: number) => string
 }
 
-/** The slices of a text, in order. A surrogate pair is never cut in two. */
+/** The slices of a text, in order. A surrogate pair is never cut. */
 export function* slicesOf(text: string): Generator<string, void> {
   for (let start = 0; start < text.length;) {
     const end = sliceEnd(text, start)
@@ -29,7 +32,7 @@ export function* slicesOf(text: string): Generator<string, void> {
   }
 }
 
-/** Counts by slices. */
+/** Returns the sum of the tokens of all slices. */
 export const countSliced = (text: string, countSlice: SliceTokens["count"]): number => {
   if (text.length <= SLICE_LENGTH) return text === "" ? 0 : countSlice(text)
   let tokens = 0
@@ -37,7 +40,7 @@ export const countSliced = (text: string, countSlice: SliceTokens["count"]): num
   return tokens
 }
 
-/** The longest beginning with at most `limit` tokens, as `countSliced` counts them. */
+/** Returns the longest prefix with at most `limit` tokens, as `countSliced` counts them. */
 export const fitSliced = (text: string, limit: number, slices: SliceTokens): string => {
   let start = 0
   let left = limit
@@ -50,7 +53,10 @@ export const fitSliced = (text: string, limit: number, slices: SliceTokens): str
   return text
 }
 
-/** The longest beginning with at most `limit` tokens, found by halves: of texts whose beginnings have fewer. */
+/**
+ * Returns the longest prefix with at most `limit` tokens, by bisection. Only for counts that do not fall as the text
+ * grows.
+ */
 export const fitByHalves = (text: string, limit: number, count: (text: string) => number): string => {
   let fits = 0
   let tooLong = text.length + 1
@@ -68,7 +74,7 @@ const sliceEnd = (text: string, start: number): number => {
   return isHigh(text, end - 1) ? end + 1 : end
 }
 
-/** The end of a beginning of `length` characters that keeps no half of a pair. */
+/** The length of a prefix that does not end within a surrogate pair: `length`, or one less. */
 const pairEnd = (text: string, length: number): number =>
   length < text.length && isHigh(text, length - 1) ? length - 1 : length
 
@@ -78,15 +84,15 @@ const isHigh = (text: string, at: number): boolean => {
 }
 
 /**
- * Never holds up the event loop: long texts are counted elsewhere, the callers (their workspaces) in turns. A count stops
- * where its limit is passed: it is then any number above the limit.
+ * The port to the tokenizer. Counting never blocks the event loop: long texts are counted in another thread, where
+ * workspaces take turns. A count stops when it exceeds its limit, and is then any number above the limit.
  */
 export class Tokens extends Context.Service<
   Tokens,
   {
-    /** Of a prompt. Fails where too much waits to be counted. */
+    /** Counts a prompt. Fails if too many texts are queued. */
     readonly count: (caller: string, text: string, limit: number) => Effect.Effect<number, UpstreamFailed>
-    /** Of each of the texts of a request, as far as the first that passes `limit`, or with which all pass `limitOfAll`. */
+    /** Counts the texts of a request in order, until one exceeds `limit` or the sum exceeds `limitOfAll`. */
     readonly countEach: (
       caller: string,
       texts: ReadonlyArray<string>,
@@ -94,15 +100,15 @@ export class Tokens extends Context.Service<
       limitOfAll: number
     ) => Effect.Effect<ReadonlyArray<number>, UpstreamFailed>
     /**
-     * Of what a model said, to be charged: never refused. A choice is never billed above what it was allowed: a text cut
-     * within a word can count a token more than it was.
+     * Counts the output of a model for billing; never refused. A choice counts at most `allowed`, because a text that
+     * was cut within a word can count one token more than the model produced.
      */
-    readonly countSaid: (caller: string, choices: ReadonlyArray<string>, allowed: number) => Effect.Effect<number>
-    /** The longest beginning with at most `limit` tokens; for models that say whole texts. */
+    readonly countOutput: (caller: string, choices: ReadonlyArray<string>, allowed: number) => Effect.Effect<number>
+    /** Returns the longest prefix with at most `limit` tokens, for models that return whole texts. */
     readonly fit: (text: string, limit: number) => Effect.Effect<string>
   }
 >()("@sluice/domain/models/Tokens") {
-  /** By a plain count of whole texts, at once. */
+  /** Makes a tokenizer that counts whole texts synchronously. */
   static readonly by = (
     count: (text: string) => number,
     fit = (text: string, limit: number) => fitByHalves(text, limit, count)
@@ -110,12 +116,12 @@ export class Tokens extends Context.Service<
     Tokens.of({
       count: (_caller, text) => Effect.succeed(count(text)),
       countEach: (_caller, texts) => Effect.succeed(texts.map(count)),
-      countSaid: (_caller, choices, allowed) => Effect.succeed(sumOf(choices, count, allowed)),
+      countOutput: (_caller, choices, allowed) => Effect.succeed(sumOf(choices, count, allowed)),
       fit: (text, limit) => Effect.succeed(fit(text, limit))
     })
 }
 
-/** What is billed of all choices. */
+/** Returns the billed tokens of all choices. */
 export const sumOf = (choices: ReadonlyArray<string>, count: (text: string) => number, allowed: number): number => {
   let tokens = 0
   for (const text of choices) tokens += Math.min(count(text), allowed)

@@ -1,10 +1,10 @@
-/** How a call of a model fails at the provider. The api package gives each reason its status and words. */
+/** The error of a failed call of a model. The api package maps each reason to a status and a message. */
 import { Schema } from "effect"
 
 /**
- * `refused`, `too_large`: the model does not take this request. `too_long`: it has more tokens than the model takes. `denied`:
- * the model is not there for this service, whatever is asked. `forbidden`: which of the two it is, is not known. `unserved`: it
- * took the request and gave less, or something else.
+ * `refused`, `too_large`: the model does not accept this request. `too_long`: the request has more tokens than the
+ * model accepts. `denied`: the model serves no request of this service. `forbidden`: one of these two, unknown which.
+ * `unserved`: the model accepted the request, and returned less than was requested or something else.
  */
 export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("UpstreamFailed", {
   reason: Schema.Literals([
@@ -18,6 +18,6 @@ export class UpstreamFailed extends Schema.TaggedError<UpstreamFailed>()("Upstre
     "broken",
     "timeout"
   ]),
-  /** Of `overloaded`: when it may be otherwise, where that is known. */
+  /** Only for `overloaded`: when a retry may succeed, if it is known. */
   retryAfterSeconds: Schema.optionalKey(Schema.Int)
 }) {}

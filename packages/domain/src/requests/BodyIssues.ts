@@ -1,40 +1,48 @@
 /**
- * What is wrong with a body, each mistake with its path, in words that any caller reads: Effect's own words for a type that
- * does not fit are those of TypeScript.
+ * Lists the mistakes in a request body or query, each with its path, in words for API callers. Effect's own messages
+ * for a value of the wrong type are in TypeScript's words.
  */
+import { cutText } from "./LoneSurrogates.ts"
 import { SchemaAST, SchemaIssue } from "effect"
 
-/** As callers of the infrastructure surface get it: the path is dotted, and empty for the whole. */
+/** An issue as the infrastructure surface returns it: the path is dotted, and empty for the whole body. */
 export interface Issue {
   readonly path: string
   readonly message: string
 }
 
-/** Of one answer at most: a body has fewer, the parameters of a query may have more. */
+/** The text of a path: its names joined by dots. An empty name is `""`, so that it differs from the whole body. */
+export const pathText = (path: ReadonlyArray<string>): string =>
+  path.map((name) => (name === "" ? '""' : name)).join(".")
+
+/** Maximum issues of one answer. A body cannot have more; the parameters of a query may. */
 const MAX_ISSUES = 1_000
 
-/** All that is wrong, each once. `kind`: what a name stands for that is not known. */
-export const listed = (issue: SchemaIssue.Issue, kind: string): ReadonlyArray<Issue> => {
-  const found = new Map<string, Issue>()
-  for (const one of issuesOf(issue, undefined).slice(0, MAX_ISSUES)) {
-    const path = one.path.join(".")
-    const message = worded(one.message, path === "", kind)
-    found.set(`${path}\n${message}`, { path, message })
+/** Returns every issue once. `kind` names the unknown field in a message: "is not a `kind`". */
+export const listIssues = (issue: SchemaIssue.Issue, kind: string): ReadonlyArray<Issue> => {
+  const issues = new Map<string, Issue>()
+  for (const bodyIssue of issuesOf(issue, undefined).slice(0, MAX_ISSUES)) {
+    const path = pathText(bodyIssue.path)
+    const message = rewordMessage(bodyIssue.message, path === "", kind)
+    issues.set(`${path}\n${message}`, { path, message })
   }
-  return [...found.values()]
+  return [...issues.values()]
 }
 
-const worded = (message: string, isWhole: boolean, kind: string): string => {
+const rewordMessage = (message: string, isWhole: boolean, kind: string): string => {
   if (message === "Expected no excess property") return `is not a ${kind}`
   if (message === REQUIRED) return "is required"
   if (isWhole && message === "Expected an object") return "must be a JSON object"
   return message.startsWith("Expected ") ? `must be ${message.slice(9)}` : message
 }
 
-/** The words that a schema has for whatever does not fit it, on the type or on one of its checks. */
-export const wordsOf = ({ annotations, checks }: SchemaAST.AST): string | undefined =>
+/**
+ * Returns the message annotation of a schema, of its type or else of its first check that has one; undefined if there
+ * is none.
+ */
+export const messageOf = ({ annotations, checks }: SchemaAST.AST): string | undefined =>
   [annotations, ...(checks ?? []).map((check) => check.annotations)]
-    .map((one) => one?.["message"])
+    .map((annotation) => annotation?.["message"])
     .find((message) => typeof message === "string")
 
 export interface BodyIssue {
@@ -42,7 +50,7 @@ export interface BodyIssue {
   readonly message: string
 }
 
-/** `value`: what was sent, where the issue is. */
+/** Flattens an issue. `value` is the sent value at `path`. */
 export const issuesOf = (
   issue: SchemaIssue.Issue,
   value: unknown,
@@ -51,19 +59,19 @@ export const issuesOf = (
   const of = (message: string) => [{ path, message }]
   switch (issue._tag) {
     case "Pointer":
-      return issuesOf(issue.issue, at(value, issue.path), [...path, ...issue.path.map(String)])
+      return issuesOf(issue.issue, valueAt(value, issue.path), [...path, ...issue.path.map(String)])
     case "Encoding": {
-      const words = wordsOf(issue.ast)
+      const words = messageOf(issue.ast)
       return words === undefined ? issuesOf(issue.issue, value, path) : of(words)
     }
     case "Composite":
       return issue.issues.flatMap((inner) => issuesOf(inner, value, path))
     case "AnyOf":
       return issue.issues.length === 0
-        ? of(wordsOf(issue.ast) ?? expected(issue.ast, value))
+        ? of(messageOf(issue.ast) ?? expectedMessage(issue.ast, value))
         : issue.issues.flatMap((inner) => issuesOf(inner, value, path))
     case "InvalidType":
-      return of(wordsOf(issue.ast) ?? expected(issue.ast, value))
+      return of(messageOf(issue.ast) ?? expectedMessage(issue.ast, value))
     case "MissingKey":
       return of(REQUIRED)
     default:
@@ -77,34 +85,35 @@ export const issuesOf = (
 const REQUIRED = "it is required"
 const standard = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const at = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
+const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
   path.reduce<unknown>((inner, key) => (isObject(inner) ? Reflect.get(inner, key) : undefined), value)
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-const expected = (ast: SchemaAST.AST, value: unknown): string => {
+const expectedMessage = (ast: SchemaAST.AST, value: unknown): string => {
   const all = alternatives(ast)
   const types = all.flatMap(typeOf)
-  const plain = all.flatMap((one) => (typeOf(one).length === 0 ? nounOf(one) : []))
+  const plain = all.flatMap((member) => (typeOf(member).length === 0 ? nounOf(member) : []))
   const nouns = [...new Set([...plain, ...(types.length === 0 ? [] : [`an object of type ${oneOf(types)}`])])]
-  const sent = types.length === 0 ? undefined : at(value, ["type"])
-  const but = typeof sent === "string" ? `, not of type ${JSON.stringify(sent.slice(0, SHOWN_CHARACTERS))}` : ""
-  return `Expected ${oneOf(nouns)}${but}`
+  const sentType = types.length === 0 ? undefined : valueAt(value, ["type"])
+  const actual =
+    typeof sentType === "string" ? `, not of type ${JSON.stringify(cutText(sentType, MAX_QUOTED_CHARACTERS))}` : ""
+  return `Expected ${oneOf(nouns)}${actual}`
 }
 
-/** How much of what was sent is named in an answer. */
-const SHOWN_CHARACTERS = 64
+/** Characters of a sent value that a message quotes at most. */
+const MAX_QUOTED_CHARACTERS = 64
 
 const alternatives = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
   SchemaAST.isUnion(ast) ? ast.types.flatMap(alternatives) : [ast]
 
-/** The `type` by which an object is told from others, as JSON. */
+/** The literal value of an object's `type` field, which distinguishes the members of a union, as JSON. */
 const typeOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   const type = SchemaAST.isObjects(ast) ? ast.propertySignatures.find(({ name }) => name === "type")?.type : undefined
   return type !== undefined && SchemaAST.isLiteral(type) ? [JSON.stringify(type.literal)] : []
 }
 
-/** None for null: it stands for a field that is left out. */
+/** The noun for a schema in "Expected ...". None for null, which stands for an omitted field. */
 const nounOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   switch (ast._tag) {
     case "Null":

@@ -1,7 +1,7 @@
-/** A request to the infrastructure surface that can't be taken as it is. */
+/** A request to the infrastructure surface that is refused because of its input. */
 import { Schema } from "effect"
 
-/** Everything that is wrong with it, all at once. `path` is dotted, `message` says what would be right. */
+/** Holds all issues of the request. `path` is dotted, `message` says what would be valid. */
 export class RequestInvalid extends Schema.TaggedError<RequestInvalid>()("RequestInvalid", {
   issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 }) {}

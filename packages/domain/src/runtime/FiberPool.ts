@@ -1,14 +1,14 @@
 /**
- * Fibers that come and go by the thousand and end with their scope. `Fiber.runIn` does the same over a `Map`, which must not be
- * where so many pass (SlotArray.ts).
+ * Forks many short fibers that end with their scope. `Fiber.runIn` does the same over a `Map`, which keeps garbage
+ * alive where many fibers come and go (SlotArray.ts).
  */
 import { Effect, Fiber, type Scope } from "effect"
 import { SlotArray } from "./SlotArray.ts"
 
-/** Begins an effect at once; where the scope has closed, it is interrupted. */
+/** Starts an effect at once. If the scope is closed, the fiber is interrupted. */
 export type StartFiber<R> = (effect: Effect.Effect<void, never, R>) => Fiber.Fiber<void>
 
-/** When the scope closes, what still runs is interrupted, all at once, and waited for. */
+/** Makes a pool. When its scope closes, all running fibers are interrupted at once and awaited. */
 export const makeFiberPool = <R = never>(): Effect.Effect<StartFiber<R>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const fork = Effect.runForkWith(yield* Effect.context<R>())
@@ -27,8 +27,8 @@ export const makeFiberPool = <R = never>(): Effect.Effect<StartFiber<R>, never, 
         fiber.interruptUnsafe()
         return fiber
       }
-      const place = running.add(fiber)
-      fiber.addObserver(() => running.remove(place))
+      const slot = running.add(fiber)
+      fiber.addObserver(() => running.remove(slot))
       return fiber
     }
   })

@@ -1,26 +1,31 @@
 /**
- * Members that come and go by the thousand. V8 gives a `Map` or `Set` another table as its members come and go, and each table
- * holds on to the next: once one of them is among what is old, all that passes later outlives its time with it, the members and
- * whatever they hold, until the whole heap is gone through. So the places here are those of an array.
+ * A set of members that come and go often, in the slots of an array.
+ *
+ * A `Map` or `Set` must not be used there: V8 allocates a new table as members come and go, and each table references
+ * the next one. If one table has been moved to the old generation, all later tables, their members and everything that
+ * these reference survive until the next full collection.
  */
 export class SlotArray<A> {
-  private readonly places: Array<A | undefined> = []
+  private readonly slots: Array<A | undefined> = []
   private readonly free: Array<number> = []
 
-  /** Its place, by which it leaves. */
+  /** Adds a member and returns its slot, which removes it. */
   add(member: A): number {
-    const place = this.free.pop() ?? this.places.length
-    this.places[place] = member
-    return place
+    const slot = this.free.pop() ?? this.slots.length
+    this.slots[slot] = member
+    return slot
   }
 
-  /** Once for each member. */
-  remove(place: number): void {
-    this.places[place] = undefined
-    this.free.push(place)
+  /**
+   * Removes the member of a slot. Must be called once for each member, because a slot that is freed twice would be used
+   * twice.
+   */
+  remove(slot: number): void {
+    this.slots[slot] = undefined
+    this.free.push(slot)
   }
 
   all(): Array<A> {
-    return this.places.filter((member) => member !== undefined)
+    return this.slots.filter((member) => member !== undefined)
   }
 }

@@ -1,10 +1,10 @@
 /**
- * For the hot path: what is there already costs no turn of a fiber. Only for use within an effect, because `next` may run at
- * once, and what it throws is a defect of the effect around it.
+ * Continues without a fiber turn when a value is there already, for the hot path. Use it only inside an effect: `next`
+ * may run when the function is called, so an exception that it throws becomes a defect of the surrounding effect.
  */
 import { Effect, Exit } from "effect"
 
-/** `Effect.flatMap`. */
+/** `Effect.flatMap`, which calls `next` at once if the effect is settled. */
 export const flatMapSync = <A, E, R, B, E2, R2>(
   effect: Effect.Effect<A, E, R>,
   next: (value: A) => Effect.Effect<B, E2, R2>
@@ -14,6 +14,6 @@ export const flatMapSync = <A, E, R, B, E2, R2>(
   return Exit.isSuccess(exit) ? next(exit.value) : Effect.failCause(exit.cause)
 }
 
-/** What an effect comes to, where it is nothing but that. */
+/** Returns the exit of an effect that is nothing but an exit, or undefined. */
 export const exitIfSettled = <A, E, R>(effect: Effect.Effect<A, E, R>): Exit.Exit<A, E> | undefined =>
   Exit.isExit(effect) ? (effect as Exit.Exit<A, E>) : undefined

@@ -1,4 +1,7 @@
-/** A place where volumes live and machines run: what `GET /storage/regions` lists (interface: Storage region). */
+/**
+ * A region, in which volumes are stored and machines run: an entry of `GET /storage/regions` (interface: Storage
+ * region).
+ */
 export interface Region {
   readonly id: string
   readonly name: string

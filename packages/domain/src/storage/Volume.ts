@@ -1,4 +1,7 @@
-/** A volume: files that outlive machines, mounted at `/workspace` by one machine at a time (decisions: Storage). */
+/**
+ * A volume: files that outlive machines. At most one machine at a time mounts a volume, at `/workspace` (decisions:
+ * Storage).
+ */
 import { Schema } from "effect"
 
 export const MAX_VOLUME_GB = 10_000
@@ -9,17 +12,19 @@ export interface Volume {
   readonly region: string
   readonly sizeGb: number
   readonly usedBytes: number
-  /** The machine that has it mounted. */
+  /** The machine that mounts the volume. */
   readonly attachedTo: string | null
   readonly createdAt: Date
 }
 
 export class VolumeNotFound extends Schema.TaggedError<VolumeNotFound>()("VolumeNotFound", { id: Schema.String }) {}
 
-/** Mounted by another machine. */
+/** The volume is mounted by a machine. */
 export class VolumeAttached extends Schema.TaggedError<VolumeAttached>()("VolumeAttached", { id: Schema.String }) {}
 
-/** A retry of the request that made it, whose deletion came first and is still under way. */
+/**
+ * The request that created the volume was retried, but the volume was deleted meanwhile and its deletion has not ended.
+ */
 export class VolumeBeingDeleted extends Schema.TaggedError<VolumeBeingDeleted>()("VolumeBeingDeleted", {
   id: Schema.String
 }) {}

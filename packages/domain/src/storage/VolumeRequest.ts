@@ -1,9 +1,9 @@
 /**
- * The body of POST /storage: its shape, its limits, and everything that is wrong with one, all at once (decisions: Storage).
- * Pure: the regions that there are come in.
+ * The body of POST /storage: its shape and its limits. A refusal lists all mistakes at once (decisions: Storage). The
+ * function is pure: the regions are a parameter.
  */
 import { Result, Schema } from "effect"
-import { type Issue, listed } from "../requests/BodyIssues.ts"
+import { type Issue, listIssues } from "../requests/BodyIssues.ts"
 import { Name } from "../requests/Name.ts"
 import type { Region } from "./Region.ts"
 import { MAX_VOLUME_GB } from "./Volume.ts"
@@ -21,12 +21,12 @@ export const VolumeRequestBody = Schema.Struct({
 
 const decodeBody = Schema.decodeUnknownResult(VolumeRequestBody, { errors: "all", onExcessProperty: "error" })
 
-/** The volume that a body asks for, or everything that is wrong with it. */
+/** Returns the requested volume, or all mistakes of the body. */
 export const decode = (
   input: unknown,
   regions: ReadonlyArray<Region>
 ): Result.Result<typeof VolumeRequestBody.Type, ReadonlyArray<Issue>> => {
-  const decoded = Result.mapError(decodeBody(input), ({ issue }) => listed(issue, "field of this request"))
+  const decoded = Result.mapError(decodeBody(input), ({ issue }) => listIssues(issue, "field of this request"))
   const issues = [...(Result.isFailure(decoded) ? decoded.failure : []), ...regionIssues(input, regions)]
   return issues.length === 0 ? decoded : Result.fail(issues)
 }

@@ -1,19 +1,19 @@
 /**
- * The SQL of volumes. Every statement about a caller's volume names workspace and environment: another's is as good as none.
- * A volume goes and the wish that its provider deletes it comes in one statement.
+ * The SQL of volumes. Every statement about a caller's volume names the workspace and the environment, so a volume of
+ * another one is never found. One statement deletes a volume and records the deletion for the provider.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Schema } from "effect"
 import { retryUnconfirmed } from "../database/StatementRetry.ts"
 import { IdempotencyInProgress } from "../idempotency/Idempotency.ts"
 import { type Attempt } from "../idempotency/Attempt.ts"
-import { ownRun } from "../idempotency/IdempotencyStore.ts"
+import { lockOwnAttempt } from "../idempotency/IdempotencyStore.ts"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
 import { rowsOf, totalOf } from "../database/RowDecoder.ts"
 import type { Volume } from "./Volume.ts"
 import { VolumeBeingDeleted, VolumeNameTaken } from "./Volume.ts"
 
-/** Where a volume lives. */
+/** The workspace and environment of a volume. */
 export interface VolumeOwner {
   readonly workspaceId: string
   readonly environmentId: string
@@ -30,7 +30,10 @@ const REMOVE = `with gone as (delete from volumes where workspace_id = $1 and en
   insert into volume_deletions (id, deleted_at, wake_at) select id, $4, $4 from gone
   on conflict (id) do update set deleted_at = excluded.deleted_at, wake_at = excluded.wake_at returning id`
 
-/** Their turn is put off before they are asked for: whoever fails or dies over one leaves it to a later turn. */
+/**
+ * Postpones deletions before the provider is asked: if it fails or this replica dies, a later sweep repeats the
+ * deletion.
+ */
 const CLAIM = `update volume_deletions set wake_at = $2 where id = any(array(select d.id from volume_deletions d
     where d.wake_at <= $1 and not exists (select from volumes v where v.id = d.id)
     order by d.wake_at, d.id limit $3 for update of d skip locked))
@@ -52,8 +55,8 @@ export class VolumeStore extends Context.Service<
   VolumeStore,
   {
     /**
-     * The same id again gives the same volume; one that is being deleted is not made anew before that is done. A run that has
-     * lost its Idempotency-Key makes none.
+     * Inserts a volume. A second insert with the same id returns the same volume. Fails while a volume with this id is
+     * being deleted, and if another run owns the Idempotency-Key by now.
      */
     readonly insert: (
       owner: VolumeOwner,
@@ -61,17 +64,20 @@ export class VolumeStore extends Context.Service<
       now: Date,
       attempt?: Attempt
     ) => Effect.Effect<Volume, VolumeNameTaken | VolumeBeingDeleted | IdempotencyInProgress>
-    /** How many a workspace has, beside this one. */
+    /** The number of volumes of a workspace, without the volume `besides`. */
     readonly count: (workspaceId: string, besides: string) => Effect.Effect<number>
     readonly get: (owner: VolumeOwner, id: string) => Effect.Effect<Volume | undefined>
     readonly list: (owner: VolumeOwner, page: PageRequest) => Effect.Effect<Page<Volume>>
-    /** Deletes it unless a machine has it, and records that its provider is to do the same; says whether it did. */
+    /** Deletes a volume that no machine mounts, and records the deletion for the provider. False if there is none. */
     readonly removeDetached: (owner: VolumeOwner, id: string, now: Date) => Effect.Effect<boolean>
-    /** Up to `limit` of the deleted volumes that the provider has not deleted yet; whoever asks again before `again` misses them. */
-    readonly claimDeleted: (now: Date, again: Date, limit: number) => Effect.Effect<ReadonlyArray<string>>
-    /** The provider has deleted it. */
+    /**
+     * Claims up to `limit` deleted volumes that the provider has not deleted yet. They are not claimed again before
+     * `retryAt`.
+     */
+    readonly claimDeleted: (now: Date, retryAt: Date, limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /** Deletes the record after the provider deleted the volume. */
     readonly forget: (id: string) => Effect.Effect<void>
-    /** Makes it larger; undefined when there is none, it is larger already, or a machine has it. */
+    /** Enlarges a volume. Undefined if there is none, if it is already larger, or if a machine mounts it. */
     readonly grow: (owner: VolumeOwner, id: string, sizeGb: number) => Effect.Effect<Volume | undefined>
   }
 >()("@sluice/domain/storage/VolumeStore") {
@@ -89,8 +95,9 @@ export class VolumeStore extends Context.Service<
       return VolumeStore.of({
         insert: Effect.fnUntraced(
           function* (owner, volume, now, attempt) {
-            const mine = attempt === undefined ? sql`select 1 as one` : ownRun(sql, owner.workspaceId, attempt)
-            yield* sql`with mine as materialized (${mine})
+            const attemptRow =
+              attempt === undefined ? sql`select 1 as one` : lockOwnAttempt(sql, owner.workspaceId, attempt)
+            yield* sql`with mine as materialized (${attemptRow})
             insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
             select ${volume.id}::uuid, ${owner.workspaceId}::uuid, ${owner.environmentId}::uuid, ${volume.name}, ${volume.region},
               ${volume.sizeGb}::int4, ${now}::timestamptz from mine where not exists (select from volume_deletions where id = ${volume.id})
@@ -100,10 +107,11 @@ export class VolumeStore extends Context.Service<
                 () => Effect.fail(new VolumeNameTaken({ name: volume.name }))
               )
             )
-            // Ids are a request's own, and a request names its environment: no other can have this one.
-            const found = yield* find(owner, volume.id)
-            if (found !== undefined) return found
-            if ((yield* mine).length === 0) return yield* new IdempotencyInProgress()
+            // An id belongs to one request, and the request names its environment: no other environment can have this
+            // id.
+            const existing = yield* find(owner, volume.id)
+            if (existing !== undefined) return existing
+            if ((yield* attemptRow).length === 0) return yield* new IdempotencyInProgress()
             return yield* new VolumeBeingDeleted({ id: volume.id })
           },
           retryUnconfirmed,
@@ -127,8 +135,8 @@ export class VolumeStore extends Context.Service<
             Effect.map((rows) => rows.length > 0),
             Effect.orDie
           ),
-        claimDeleted: (now, again, limit) =>
-          sql.unsafe(CLAIM, [now, again, limit]).pipe(
+        claimDeleted: (now, retryAt, limit) =>
+          sql.unsafe(CLAIM, [now, retryAt, limit]).pipe(
             Effect.map((rows) => idRows(rows).map(({ id }) => id)),
             Effect.orDie
           ),

@@ -1,6 +1,7 @@
 /**
- * Has the provider delete what deleted volumes held. The wish is recorded with the deletion itself, and is dropped once the
- * provider has said that it is done: asked again after any failure, by any replica, it does it once.
+ * Makes the provider delete the data of deleted volumes. The deletion is recorded together with the deleted row, and
+ * the record is deleted after the provider has confirmed. The provider's deletion is idempotent, so any replica may
+ * retry it after any failure.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Replica } from "../database/Replica.ts"
@@ -13,7 +14,7 @@ const BATCH = 32
 export class VolumeSweep extends Context.Service<
   VolumeSweep,
   {
-    /** One sweep; answers how many volumes the provider deleted. */
+    /** Runs one sweep; returns the number of volumes that the provider deleted. */
     readonly sweep: Effect.Effect<number>
     readonly run: Effect.Effect<void>
   }
@@ -38,10 +39,10 @@ export class VolumeSweep extends Context.Service<
         for (let deleted = 0; ;) {
           const now = yield* Clock.currentTimeMillis
           const ids = yield* store.claimDeleted(new Date(now), new Date(now + everyMs), BATCH)
-          const done = yield* Effect.forEach(ids, remove, { concurrency: "unbounded" })
-          const count = done.filter(Boolean).length
+          const deletions = yield* Effect.forEach(ids, remove, { concurrency: "unbounded" })
+          const count = deletions.filter(Boolean).length
           deleted += count
-          // A provider that fails is left alone until the next sweep.
+          // After a failure the provider is asked again by the next sweep, not by this one.
           if (count < BATCH) return deleted
         }
       })

@@ -1,6 +1,6 @@
 /**
- * The volumes of an environment: create, look, grow, delete. Attaching is the business of who submits and stops machines;
- * here an attached volume is only refused to be changed. A volume's size grows and never shrinks.
+ * The volumes of an environment: create, list, get, grow, delete. A volume's size only grows. This module attaches no
+ * volume: the jobs and machines do; it only refuses to change an attached volume.
  */
 import { Clock, Context, Crypto, Effect, Layer, Result, Schema } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -16,14 +16,14 @@ import { VolumeAttached, VolumeNotFound } from "./Volume.ts"
 import * as VolumeRequest from "./VolumeRequest.ts"
 import { VolumeStore } from "./VolumeStore.ts"
 
-/** A volume only grows. */
+/** The requested size is smaller than the volume, which only grows. `sizeGb`: the volume's size. */
 export class VolumeShrinks extends Schema.TaggedError<VolumeShrinks>()("VolumeShrinks", { sizeGb: Schema.Int }) {}
 
 export class Volumes extends Context.Service<
   Volumes,
   {
     readonly regions: ReadonlyArray<Region>
-    /** `attempt`: under an Idempotency-Key, so that what an earlier run made is not made twice. */
+    /** `attempt`: the run of a request with an Idempotency-Key. A retry returns the volume of the earlier run. */
     readonly create: (
       principal: Principal,
       body: unknown,
@@ -60,7 +60,7 @@ export class Volumes extends Context.Service<
           const { name, region, size_gb: sizeGb } = decoded.success
           const id = attempt?.id ?? (yield* Effect.orDie(crypto.randomUUIDv7()))
           if ((yield* store.count(principal.workspaceId, id)) >= MAX_PER_KIND) {
-            return yield* new LimitReached({ kind: "volumes", most: MAX_PER_KIND })
+            return yield* new LimitReached({ kind: "volumes", limit: MAX_PER_KIND })
           }
           const now = new Date(yield* Clock.currentTimeMillis)
           return yield* store.insert(principal, { id, name, region, sizeGb }, now, attempt)

@@ -1,4 +1,4 @@
-/** A video that was ordered (interface: Video generation job): what a caller sees of it. */
+/** A video order as its caller sees it (interface: Video generation job). */
 import type { NanoUsd } from "../billing/Money.ts"
 import { Schema } from "effect"
 import type { VideoFailure } from "../models/MediaProvider.ts"
@@ -16,7 +16,7 @@ export interface Video {
   /** 0 to 100. */
   readonly percent: number
   readonly failure: VideoFailure | null
-  /** Null until it has ended; a failed video costs nothing. */
+  /** Nano-USD; null until the video has ended. A failed video costs nothing. */
   readonly cost: NanoUsd | null
   /** Unix milliseconds. */
   readonly createdAt: number
@@ -25,27 +25,30 @@ export interface Video {
 
 export class VideoNotFound extends Schema.TaggedError<VideoNotFound>()("VideoNotFound", { id: Schema.String }) {}
 
-/** The store was lost while the video was ordered: it may be there. `hasIdempotencyKey`: the same order, said again, is one. */
+/**
+ * The connection to the database was lost while the video was ordered, so the order may exist. With an Idempotency-Key
+ * (`hasIdempotencyKey`) a retry of the order creates it once.
+ */
 export class VideoOutcomeUnknown extends Schema.TaggedError<VideoOutcomeUnknown>()("VideoOutcomeUnknown", {
   id: Schema.String,
   hasIdempotencyKey: Schema.Boolean
 }) {}
 
-/** There are no bytes yet, or there never will be. */
+/** The video has no bytes yet, or never will. */
 export class VideoWithoutBytes extends Schema.TaggedError<VideoWithoutBytes>()("VideoWithoutBytes", {
   status: Schema.Literals(["queued", "in_progress", "failed"])
 }) {}
 
-/** It was made, and who made it does not give it out, or has forgotten it. */
+/** The video was completed, but its provider does not return it any more. */
 export class VideoWithheld extends Schema.TaggedError<VideoWithheld>()("VideoWithheld", {}) {}
 
-/** It is still being made: what is ordered is paid for. */
+/** The video is still in progress. An order cannot be cancelled, so it is paid for. */
 export class VideoNotEnded extends Schema.TaggedError<VideoNotEnded>()("VideoNotEnded", {}) {}
 
-/** The key of this order was used for another one. */
+/** The idempotency key of this order was used for a different order. */
 export class VideoOrderDiffers extends Schema.TaggedError<VideoOrderDiffers>()("VideoOrderDiffers", {}) {}
 
-/** The video ends before the bytes that were asked for begin. */
+/** The requested range begins after the end of the video. */
 export class RangeUnsatisfiable extends Schema.TaggedError<RangeUnsatisfiable>()("RangeUnsatisfiable", {
   size: Schema.Int
 }) {}

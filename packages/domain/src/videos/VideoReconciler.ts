@@ -1,8 +1,8 @@
 /**
- * Brings every video that was ordered to its end: asks the model for it, looks how far it is, settles its money.
+ * Moves every ordered video to its end: submits it to its provider, polls its progress, settles its money.
  *
- * Wakes when one is ordered or deleted, at the next look of each, and by poll. Running it twice is harmless: an order is
- * keyed by the video's id, and only one claim commits.
+ * The reconciler wakes when a video is ordered or deleted, at the next poll of each video, and by poll. A step is
+ * idempotent: a submission has the video's id as its key, and only one claim commits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Reconciler from "../database/Reconciler.ts"
@@ -11,16 +11,16 @@ import { Signals } from "../database/Signals.ts"
 import type { VideoModel } from "../models/MediaProvider.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
 import { ModelProvider } from "../models/ModelProvider.ts"
-import { type UpstreamFailed } from "../models/UpstreamFailed.ts"
-import { advance, isEnded, lookAgain, VIDEO_LIMIT_MS, type VideoNews } from "./VideoLifecycle.ts"
+import { UpstreamFailed } from "../models/UpstreamFailed.ts"
+import { advance, isEnded, nextPollAt, VIDEO_LIMIT_MS, type VideoNews } from "./VideoLifecycle.ts"
 import { stateOf, type VideoRow } from "./VideoRow.ts"
 import { VideoStore } from "./VideoStore.ts"
 
 const SLOTS = 32
-/** The longest that one question to a provider may take. */
-export const QUESTION_MS = 30_000
-/** A deletion that failed is tried again after this. */
-const AGAIN_MS = 60_000
+/** Timeout of one provider call (ms). */
+export const VIDEO_CALL_TIMEOUT_MS = 30_000
+/** Pause before a failed deletion is retried (ms). */
+const DELETE_RETRY_MS = 60_000
 
 export class VideoReconciler extends Context.Service<
   VideoReconciler,
@@ -38,8 +38,8 @@ export class VideoReconciler extends Context.Service<
       const catalog = new Map((provider?.models ?? []).map((model) => [model.id, model]))
       const limitMs = VIDEO_LIMIT_MS * scale
 
-      /** What the provider says now; a model that is gone from the catalog says nothing. */
-      const ask = (row: VideoRow): Effect.Effect<VideoNews> => {
+      /** Asks the provider for news. A model that is no longer in the catalog gives none. */
+      const fetchNews = (row: VideoRow): Effect.Effect<VideoNews> => {
         const model = catalog.get(row.model)
         if (provider === undefined || model === undefined) return Effect.succeed({ _tag: "Silent", reason: "broken" })
         const { reference } = row
@@ -48,32 +48,32 @@ export class VideoReconciler extends Context.Service<
           : Effect.map(provider.look(model, reference), (progress) => ({ _tag: "Progress", progress }))
         return news.pipe(
           Effect.timeoutOrElse({
-            duration: QUESTION_MS * scale,
-            orElse: () => Effect.fail({ reason: "timeout" as const })
+            duration: VIDEO_CALL_TIMEOUT_MS * scale,
+            orElse: () => Effect.fail(new UpstreamFailed({ reason: "timeout" }))
           }),
           Effect.catch(({ reason }) => Effect.succeed<VideoNews>({ _tag: "Silent", reason }))
         )
       }
 
-      /** What nobody wants any more. */
-      const drop = (model: VideoModel | undefined, reference: string | null) =>
+      /** Deletes a video at its provider. */
+      const removeAtProvider = (model: VideoModel | undefined, reference: string | null) =>
         provider === undefined || model === undefined || reference === null
           ? Effect.void
-          : Effect.timeout(provider.remove(model, reference), QUESTION_MS * scale)
+          : Effect.timeout(provider.remove(model, reference), VIDEO_CALL_TIMEOUT_MS * scale)
 
       const remove = (row: VideoRow) =>
-        Effect.matchEffect(drop(catalog.get(row.model), row.reference), {
+        Effect.matchEffect(removeAtProvider(catalog.get(row.model), row.reference), {
           onSuccess: () => store.forget(row),
-          onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + AGAIN_MS * scale)
+          onFailure: () => store.later(row, clock.currentTimeMillisUnsafe() + DELETE_RETRY_MS * scale)
         })
 
       const step = Effect.fnUntraced(function* (row: VideoRow) {
         if (row.deleted_at !== null) return yield* remove(row)
         const createdAt = row.created_at.getTime()
-        const news = yield* ask(row)
+        const news = yield* fetchNews(row)
         const times = { createdAt, now: clock.currentTimeMillisUnsafe(), limitMs }
         const state = advance(stateOf(row), news, times)
-        const wakeAt = lookAgain(times)
+        const wakeAt = nextPollAt(times)
         const committed = yield* store.commit(row, state, wakeAt)
         if (!committed) return
         if (!isEnded(state.status)) return reconciler.alarm(wakeAt)
@@ -81,8 +81,9 @@ export class VideoReconciler extends Context.Service<
         metrics(row.model).ended(completed ? "ok" : "failed", times.now - createdAt)
         signals.emit("budgets")
         if (completed) return metrics(row.model).charged(null, row.price)
-        // Nobody will fetch it: it need not be made to its end, nor be kept. The caller's deletion may ask for that again.
-        yield* Effect.ignore(drop(catalog.get(row.model), state.reference))
+        // A failed video is not fetched, so it need not be completed or stored. The caller's deletion may delete it
+        // once more.
+        yield* Effect.ignore(removeAtProvider(catalog.get(row.model), state.reference))
       })
 
       const reconciler: Reconciler.Reconciler<VideoRow> = yield* Reconciler.make<VideoRow>({
@@ -97,7 +98,7 @@ export class VideoReconciler extends Context.Service<
     })
   )
 
-  /** Runs for as long as the layer lives. */
+  /** Runs the reconciler as long as the layer lives. */
   static readonly loop = Layer.effectDiscard(Effect.flatMap(VideoReconciler, ({ run }) => Effect.forkScoped(run)))
 }
 

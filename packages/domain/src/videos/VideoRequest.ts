@@ -1,12 +1,13 @@
 /**
- * The body of POST /videos (decisions: Inference surface), JSON or a form as OpenAI's clients send it, checked. An image
- * comes as a file of the form, as a `data:` URL, or as a link that is yet to be followed (`LinkedVideoImage.ts`).
+ * Decodes the body of POST /videos (decisions: Inference surface): JSON, or a form as OpenAI's clients send it. An
+ * image is a file of the form, a `data:` URL, or a link that must still be fetched (`LinkedVideoImage.ts`).
  */
 import { Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { noNul } from "../database/StoredText.ts"
 import { MAX_IDEMPOTENCY_KEY } from "../idempotency/IdempotencyKey.ts"
 import { bodyDecoder, invalid } from "../models/BodyCheck.ts"
+import { dataUrlHead, plainBase64 } from "../models/DataUrl.ts"
 import { ImageUrl, opt } from "../inference/chat/ChatBody.ts"
 import { IMAGE_FORMATS, imageFormatOf, imageType } from "../models/ImageFormat.ts"
 import { isLink } from "../inference/images/ImageUrl.ts"
@@ -14,11 +15,11 @@ import type { ModelRequestInvalid } from "../models/InferenceErrors.ts"
 
 /** UTF-16 units. */
 export const MAX_VIDEO_PROMPT = 32_000
-/** Bytes of an image: it is kept until the model has it. */
+/** Maximum bytes of an image, which is stored until the model has it. */
 export const MAX_VIDEO_IMAGE_BYTES = 8_388_608
 const IMAGE_TYPES: ReadonlyArray<string> = IMAGE_FORMATS.map(imageType)
 
-/** What a video begins with. */
+/** The first frame of a video. */
 export interface VideoImage {
   readonly bytes: Uint8Array
   readonly contentType: string
@@ -27,13 +28,13 @@ export interface VideoImage {
 export interface VideoRequest {
   readonly model: string
   readonly prompt: string
-  /** Undefined: the model's first. */
+  /** Undefined: the model's default. */
   readonly size: string | undefined
   readonly seconds: number | undefined
   readonly image: VideoImage | undefined
-  /** Where the image is, of a caller who did not send it. */
+  /** The link to the image, if the caller did not send the image. */
   readonly imageLink?: string | undefined
-  /** The caller's name for this order: said twice, it is one order. */
+  /** The idempotency key of the order: two orders with one key are one. */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -52,13 +53,13 @@ export const VideoBody = Schema.Struct({
     ])
   ),
   size: opt(Schema.String),
-  /** What can't be here is named, so that no video is made without its image. */
+  /** `file_id` is not supported, and is declared so that the order is refused instead of made without its image. */
   input_reference: opt(Schema.Struct({ image_url: opt(ImageUrl), file_id: opt(Schema.String) }))
 })
 
 const decode = bodyDecoder(VideoBody)
 
-/** `image`: the file `input_reference` of a form. */
+/** Decodes a body. `image`: the file `input_reference` of a form. */
 export const decodeVideo = (
   body: unknown,
   { idempotencyKey, image }: { readonly idempotencyKey?: string | undefined; readonly image?: VideoImage } = {}
@@ -74,18 +75,19 @@ export const decodeVideo = (
     if ((reference?.file_id ?? null) !== null) {
       return invalid(FILE_ID, `Invalid value for '${FILE_ID}': files are not stored here; send the image itself`)
     }
-    if (reference !== undefined && image !== undefined) return refused("comes as a file or as image_url, not as both")
-    // Without one it is no URL of an image.
+    if (reference !== undefined && image !== undefined)
+      return invalidImage("comes as a file or as image_url, not as both")
+    // A reference without image_url is refused like an invalid URL.
     const url = reference === undefined ? undefined : (reference.image_url ?? "")
     const imageLink = url !== undefined && isLink(url) ? url : undefined
-    return Result.flatMap(imageLink === undefined ? imageOf(url, image) : NO_IMAGE, (found) =>
+    return Result.flatMap(imageLink === undefined ? imageOf(url, image) : NO_IMAGE, (videoImage) =>
       Result.succeed({
         model: given.model,
-        // As the database keeps it, so that the order said again is the same.
+        // As the database stores it, so that a repeated order compares equal.
         prompt: given.prompt.toWellFormed(),
         size: given.size ?? undefined,
         seconds: given.seconds === undefined || given.seconds === null ? undefined : Number(given.seconds),
-        image: found,
+        image: videoImage,
         imageLink,
         idempotencyKey
       })
@@ -99,43 +101,43 @@ const imageOf = (
   url: string | undefined,
   file: VideoImage | undefined
 ): Result.Result<VideoImage | undefined, ModelRequestInvalid> => {
-  if (file !== undefined) return checked(typed(file))
-  return url === undefined ? NO_IMAGE : imageIn(url)
+  if (file !== undefined) return checkImage(withDetectedType(file))
+  return url === undefined ? NO_IMAGE : decodeDataUrl(url)
 }
 
-/** Clients that don't look at a file send it without a type, or as just bytes: it is what these are. */
-const typed = (file: VideoImage): VideoImage => {
-  const format = UNSTATED.has(file.contentType) ? imageFormatOf(file.bytes) : undefined
+/** Clients that do not inspect a file send it without a type or as plain bytes; its type is then found by its bytes. */
+const withDetectedType = (file: VideoImage): VideoImage => {
+  const format = UNSPECIFIC_TYPES.has(file.contentType) ? imageFormatOf(file.bytes) : undefined
   return format === undefined ? file : { bytes: file.bytes, contentType: imageType(format) }
 }
 
-/** The last is what S3 says of what nobody described. */
-const UNSTATED = new Set(["", "application/octet-stream", "binary/octet-stream"])
+/** The last one is S3's default type. */
+const UNSPECIFIC_TYPES = new Set(["", "application/octet-stream", "binary/octet-stream"])
 
-/** The image in a `data:` URL. */
-export const imageIn = (url: string): Result.Result<VideoImage, ModelRequestInvalid> => {
-  const parts = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/.exec(url.slice(0, 100))
-  if (parts === null) return refused(NO_DATA)
-  const bytes = Base64.decode(url.slice(parts[0].length))
-  return Result.isFailure(bytes)
-    ? refused("must be a data: URL in base64")
-    : checked({ bytes: bytes.success, contentType: parts[1]! })
+/** Returns the image in a `data:` URL. If the URL names no image type, the bytes decide. */
+export const decodeDataUrl = (url: string): Result.Result<VideoImage, ModelRequestInvalid> => {
+  const head = dataUrlHead(url)
+  if (head === undefined) return invalidImage(NOT_DATA_URL)
+  const data = plainBase64(url.slice(head.length))
+  if (data === undefined) return invalidImage("must be a data: URL in base64")
+  const contentType = head.mediaType.startsWith("image/") ? head.mediaType : ""
+  return checkImage(withDetectedType({ bytes: Result.getOrThrow(Base64.decode(data)), contentType }))
 }
 
-const checked = (image: VideoImage): Result.Result<VideoImage, ModelRequestInvalid> => {
-  if (!IMAGE_TYPES.includes(image.contentType)) return refused(`must be ${IMAGE_TYPES.join(", ")}`)
-  if (image.bytes.length === 0) return refused("is empty")
-  if (image.bytes.length > MAX_VIDEO_IMAGE_BYTES) return refused(`may have at most ${MAX_VIDEO_IMAGE_BYTES} bytes`)
+const checkImage = (image: VideoImage): Result.Result<VideoImage, ModelRequestInvalid> => {
+  if (!IMAGE_TYPES.includes(image.contentType)) return invalidImage(`must be ${IMAGE_TYPES.join(", ")}`)
+  if (image.bytes.length === 0) return invalidImage("is empty")
+  if (image.bytes.length > MAX_VIDEO_IMAGE_BYTES) return invalidImage(`may have at most ${MAX_VIDEO_IMAGE_BYTES} bytes`)
   const format = imageFormatOf(image.bytes)
   if (format === undefined || imageType(format) !== image.contentType) {
-    return refused(`is not ${image.contentType} by its bytes`)
+    return invalidImage(`is not ${image.contentType} by its bytes`)
   }
   return Result.succeed(image)
 }
 
-/** Links that are not allowed are refused in the same words as what is no URL of an image at all. */
-export const NO_DATA =
+/** The message for text that is no URL of an image. A link that is not allowed gets the same message. */
+export const NOT_DATA_URL =
   "must be a data: URL in base64; http(s) links where the operator allows them (--allow-image-urls)"
 
-export const refused = (why: string) =>
+export const invalidImage = (why: string) =>
   invalid("input_reference", `Invalid value for 'input_reference': the image ${why}`)

@@ -1,6 +1,6 @@
 /**
- * Videos of a prompt (interface: POST /videos and what belongs to it): ordered, looked at, fetched, deleted. The price is
- * held when one is ordered and charged when it is completed; a failed video costs nothing.
+ * Videos of a prompt: ordered, shown, listed, read, deleted (interface: POST /videos and its other endpoints). The
+ * price is held when a video is ordered and charged when it is complete; a failed video costs nothing.
  */
 import { Context, Crypto, Effect, Layer } from "effect"
 import type { Principal } from "../access/Principal.ts"
@@ -8,11 +8,11 @@ import { BudgetReached, CreditInsufficient } from "../billing/BillingErrors.ts"
 import { Signals } from "../database/Signals.ts"
 import { recoverDefect, isTransient, isOutcomeUnknown } from "../database/StoreFailure.ts"
 import { Wakeups } from "../database/Wakeups.ts"
-import { makeAnswerLimit } from "../inference/answers/AnswerLimit.ts"
-import { catalogOf, oneOf } from "../models/Catalog.ts"
+import { AnswerLimit } from "../inference/answers/AnswerLimit.ts"
+import { catalogOf, chooseOption } from "../models/Catalog.ts"
 import { ImageFetch } from "../inference/images/ImageFetch.ts"
 import type { ModelRequestError } from "../models/InferenceErrors.ts"
-import { imageAt } from "./LinkedVideoImage.ts"
+import { fetchVideoImage } from "./LinkedVideoImage.ts"
 import type { ByteRange, VideoBytes, VideoModel } from "../models/MediaProvider.ts"
 import { makeModelMetrics } from "../models/ModelMetrics.ts"
 import { ModelProvider } from "../models/ModelProvider.ts"
@@ -46,7 +46,7 @@ export class Videos extends Context.Service<
   Videos,
   {
     readonly models: ReadonlyArray<VideoModel>
-    /** `replayed`: this order was given before, under the same key, and is the same. */
+    /** `replayed`: an earlier order with the same key and the same content made this video. */
     readonly submit: (
       principal: Principal,
       request: VideoRequest
@@ -57,7 +57,7 @@ export class Videos extends Context.Service<
       page: VideoPage
     ) => Effect.Effect<{ readonly videos: ReadonlyArray<Video>; readonly hasMore: boolean }>
     readonly remove: (principal: Principal, id: string) => Effect.Effect<void, VideoNotFound | VideoNotEnded>
-    /** The bytes of a completed video, or a part of them. */
+    /** Returns the bytes of a completed video, or a range of them. */
     readonly read: (
       principal: Principal,
       id: string,
@@ -76,7 +76,7 @@ export class Videos extends Context.Service<
       const metrics = yield* makeModelMetrics
       const images = yield* ImageFetch
       const crypto = yield* Crypto.Crypto
-      const withinLimit = yield* makeAnswerLimit
+      const limitAnswer = yield* AnswerLimit
 
       const find = (principal: Principal, id: string) =>
         Effect.filterOrFail(
@@ -89,17 +89,18 @@ export class Videos extends Context.Service<
         models: catalog.models,
         submit: Effect.fnUntraced(function* (principal, request) {
           const { model } = yield* catalog.find(request.model)
-          const size = yield* oneOf("size", request.size, model.sizes, `${model.id} makes`)
-          const seconds = yield* oneOf("seconds", request.seconds, model.seconds, `${model.id} makes`)
+          const size = yield* chooseOption("size", request.size, model.sizes, `${model.id} makes`)
+          const seconds = yield* chooseOption("seconds", request.seconds, model.seconds, `${model.id} makes`)
           const price = model.secondPrice * BigInt(seconds)
           const id = yield* Effect.orDie(crypto.randomUUIDv7())
           const { environmentId, environmentName, keyId, workspaceId } = principal
           const { idempotencyKey, imageLink, prompt } = request
-          const ordered = idempotencyKey === undefined ? Effect.void : lists.ordered(idempotencyKey, environmentId)
-          // An order that was given before has its image, wherever its link leads by now.
-          const fetched = imageLink === undefined || (yield* ordered) !== undefined ? undefined : imageLink
-          const image = fetched === undefined ? request.image : yield* imageAt(images, workspaceId, fetched)
-          const unsure = () => new VideoOutcomeUnknown({ id, hasIdempotencyKey: idempotencyKey !== undefined })
+          const findReplayed = idempotencyKey === undefined ? Effect.void : lists.ordered(idempotencyKey, environmentId)
+          // A replayed order has its image already, so its link is not fetched again.
+          const linkToFetch = imageLink === undefined || (yield* findReplayed) !== undefined ? undefined : imageLink
+          const image =
+            linkToFetch === undefined ? request.image : yield* fetchVideoImage(images, workspaceId, linkToFetch)
+          const outcomeUnknown = () => new VideoOutcomeUnknown({ id, hasIdempotencyKey: idempotencyKey !== undefined })
           const order = {
             id,
             workspaceId,
@@ -113,24 +114,24 @@ export class Videos extends Context.Service<
             image,
             idempotencyKey
           }
-          const { available, refused } = yield* recoverDefect(store.admit(order), isOutcomeUnknown, unsure)
-          // What it was refused for may be held by the same order, given in the same moment.
-          if (refused !== null && (yield* ordered) === undefined) {
+          const { available, refused } = yield* recoverDefect(store.admit(order), isOutcomeUnknown, outcomeUnknown)
+          // The money that is missing may be held by the same order, submitted at the same time.
+          if (refused !== null && (yield* findReplayed) === undefined) {
             metrics(model.id).ended("refused", 0)
             if (refused === "budget_reached") return yield* new BudgetReached({ environmentName })
             return yield* new CreditInsufficient({ required: price, available })
           }
           signals.emit("videos")
-          const found = Effect.filterOrElse(
-            ordered,
+          const findVideo = Effect.filterOrElse(
+            findReplayed,
             (row) => row !== undefined,
             () => Effect.orDie(find(principal, id))
           )
-          const video = videoOf(yield* recoverDefect(found, isTransient, unsure))
+          const video = videoOf(yield* recoverDefect(findVideo, isTransient, outcomeUnknown))
           if (video.id === id) return { video, replayed: false }
-          const same =
+          const isSameOrder =
             video.model === model.id && video.prompt === prompt && video.size === size && video.seconds === seconds
-          return same ? { video, replayed: true } : yield* new VideoOrderDiffers()
+          return isSameOrder ? { video, replayed: true } : yield* new VideoOrderDiffers()
         }),
         show: (principal, id) => Effect.map(find(principal, id), videoOf),
         list: (principal, page) =>
@@ -149,7 +150,7 @@ export class Videos extends Context.Service<
           const broken = () => new UpstreamFailed({ reason: "broken" })
           const { model, provider } = yield* Effect.mapError(catalog.find(row.model), broken)
           if (row.reference === null) return yield* broken()
-          const read = yield* Effect.mapError(withinLimit(provider.read(model, row.reference, range)), (failed) =>
+          const read = yield* Effect.mapError(limitAnswer(provider.read(model, row.reference, range)), (failed) =>
             failed.reason === "unserved" ? new VideoWithheld() : failed
           )
           if (read.start >= read.size) return yield* new RangeUnsatisfiable({ size: read.size })
@@ -157,5 +158,5 @@ export class Videos extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 }

@@ -123,7 +123,7 @@ onEveryDatabase("Access", (it) => {
       const { workspaceId } = yield* Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined))
       const keys = yield* ApiKeys
       const last = "01890a5d-ac96-774b-bcce-b302099a8050"
-      const attempt = { id: last, again: false, key: "k", lockedUntil: new Date(START) }
+      const attempt = { id: last, isRetry: false, key: "k", lockedUntil: new Date(START) }
       yield* sql`insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
         values (${workspaceId}, 'k', '\\x00', ${last}, ${new Date(START)}::timestamptz, ${new Date(0)}::timestamptz)`
       const create = (attempt?: Attempt) =>
@@ -136,7 +136,7 @@ onEveryDatabase("Access", (it) => {
         select gen_random_uuid(), ${workspaceId}, 'k', 'p', decode(md5(n::text), 'hex'), 'active', 1, now()
         from generate_series(1, ${MAX_PER_KIND - 2}) as n`
       expect((yield* create(attempt)).apiKey.id).toBe(last)
-      const standing = yield* create({ ...attempt, again: true })
+      const standing = yield* create({ ...attempt, isRetry: true })
       expect(standing.apiKey.id).toBe(last)
       // A run that was overtaken changes no secret that another one hands out.
       const overtaken = { ...attempt, lockedUntil: new Date(START - 1) }

@@ -109,7 +109,7 @@ onEveryDatabase("A key", (it) => {
       expect((yield* Effect.flip(keys.update(other.principal, apiKey.id, stolen)))._tag).toBe("ApiKeyNotFound")
       expect((yield* Effect.flip(keys.remove(other.principal, apiKey.id)))._tag).toBe("ApiKeyNotFound")
       // Nor by a request whose attempt has the id of another's key.
-      const attempt = { id: apiKey.id, again: true, key: "k", lockedUntil: new Date(0) }
+      const attempt = { id: apiKey.id, isRetry: true, key: "k", lockedUntil: new Date(0) }
       yield* sql`insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
         values (${other.principal.workspaceId}, 'k', '\\x00', ${apiKey.id}, ${new Date(0)}::timestamptz, ${new Date(0)}::timestamptz)`
       expect((yield* Effect.exit(keys.create(other.principal, plain, attempt)))._tag).toBe("Failure")

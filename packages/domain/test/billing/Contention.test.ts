@@ -89,7 +89,7 @@ onPostgres(
           const account = yield* sql.unsafe(`select balance, held from accounts where id = $1`, [tenant.workspaceId])
           assert.deepStrictEqual(account, [{ balance: 1_000n + BigInt(ROUNDS) - BigInt(served), held: 0n }])
         }).pipe(Effect.provide(TestLayer)),
-      60_000
+      300_000
     )
   },
   { live: true }

@@ -94,7 +94,7 @@ onPostgres(
           )
           expect(asked).toHaveLength(JOBS)
         }).pipe(Effect.provide(TestLayer)),
-      60_000
+      300_000
     )
   },
   { live: true }

@@ -1,7 +1,7 @@
 /** Many callers, one statement: right answers, fair turns, and one bad row that fails alone. */
 import { assert, describe, it } from "@effect/vitest"
 import * as GroupCommit from "@sluice/domain/database/GroupCommit"
-import { StoreWrites, storeWritesWatched } from "@sluice/domain/database/StoreWrites"
+import { StoreWrites, storeWritesLayer } from "@sluice/domain/database/StoreWrites"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -75,16 +75,16 @@ describe("GroupCommit", () => {
           Effect.exit(submit({ key: "k", n: 1 }))
         )
       yield* write("40001")
-      assert.isFalse(writes.refused(), "a conflict is no lack of room")
+      assert.isFalse(writes.isDiskFull(), "a conflict is no lack of room")
       yield* write("53100")
-      assert.isTrue(writes.refused())
+      assert.isTrue(writes.isDiskFull())
       yield* write("")
-      assert.isTrue(writes.refused())
+      assert.isTrue(writes.isDiskFull())
       yield* TestClock.adjust("9 seconds")
-      assert.isTrue(writes.refused())
+      assert.isTrue(writes.isDiskFull())
       yield* TestClock.adjust("1 second")
-      assert.isFalse(writes.refused())
-    }).pipe(Effect.scoped, Effect.provide(storeWritesWatched))
+      assert.isFalse(writes.isDiskFull())
+    }).pipe(Effect.scoped, Effect.provide(storeWritesLayer))
   )
 
   it.effect("asks a store that is away once for all, not for each", () =>

@@ -75,7 +75,7 @@ onEveryDatabase("Idempotency", (it) => {
         yield* TestClock.setTime(START + 60_000)
         // The dead one's words, were they to come while another runs, change nothing.
         const late = Effect.forEach(
-          [store.finish(claim, new Uint8Array(1)), store.handBack(claim), store.release(claim)],
+          [store.finish(claim, new Uint8Array(1)), store.reopen(claim), store.release(claim)],
           (said) => said
         )
         expect(yield* idempotency.once(request("k"), Effect.andThen(late, answering("second")))).toEqual({
@@ -134,7 +134,7 @@ onEveryDatabase("Idempotency", (it) => {
           })
           expect(yield* once(answering("decided"))).toMatchObject({ value: { replayed: false } })
           const { id } = attempts[0]!
-          expect(attempts).toMatchObject([false, true, true, true].map((again) => ({ id, again })))
+          expect(attempts).toMatchObject([false, true, true, true].map((isRetry) => ({ id, isRetry })))
           expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${id}`)
         })
     )

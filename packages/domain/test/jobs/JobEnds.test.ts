@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { StatusReason } from "@sluice/domain/jobs/Job"
 import { decide, type JobState, type JobTerms, START_LIMIT_MS } from "@sluice/domain/jobs/JobLifecycle"
-import { asked, type CommandExit, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
+import { wantedFacts, type CommandExit, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
 
 const MINUTE = 60_000
 const T0 = 1_800_000_000_000
@@ -27,8 +27,8 @@ const terms: JobTerms = {
   price: 60_000_000n,
   maxCost: null
 }
-const wanted = { ...asked(T0), requestedAt: null }
-const launching: MachineFacts = { ...asked(T0), status: "launching" }
+const wanted = { ...wantedFacts(T0), requestedAt: null }
+const launching: MachineFacts = { ...wantedFacts(T0), status: "launching" }
 const up: MachineFacts = { ...wanted, status: "running", runningAt: RAN, commandStartedAt: STARTED }
 const plenty = { hold: 1_000_000_000n, exhausted: false }
 

@@ -19,7 +19,7 @@ const queued: JobState = {
   error: null,
   statusReason: null
 }
-const wanted: Machine.MachineFacts = Machine.asked(T0)
+const wanted: Machine.MachineFacts = Machine.wantedFacts(T0)
 
 type Event =
   | { readonly _tag: "Pass"; readonly ms: number }
@@ -99,7 +99,7 @@ const stateOf = (world: World): MachineState => {
 const observe = (world: World, state: MachineState) => {
   const { absentSince } = world.machine
   const absentMs = absentSince === null ? 0 : world.now - absentSince
-  world.machine = Machine.observed(world.machine, state, { now: world.now, absentMs, visibleWithinMs: 0 })
+  world.machine = Machine.afterObservation(world.machine, state, { now: world.now, absentMs, visibleWithinMs: 0 })
 }
 
 const ask = (world: World, reason: JobState["stop"] extends infer _ ? (typeof statusReasons)[number] : never) => {
@@ -124,10 +124,10 @@ const apply = (world: World, step: Event) => {
       world.funds = { hold: world.funds.hold + BigInt(step.more), exhausted: step.more === 0 }
       return
     case "NoCapacity":
-      if (live) world.machine = Machine.noCapacity(world.machine)
+      if (live) world.machine = Machine.afterNoCapacity(world.machine)
       return
     case "Refuse":
-      if (world.since === null) world.machine = Machine.refused(world.machine, world.now, "no")
+      if (world.since === null) world.machine = Machine.afterRefusal(world.machine, world.now, "no")
       return
     case "Launching":
       if (world.since === null) observe(world, { _tag: "Launching" })
@@ -263,7 +263,7 @@ describe("JobLifecycle", () => {
     const look = { now, absentMs: 0, visibleWithinMs: 0 }
     const stopping = stopAsked({ ...wanted, requestedAt: null }, now)
     assert.isNull(decide(decision.state, stopping, terms, { hold: 1n, exhausted: false }, now).settle)
-    const gone = Machine.observed(stopping, { _tag: "Absent" }, look)
+    const gone = Machine.afterObservation(stopping, { _tag: "Absent" }, look)
     const end = decide(decision.state, gone, terms, { hold: 1n, exhausted: false }, T0 + 10 * MINUTE)
     assert.strictEqual(end.state.status, "failed")
     assert.strictEqual(end.state.statusReason, "no_capacity")

@@ -115,7 +115,7 @@ describe("JobRequest", () => {
       assert.include(paths(body), path)
     assert.notInclude(JSON.stringify(result), "secret-value")
     assert.includeMembers(paths(with_({ env: { "1X": "a", SERVICE_X: "b" } })), ["env.1X", "env.SERVICE_X"])
-    assert.deepStrictEqual(paths(with_({ labels: { "": "x" } })), ["labels."])
+    assert.deepStrictEqual(paths(with_({ labels: { "": "x" } })), ['labels.""'])
     const label = decode(with_({ labels: { _a: "x" } }))
     assert.match(Result.isFailure(label) ? label.failure[0]!.message : "", /begins with a letter or a digit/)
   })

@@ -1,6 +1,6 @@
 /** What a job's row says to callers of the machine behind it. */
 import { jobOf, type JobWithMachineRow } from "@sluice/domain/jobs/JobRow"
-import { asked, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
+import { wantedFacts, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
 import { factTexts } from "@sluice/domain/machines/MachineRow"
 import { assert, describe, it } from "@effect/vitest"
 
@@ -8,7 +8,7 @@ const rowOf = (facts: Partial<MachineFacts>): JobWithMachineRow =>
   ({
     status: "queued",
     price: 1n,
-    machine: { ...factTexts({ ...asked(1), requestedAt: null, ...facts }), output_bytes: 0 }
+    machine: { ...factTexts({ ...wantedFacts(1), requestedAt: null, ...facts }), output_bytes: 0 }
   }) as unknown as JobWithMachineRow
 
 describe("a job's machine", () => {

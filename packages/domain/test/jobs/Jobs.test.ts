@@ -83,13 +83,13 @@ const setUp = Effect.fnUntraced(function* (options: Parameters<typeof makeTenant
   ])
   const attemptId = yield* randomUUIDv7()
   /** A run under an Idempotency-Key, which is its until the key is claimed anew. */
-  const claimed = Effect.fnUntraced(function* (lockedUntil: Date, again: boolean) {
+  const claimed = Effect.fnUntraced(function* (lockedUntil: Date, isRetry: boolean) {
     yield* sql.unsafe(
       `insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at) values ($1, 'k', '', $2, $3, $4)
         on conflict (workspace_id, key) do update set locked_until = excluded.locked_until`,
       [tenant.workspaceId, attemptId, lockedUntil, new Date(T0)]
     )
-    return { id: attemptId, again, key: "k", lockedUntil }
+    return { id: attemptId, isRetry, key: "k", lockedUntil }
   })
   return { attemptId, claimed, recorded: Effect.map(recorded, ([row]) => row!.n), sql, tenant, volume }
 })
@@ -228,7 +228,7 @@ onEveryDatabase("Jobs", (it) => {
         expect(plain).toMatchObject({ _tag: "JobOutcomeUnknown", hasIdempotencyKey: false })
         losses.left = 0
         expect((yield* jobs.get(tenant, jobId)).id).toBe(jobId)
-        expect((yield* jobs.submit(tenant, body, { ...hasIdempotencyKey, again: true })).id).toBe(attemptId)
+        expect((yield* jobs.submit(tenant, body, { ...hasIdempotencyKey, isRetry: true })).id).toBe(attemptId)
         expect(yield* recorded).toBe(3n)
       }).pipe(Effect.provide(TestLayer))
   )

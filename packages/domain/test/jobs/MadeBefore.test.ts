@@ -6,18 +6,18 @@ import { submitOrFind } from "@sluice/domain/jobs/IdempotentSubmit"
 import { VolumeAttached } from "@sluice/domain/storage/Volume"
 import { Effect } from "effect"
 
-const attempt = { id: "a", again: true, key: "k", lockedUntil: new Date(0) }
+const attempt = { id: "a", isRetry: true, key: "k", lockedUntil: new Date(0) }
 const job = { id: "a" } as Job
 
 /** `looks`: what each look finds in turn. */
 const told = Effect.fnUntraced(function* (
   looks: ReadonlyArray<Job | undefined>,
   run: Effect.Effect<Job, VolumeAttached | LaunchFailed>,
-  again = true
+  isRetry = true
 ) {
   let looked = 0
   const find = () => Effect.sync(() => looks[looked++])
-  const end = yield* Effect.match(submitOrFind({ ...attempt, again }, find, run), {
+  const end = yield* Effect.match(submitOrFind({ ...attempt, isRetry }, find, run), {
     onSuccess: ({ id }) => id,
     onFailure: ({ _tag }) => _tag
   })

@@ -30,8 +30,8 @@ it.effect("an offer is asked for once a second, and soon after a machine ended",
   Effect.gen(function* () {
     const { current, signals, world } = yield* set
     const { emit } = yield* signals
-    const { hasRoom } = yield* current
-    expect([hasRoom("H100", 2), hasRoom("H100", 3), hasRoom("other", 1)]).toEqual([true, false, false])
+    const { hasCapacity } = yield* current
+    expect([hasCapacity("H100", 2), hasCapacity("H100", 3), hasCapacity("other", 1)]).toEqual([true, false, false])
     yield* TestClock.adjust(999)
     yield* current
     expect(world.asked).toBe(1)
@@ -41,10 +41,10 @@ it.effect("an offer is asked for once a second, and soon after a machine ended",
     world.free = 3
     emit("capacity")
     yield* TestClock.adjust(99)
-    expect((yield* current).hasRoom("H100", 3)).toBe(false)
+    expect((yield* current).hasCapacity("H100", 3)).toBe(false)
     emit("capacity")
     yield* TestClock.adjust(1)
-    expect((yield* current).hasRoom("H100", 3)).toBe(true)
+    expect((yield* current).hasCapacity("H100", 3)).toBe(true)
     expect(world.asked).toBe(3)
   }).pipe(Effect.scoped)
 )

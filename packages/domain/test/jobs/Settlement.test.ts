@@ -133,6 +133,6 @@ onEveryDatabase("Settlement", (it) => {
           assert.strictEqual(held[0]?.held, 0n, "nothing is held for what ended")
         }
       }).pipe(Effect.provide(TestLayer)),
-    120_000
+    300_000
   )
 })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { asked, type MachineFacts } from "../../src/machines/MachineLifecycle.ts"
+import { wantedFacts, type MachineFacts } from "../../src/machines/MachineLifecycle.ts"
 import { lookAgainAt } from "../../src/machines/MachineSteps.ts"
 import type { Observation } from "../../src/machines/MachineProvider.ts"
 
 const NOW = 1_800_000_000_000
 const running: MachineFacts = {
-  ...asked(NOW - 70_000),
+  ...wantedFacts(NOW - 70_000),
   status: "running",
   requestedAt: null,
   runningAt: NOW - 60_000,

@@ -7,7 +7,7 @@ import fc from "fast-check"
 
 const T0 = 1_800_000_000_000
 const VISIBLE_WITHIN_MS = 30_000
-const asked: Machine.MachineFacts = Machine.asked(T0)
+const asked: Machine.MachineFacts = Machine.wantedFacts(T0)
 const ran: Machine.MachineFacts = { ...asked, status: "running", requestedAt: null, runningAt: T0 }
 
 /** Time that passes, and what the wall clock does on top. */
@@ -31,9 +31,9 @@ const goneAfter = (
     jumped += jumpMs
     first ??= passed
     const now = T0 + passed + jumped
-    const absentMs = absences.missing("m", current.absentSince ?? now)
+    const absentMs = absences.missingMs("m", current.absentSince ?? now)
     const look = { now, absentMs, visibleWithinMs: VISIBLE_WITHIN_MS }
-    current = Machine.observed(current, { _tag: "Absent" }, look)
+    current = Machine.afterObservation(current, { _tag: "Absent" }, look)
     if (Machine.isGone(current)) return { absentMs: passed - first, facts: current }
   }
   return { absentMs: passed - (first ?? passed), facts: current }
@@ -58,11 +58,14 @@ describe("MachineLifecycle: a machine that is not there", () => {
 
   it("one that ran and is to stop is gone at the first look in vain; one that nobody stops and never ran is waited for", () => {
     const look = { now: T0 + 5, absentMs: 0, visibleWithinMs: VISIBLE_WITHIN_MS }
-    assert.strictEqual(Machine.observed({ ...ran, stopRequestedAt: T0 }, { _tag: "Absent" }, look).status, "stopped")
-    const wanted = Machine.observed(asked, { _tag: "Absent" }, { ...look, absentMs: 3_600_000 })
+    assert.strictEqual(
+      Machine.afterObservation({ ...ran, stopRequestedAt: T0 }, { _tag: "Absent" }, look).status,
+      "stopped"
+    )
+    const wanted = Machine.afterObservation(asked, { _tag: "Absent" }, { ...look, absentMs: 3_600_000 })
     assert.deepStrictEqual(wanted, { ...asked, absentSince: T0 + 5 })
     const none = { ...asked, requestedAt: null, stopRequestedAt: T0 }
-    assert.strictEqual(Machine.observed(none, { _tag: "Absent" }, look).status, "stopped")
+    assert.strictEqual(Machine.afterObservation(none, { _tag: "Absent" }, look).status, "stopped")
   })
 })
 
@@ -70,23 +73,23 @@ describe("Absences", () => {
   it("counts from the first look of an absence, and anew when it was found or another replica saw it in between", () => {
     let now = 100
     const absences = new MissingSince(() => now)
-    assert.strictEqual(absences.missing("a", T0), 0)
+    assert.strictEqual(absences.missingMs("a", T0), 0)
     now = 150
-    assert.strictEqual(absences.missing("a", T0), 50)
-    assert.strictEqual(absences.missing("a", T0 + 7), 0)
+    assert.strictEqual(absences.missingMs("a", T0), 50)
+    assert.strictEqual(absences.missingMs("a", T0 + 7), 0)
     now = 170
-    assert.strictEqual(absences.missing("a", T0 + 7), 20)
+    assert.strictEqual(absences.missingMs("a", T0 + 7), 20)
     absences.forget("a")
-    assert.strictEqual(absences.missing("a", T0 + 7), 0)
+    assert.strictEqual(absences.missingMs("a", T0 + 7), 0)
   })
 
   it("keeps no more than its bound: who was counted for longest counts again", () => {
     let now = 0
     const absences = new MissingSince(() => now, 2)
-    for (const key of ["a", "b", "c"]) absences.missing(key, T0)
+    for (const key of ["a", "b", "c"]) absences.missingMs(key, T0)
     now = 10
     assert.deepStrictEqual(
-      ["b", "c", "a"].map((key) => absences.missing(key, T0)),
+      ["b", "c", "a"].map((key) => absences.missingMs(key, T0)),
       [10, 10, 0]
     )
   })
@@ -102,12 +105,12 @@ describe("What is known of a machine", () => {
 
   it("is billed until the first look in vain, not for the time that it was looked for", () => {
     const lost = { ...ran, absentSince: T0 + 5_000 }
-    const gone = Machine.observed(lost, { _tag: "Absent" }, at(T0 + 65_000, Machine.LOST_AFTER_MS))
+    const gone = Machine.afterObservation(lost, { _tag: "Absent" }, at(T0 + 65_000, Machine.LOST_AFTER_MS))
     assert.deepInclude(gone, { status: "stopped", stoppedAt: T0 + 5_000 })
     const stopping = { ...lost, status: "stopping" as const, stopRequestedAt: T0 + 4_000 }
-    assert.strictEqual(Machine.observed(stopping, { _tag: "Absent" }, at(T0 + 9_000)).stoppedAt, T0 + 5_000)
+    assert.strictEqual(Machine.afterObservation(stopping, { _tag: "Absent" }, at(T0 + 9_000)).stoppedAt, T0 + 5_000)
     // Seen again, it was never away.
-    assert.isNull(Machine.observed(lost, running(T0), at(T0 + 6_000)).absentSince)
+    assert.isNull(Machine.afterObservation(lost, running(T0), at(T0 + 6_000)).absentSince)
   })
 
   it("is set once: when it ran, when its command began and how that ended", () => {
@@ -118,21 +121,21 @@ describe("What is known of a machine", () => {
       code,
       why: "exit"
     })
-    const first = Machine.observed(asked, running(T0, exited(10, 0)), at(T0 + 30))
+    const first = Machine.afterObservation(asked, running(T0, exited(10, 0)), at(T0 + 30))
     const facts = { runningAt: T0, commandStartedAt: T0 + 10, exit: { at: T0 + 20, code: 0, why: "exit" as const } }
     assert.deepInclude(first, { ...facts, status: "stopping", stopRequestedAt: T0 + 30, requestedAt: null })
-    const again = Machine.observed(first, running(T0 + 1, exited(11, 1)), at(T0 + 40))
+    const again = Machine.afterObservation(first, running(T0 + 1, exited(11, 1)), at(T0 + 40))
     assert.deepStrictEqual(again, first)
     const stopped = { _tag: "Stopped" as const, since: T0 + 1, command: exited(11, 1), volumeBytes: null }
-    const gone = Machine.observed(first, { ...stopped, stoppedAt: T0 + 50 }, at(T0 + 60))
+    const gone = Machine.afterObservation(first, { ...stopped, stoppedAt: T0 + 50 }, at(T0 + 60))
     assert.deepStrictEqual(gone, { ...first, status: "stopped", stoppedAt: T0 + 50 })
-    assert.strictEqual(Machine.observed(gone, { ...stopped, stoppedAt: T0 + 70 }, at(T0 + 80)), gone)
-    assert.strictEqual(Machine.refused(gone, T0 + 80, "no"), gone)
+    assert.strictEqual(Machine.afterObservation(gone, { ...stopped, stoppedAt: T0 + 70 }, at(T0 + 80)), gone)
+    assert.strictEqual(Machine.afterRefusal(gone, T0 + 80, "no"), gone)
   })
 
   it("is never that it ended before it ran, and it failed only where it never ran", () => {
     const lost = (since: number | null) =>
-      Machine.observed(asked, { _tag: "Lost", since, lostAt: T0 + 10, reason: "host gone" }, at(T0 + 20))
+      Machine.afterObservation(asked, { _tag: "Lost", since, lostAt: T0 + 10, reason: "host gone" }, at(T0 + 20))
     assert.deepInclude(lost(T0 + 15), {
       status: "stopped",
       runningAt: T0 + 15,
@@ -140,11 +143,11 @@ describe("What is known of a machine", () => {
       failure: "host gone"
     })
     assert.deepInclude(lost(null), { status: "failed", runningAt: null, stoppedAt: T0 + 10, failure: "host gone" })
-    const launching = Machine.observed(asked, { _tag: "Launching" }, at(T0))
+    const launching = Machine.afterObservation(asked, { _tag: "Launching" }, at(T0))
     assert.strictEqual(launching.status, "launching")
     // One that is being stopped does not go back.
     assert.deepStrictEqual(
-      Machine.observed({ ...ran, status: "stopping" }, { _tag: "Launching" }, at(T0)).status,
+      Machine.afterObservation({ ...ran, status: "stopping" }, { _tag: "Launching" }, at(T0)).status,
       "stopping"
     )
   })

@@ -1,7 +1,7 @@
 /** One step of a machine: what is written before and after each word with the provider, and who is told. */
 import { expect, it } from "@effect/vitest"
 import { Signals } from "@sluice/domain/database/Signals"
-import { asked, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
+import { wantedFacts, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
 import { MachineOwner } from "@sluice/domain/machines/MachineOwner"
 import {
   type MachineProviderService,
@@ -69,7 +69,7 @@ const step = Effect.fnUntraced(function* (facts: MachineFacts, world: World) {
         Effect.as(say(final ? "drain to the end" : "drain"), from + 1)
     } as unknown as Outputs["Service"]),
     Layer.succeed(MachineSecrets, { open: () => Effect.succeed(new Map()) } as unknown as MachineSecrets["Service"]),
-    Layer.succeed(MachineOwner, { look: (_, { status }) => say(`the job sees ${status}`) }),
+    Layer.succeed(MachineOwner, { stepOwner: (_, { status }) => say(`the job sees ${status}`) }),
     Layer.succeed(Signals, { emit: (topic) => void happened.push(topic), listen: () => Effect.void })
   )
   yield* TestClock.setTime(T0)
@@ -81,7 +81,7 @@ const step = Effect.fnUntraced(function* (facts: MachineFacts, world: World) {
 })
 
 const launching = Effect.succeed<MachineState>({ _tag: "Launching" })
-const unasked: MachineFacts = { ...asked(T0), requestedAt: null }
+const unasked: MachineFacts = { ...wantedFacts(T0), requestedAt: null }
 const running = (command: "Pending" | "Started"): MachineFacts => ({
   ...unasked,
   status: "running",
@@ -99,9 +99,9 @@ it.effect("a launch is asked for once its intent is on disk, and not where the c
     const first = yield* step(unasked, { launch: launching, looks: [] })
     expect(first.happened).toEqual(["wanted, durable, kept", "launch", ...told])
     expect(first.commits[0]!.facts.requestedAt).toBe(T0)
-    expect((yield* step(asked(T0), { launch: launching, looks: [] })).happened).toEqual(["launch", ...told])
+    expect((yield* step(wantedFacts(T0), { launch: launching, looks: [] })).happened).toEqual(["launch", ...told])
     // It may be invisible for a while from the last time on that it was asked for: which is known before it is.
-    const again = yield* step(asked(T0 - VISIBLE_WITHIN_MS), { launch: launching, looks: [] })
+    const again = yield* step(wantedFacts(T0 - VISIBLE_WITHIN_MS), { launch: launching, looks: [] })
     expect(again.happened).toEqual(first.happened)
     expect(again.commits[0]!.facts.requestedAt).toBe(T0)
     const lost = yield* step(unasked, { launch: launching, looks: [], lostAt: 1 })
@@ -111,11 +111,11 @@ it.effect("a launch is asked for once its intent is on disk, and not where the c
 
 it.effect("a launch that finds no room or no answer is asked for again, sooner where nothing was answered", () =>
   Effect.gen(function* () {
-    const full = yield* step(asked(T0), { launch: Effect.fail(new NoCapacity()), looks: [] })
+    const full = yield* step(wantedFacts(T0), { launch: Effect.fail(new NoCapacity()), looks: [] })
     expect(full).toMatchObject({ happened: ["launch", "wanted"], wakesIn: 60_000 })
     expect(full.commits[0]!.facts.requestedAt).toBeNull()
     const away = Effect.fail(new ProviderUnavailable({ cause: "away" }))
-    const silent = yield* step(asked(T0), { launch: away, looks: [] })
+    const silent = yield* step(wantedFacts(T0), { launch: away, looks: [] })
     expect(silent).toMatchObject({ happened: ["launch", "wanted"], wakesIn: 2_000 })
     expect(silent.commits[0]!.facts.requestedAt).toBe(T0)
   })
@@ -148,7 +148,7 @@ it.effect("a job is told what its status follows, and nothing else", () =>
       const { commits } = yield* step(facts, { launch: launching, looks: [state] })
       return commits.map(({ wakeJob }) => wakeJob)
     })
-    const waiting: MachineFacts = { ...asked(T0), status: "launching" }
+    const waiting: MachineFacts = { ...wantedFacts(T0), status: "launching" }
     expect(yield* tells(waiting, { _tag: "Launching" })).toEqual([false])
     expect(yield* tells(waiting, seen("Pending"))).toEqual([true])
     expect(yield* tells(running("Pending"), seen("Pending"))).toEqual([false])

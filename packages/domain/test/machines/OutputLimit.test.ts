@@ -12,8 +12,8 @@ const stored = (chunks: ReadonlyArray<Limit.Chunk>, total: number, rule: Limit.L
   const parts: Array<string> = []
   let marked = false
   for (const chunk of chunks) {
-    const head = gap === undefined ? chunk : Limit.before(chunk, gap.from)
-    const tail = gap === undefined ? undefined : Limit.from(chunk, gap.to)
+    const head = gap === undefined ? chunk : Limit.chunkBefore(chunk, gap.from)
+    const tail = gap === undefined ? undefined : Limit.chunkFrom(chunk, gap.to)
     if (head !== undefined) parts.push(text.decode(head.bytes))
     if (gap !== undefined && !marked && chunk.start + chunk.bytes.length > gap.from) {
       parts.push(Limit.gapLine(gap))
@@ -47,7 +47,7 @@ describe("OutputLimit", () => {
           pieces.forEach((piece, i) => {
             if (piece.length > 0) chunks.push({ start: total, bytes: bytes.encode(piece) })
             total += piece.length
-            const range = Limit.prunable(total, readers[i], rule)
+            const range = Limit.prunableRange(total, readers[i], rule)
             if (range === undefined) return
             if (readers[i] !== undefined) assert.isAtMost(range.to, readers[i]!, "a live reader loses nothing")
             chunks = chunks.filter((c) => c.start < range.from || c.start + c.bytes.length > range.to)

@@ -87,6 +87,34 @@ onEveryDatabase("OutputStore", (it) => {
   )
 })
 
+onEveryDatabase("OutputStore, read from an offset", (it) => {
+  it.effect(
+    "a read begins with the chunk that holds the byte at the offset, and never with one that ended before it",
+    () =>
+      Effect.gen(function* () {
+        yield* machines(401, 1)
+        const store = yield* OutputStore
+        for (const [start, text] of [
+          [0, "head"],
+          [4, "middle"],
+          [10, "t"]
+        ] as const)
+          assert.isTrue(yield* store.append(idOf(401), start, bytes(text)))
+        const starts = (offset: number) =>
+          Effect.map(store.read(idOf(401), offset), (read) => read.map(({ start }) => start))
+        const expected = new Map([
+          [3, [0, 4, 10]],
+          [4, [4, 10]],
+          [9, [4, 10]],
+          [10, [10]],
+          [11, []]
+        ])
+        for (const [offset, chunks] of expected)
+          assert.deepStrictEqual([offset, yield* starts(offset)], [offset, chunks])
+      }).pipe(Effect.provide(TestLayer))
+  )
+})
+
 onPostgres("OutputStore beside a commit", (it) => {
   it.effect("passes over the machine that is being committed, and stores the others", () =>
     Effect.gen(function* () {

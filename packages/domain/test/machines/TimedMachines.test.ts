@@ -1,7 +1,7 @@
 /** A provider that does not answer in time is one that gave no answer, for every call that it has. */
 import { assert, describe, it } from "@effect/vitest"
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
-import { timed } from "@sluice/domain/machines/TimedMachines"
+import { withTimeouts } from "@sluice/domain/machines/TimedMachines"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -33,7 +33,9 @@ describe("A provider that hangs", () => {
   for (const [name, call] of Object.entries(calls)) {
     it.effect(`${name} ends within the bound`, () =>
       Effect.gen(function* () {
-        const fiber = yield* Effect.forkChild(Effect.flip(call(timed(silent, 30_000))), { startImmediately: true })
+        const fiber = yield* Effect.forkChild(Effect.flip(call(withTimeouts(silent, 30_000))), {
+          startImmediately: true
+        })
         yield* TestClock.adjust("29 seconds")
         assert.isUndefined(fiber.pollUnsafe())
         yield* TestClock.adjust("1 second")

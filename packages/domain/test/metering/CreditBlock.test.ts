@@ -20,7 +20,7 @@ const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
 /** A purse that was asked `times` times at once for `amount`. */
 const busy = (times: number, available: bigint, amount = 1n) => {
   const purse = new EnvironmentCredit("account", "environment")
-  purse.learn(available, false, 0)
+  purse.recordFunds(available, false, 0)
   for (let n = 0; n < times; n++) purse.take(amount, 0)
   return purse
 }
@@ -62,7 +62,7 @@ describe("A block of credit", () => {
         }
         expect(block.left >= 0n).toBe(true)
         expect(block.left + charged + open.reduce((sum, { amount }) => sum + amount, 0n)).toBe(1_000n)
-        expect(block.underWay).toBe(open.length)
+        expect(block.activeRequests).toBe(open.length)
       }
     }
   )
@@ -75,14 +75,14 @@ describe("A block of credit", () => {
   })
 
   it("is asked for where many come at once and there is money for many more, once at a time", () => {
-    expect(busy(BUSY_REQUESTS - 1, RICH).wants(1n, 0)).toBeUndefined()
-    expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).wants(1n, 0)).toBeUndefined()
+    expect(busy(BUSY_REQUESTS - 1, RICH).nextBlockSize(1n, 0)).toBeUndefined()
+    expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).nextBlockSize(1n, 0)).toBeUndefined()
     const purse = busy(BUSY_REQUESTS, RICH)
-    expect(purse.wants(1n, 0)).toBe(BLOCK_REQUESTS)
+    expect(purse.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
     // What costs nothing needs no money, and no statement before the model is asked either.
-    expect(busy(BUSY_REQUESTS, 0n, 0n).wants(0n, 0)).toBe(0n)
-    purse.asking = true
-    expect(purse.wants(1n, 0)).toBeUndefined()
+    expect(busy(BUSY_REQUESTS, 0n, 0n).nextBlockSize(0n, 0)).toBe(0n)
+    purse.isOpening = true
+    expect(purse.nextBlockSize(1n, 0)).toBeUndefined()
   })
 
   it("is asked for by nobody who comes alone", () => {
@@ -90,7 +90,7 @@ describe("A block of credit", () => {
     for (let n = 0; n < 100; n++) {
       const nowMs = (n * BUSY_MS) / (BUSY_REQUESTS - 1)
       purse.take(1n, nowMs)
-      expect(purse.wants(1n, nowMs)).toBeUndefined()
+      expect(purse.nextBlockSize(1n, nowMs)).toBeUndefined()
     }
   })
 
@@ -100,17 +100,17 @@ describe("A block of credit", () => {
     purse.open(first)
     const shares = [purse.take(1n, 0)!]
     expect(shares[0]!.block).toBe(first)
-    expect(purse.wants(1n, 0)).toBeUndefined()
+    expect(purse.nextBlockSize(1n, 0)).toBeUndefined()
     for (let n = 0n; n < BLOCK_REQUESTS / 2n; n++) shares.push(purse.take(1n, 0)!)
-    expect(purse.wants(1n, 0)).toBe(BLOCK_REQUESTS)
+    expect(purse.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
     const second = new CreditBlock("second", BLOCK_REQUESTS, 0)
     purse.open(second)
     expect(purse.take(1n, 0)?.block).toBe(second)
-    expect(purse.through()).toEqual([])
+    expect(purse.takeFinished()).toEqual([])
     for (const share of shares) first.settle(share, 1n)
-    expect(purse.through()).toEqual([first])
-    expect(purse.through()).toEqual([])
-    expect(purse.empty).toBe(false)
+    expect(purse.takeFinished()).toEqual([first])
+    expect(purse.takeFinished()).toEqual([])
+    expect(purse.isEmpty).toBe(false)
   })
 
   it("is a hold that outlives the longest answer of its last request", () => {
@@ -121,10 +121,10 @@ describe("A block of credit", () => {
     const purse = busy(BUSY_REQUESTS, RICH)
     purse.open(new CreditBlock("old", BLOCK_REQUESTS, 0))
     expect(purse.take(1n, 0)).toBeDefined()
-    purse.learn(RICH, false, BLOCK_AGE_MS)
+    purse.recordFunds(RICH, false, BLOCK_AGE_MS)
     for (let n = 0; n < BUSY_REQUESTS; n++) expect(purse.take(1n, BLOCK_AGE_MS)).toBeUndefined()
-    expect(purse.wants(1n, BLOCK_AGE_MS)).toBe(BLOCK_REQUESTS)
-    expect(purse.wants(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
+    expect(purse.nextBlockSize(1n, BLOCK_AGE_MS)).toBe(BLOCK_REQUESTS)
+    expect(purse.nextBlockSize(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
   })
 
   it("is not used while the budget is reached, or when that was asked too long ago", () => {
@@ -132,10 +132,10 @@ describe("A block of credit", () => {
     purse.open(new CreditBlock("b", 10n, 0))
     expect(purse.take(1n, TRUSTED_MS - 1)).toBeDefined()
     expect(purse.take(1n, TRUSTED_MS)).toBeUndefined()
-    purse.learn(RICH, false, TRUSTED_MS)
+    purse.recordFunds(RICH, false, TRUSTED_MS)
     expect(purse.take(1n, TRUSTED_MS)).toBeDefined()
     expect(purse.take(1n, TRUSTED_MS - 1)).toBeUndefined()
-    purse.learn(RICH, true, TRUSTED_MS)
+    purse.recordFunds(RICH, true, TRUSTED_MS)
     expect(purse.take(1n, TRUSTED_MS)).toBeUndefined()
   })
 })

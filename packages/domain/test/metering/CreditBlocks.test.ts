@@ -43,7 +43,7 @@ onEveryDatabase("Blocks of credit", (it) => {
         })
       )
     const inBlocks = (reservations: ReadonlyArray<Reservation>) =>
-      reservations.filter(({ share }) => share !== undefined)
+      reservations.filter(({ lease }) => lease !== undefined)
 
     it.effect("many at once reserve from a block, are charged each, and the rest is given back when they pause", () =>
       Effect.gen(function* () {
@@ -190,9 +190,9 @@ onEveryDatabase("Blocks of credit", (it) => {
       Effect.gen(function* () {
         const principal = yield* openWorkspace(18, 1_000_000n)
         const reservations: Array<Reservation> = []
-        const blocks = () => [...new Set(inBlocks(reservations).map(({ share }) => share!.block))]
+        const blocks = () => [...new Set(inBlocks(reservations).map(({ lease }) => lease!.block))]
         while (blocks().length < 2) reservations.push(...(yield* busy(principal, reservations.length, 100n)))
-        const long = reservations.filter(({ share }) => share?.block === blocks()[0])
+        const long = reservations.filter(({ lease }) => lease?.block === blocks()[0])
         yield* settled(
           reservations.filter((one) => !long.includes(one)),
           70n

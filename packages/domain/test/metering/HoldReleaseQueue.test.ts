@@ -136,7 +136,7 @@ onEveryDatabase("Holds that the books lost", (it) => {
             reservations.push(yield* reserve({ id: idOf.request(100 + n), principal }, 100n))
             yield* turn
           }
-          const shared = reservations.filter(({ share }) => share !== undefined)
+          const shared = reservations.filter(({ lease }) => lease !== undefined)
           expect(shared.length).toBeGreaterThan(1)
           expect(yield* meeting(kind, settle(settlement(shared[0]!)))).toBe(true)
           fault = undefined

@@ -9,6 +9,7 @@ import { Metering } from "@sluice/domain/metering/Metering"
 import { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Tokens } from "@sluice/domain/models/Tokens"
+import { AnswerLimit } from "@sluice/domain/inference/answers/AnswerLimit"
 import { makeMeteredResult } from "@sluice/domain/inference/answers/MeteredResult"
 import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
 import { Effect, Fiber, Layer, Result } from "effect"
@@ -46,6 +47,7 @@ const world = (end: Effect.Effect<void, UpstreamFailed>, money: Effect.Effect<vo
         Tokens.by((text) => text.length)
       )
     ),
+    Layer.provideMerge(AnswerLimit.layer),
     Layer.provideMerge(Layer.merge(NodeCrypto.layer, replica)),
     Layer.provideMerge(DomainMetrics.layer)
   )

@@ -1,6 +1,6 @@
 /** A text is refused for what it holds, by the field that holds it, and never for what stands in its strings. */
 import { assert, describe, it } from "@effect/vitest"
-import { fieldBeyond } from "@sluice/domain/requests/JsonBounds"
+import { findFieldBeyondBounds } from "@sluice/domain/requests/JsonBounds"
 import fc from "fast-check"
 
 /** Values and levels of a parsed body, itself included. */
@@ -29,7 +29,7 @@ describe("JsonBounds", () => {
     fc.assert(
       fc.property(body, most, fc.nat(5), fc.constantFrom(undefined, 1), (value, values, depth, indent) => {
         const size = sizeOf(value)
-        const refused = fieldBeyond(JSON.stringify(value, null, indent), { depth, values }) !== undefined
+        const refused = findFieldBeyondBounds(JSON.stringify(value, null, indent), { depth, values }) !== undefined
         assert.strictEqual(refused, size.values > values || size.depth > depth)
       }),
       { numRuns: 3_000 }
@@ -40,7 +40,7 @@ describe("JsonBounds", () => {
     const bounds = { depth: 4, values: 10, numbers: 100 }
     const list = (length: number) => Array.from({ length }, (_, at) => at)
     for (const indent of [undefined, 1]) {
-      const beyond = (value: unknown) => fieldBeyond(JSON.stringify(value, null, indent), bounds)
+      const beyond = (value: unknown) => findFieldBeyondBounds(JSON.stringify(value, null, indent), bounds)
       assert.isUndefined(beyond({ a: list(100) }))
       assert.isUndefined(beyond({ a: [list(50), list(50)] }))
       assert.strictEqual(beyond({ a: list(140) }), "a")
@@ -62,12 +62,12 @@ describe("JsonBounds", () => {
       [many, ""],
       [["x", fields], ""]
     ]
-    for (const [value, field] of named) assert.strictEqual(fieldBeyond(JSON.stringify(value), bounds), field)
+    for (const [value, field] of named) assert.strictEqual(findFieldBeyondBounds(JSON.stringify(value), bounds), field)
   })
 
   it("leaves what is no JSON to the parser", () => {
     for (const text of ["", '"', '{"a', "]]]]", '"\\"']) {
-      assert.isUndefined(fieldBeyond(text, { depth: 1, values: 2 }))
+      assert.isUndefined(findFieldBeyondBounds(text, { depth: 1, values: 2 }))
     }
   })
 })

@@ -1,9 +1,9 @@
 /** Work ends by itself, or is ended from without: interrupted, waited for, and told why. */
 import { assert, describe, it } from "@effect/vitest"
-import { makeAnswerLimit, ANSWER_LIMIT_MS } from "@sluice/domain/inference/answers/AnswerLimit"
+import { ANSWER_LIMIT_MS, AnswerLimit } from "@sluice/domain/inference/answers/AnswerLimit"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { type Abort, withAbort } from "@sluice/domain/runtime/Abortable"
-import { Context, Effect, Exit, Fiber } from "effect"
+import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { replica } from "@sluice/testing/fixtures/Workspace"
 
@@ -75,10 +75,12 @@ describe("unless", () => {
   )
 })
 
+const limit = AnswerLimit.layer.pipe(Layer.provide(replica))
+
 describe("The limit of an answer", () => {
   it.effect("is each answer's own, whenever it began", () =>
     Effect.gen(function* () {
-      const within = yield* makeAnswerLimit
+      const within = yield* AnswerLimit
       const overdue = Exit.fail(new UpstreamFailed({ reason: "timeout" }))
       const begin = (answer: Effect.Effect<void>) => Effect.forkChild(within(answer))
       const first = yield* begin(Effect.never)
@@ -100,18 +102,31 @@ describe("The limit of an answer", () => {
       const third = yield* begin(Effect.never)
       yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.deepStrictEqual(third.pollUnsafe(), overdue)
-    }).pipe(Effect.provide(replica))
+    }).pipe(Effect.provide(limit))
   )
 
   it.effect("holds for what begins in the moment that another answer is ended", () =>
     Effect.gen(function* () {
-      const within = yield* makeAnswerLimit
+      const within = yield* AnswerLimit
       const again = Effect.catchTag(within(Effect.never), "UpstreamFailed", () => within(Effect.never))
       const fiber = yield* Effect.forkChild(again)
       yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.deepStrictEqual(fiber.pollUnsafe(), Exit.fail(new UpstreamFailed({ reason: "timeout" })))
-    }).pipe(Effect.provide(replica))
+    }).pipe(Effect.provide(limit))
+  )
+
+  it.effect("is one for all services that provide it", () =>
+    Effect.gen(function* () {
+      const seen: Array<AnswerLimit["Service"]> = []
+      const service = () =>
+        Layer.effectDiscard(Effect.map(AnswerLimit, (within) => void seen.push(within))).pipe(
+          Layer.provide(AnswerLimit.layer)
+        )
+      yield* Layer.build(Layer.mergeAll(service(), service()).pipe(Layer.provide(replica)))
+      assert.strictEqual(seen.length, 2)
+      assert.strictEqual(seen[0], seen[1])
+    })
   )
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { VideoProgress } from "@sluice/domain/models/MediaProvider"
 import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
-import { advance, isEnded, lookAgain, type VideoNews, type VideoState } from "@sluice/domain/videos/VideoLifecycle"
+import { advance, isEnded, nextPollAt, type VideoNews, type VideoState } from "@sluice/domain/videos/VideoLifecycle"
 import fc from "fast-check"
 
 const ORDERED: VideoState = { status: "queued", percent: 0, failure: null, reference: null }
@@ -82,7 +82,7 @@ describe("VideoLifecycle", () => {
   it("looks again soon, ever less often, and at its limit", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 * limitMs }), (now) => {
-        const at = lookAgain({ createdAt: 0, now, limitMs })
+        const at = nextPollAt({ createdAt: 0, now, limitMs })
         expect(at).toBeGreaterThanOrEqual(now + 1_000)
         expect(at).toBeLessThanOrEqual(Math.max(now + 1_000, Math.min(limitMs, now + 15_000)))
       })

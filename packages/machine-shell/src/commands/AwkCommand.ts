@@ -1,14 +1,14 @@
 /**
- * awk: its arguments, and the program of `-f`, as the interpreter reads them; the program itself in AwkProgram.ts. Chance
- * and time are the machine's; the original would ask the host.
+ * awk. Rewrites the arguments, and the program of `-f`, to the forms that the interpreter's awk reads; AwkProgram.ts
+ * rewrites the program itself. Random numbers and the time are the machine's; the original would read the host's.
  */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { fail } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
-import { markedNumber, withNumbers } from "./AwkNumbers.ts"
-import { withPipes } from "./AwkPipes.ts"
-import { awkProgram } from "./AwkProgram.ts"
+import { markFormat, formatMarkedNumbers } from "./AwkNumbers.ts"
+import { runPipes } from "./AwkPipes.ts"
+import { rewriteAwkProgram } from "./AwkProgram.ts"
 import { withProgram } from "./Options.ts"
 
 const VALUES: Readonly<Record<string, number>> = { "-F": 1, "-v": 1, "-f": 1 }
@@ -27,17 +27,17 @@ export const awkCommand = (session: ShellSession): Command =>
     let at = 0
     for (; at < all.length && /^-./.test(all[at]!) && all[at] !== "--"; at++) {
       const arg = all[at]!
-      const valued = arg in VALUES
-      const value = valued ? (all[++at] ?? "") : arg.slice(2)
+      const hasValue = arg in VALUES
+      const value = hasValue ? (all[++at] ?? "") : arg.slice(2)
       if (arg.startsWith("-v")) assign(value)
       else if (arg.startsWith("-f")) {
         const program = await context.fs.readFile(context.fs.resolvePath(context.cwd, value)).catch(() => undefined)
         if (program === undefined) return fail(`awk: cannot open ${value} (No such file or directory)`, 2)
         programs.push(program)
-      } else args.push(...(valued ? [arg, value] : [arg]))
+      } else args.push(...(hasValue ? [arg, value] : [arg]))
     }
     const rest = all.slice(at)
-    // What is assigned in front of the first file is so from the beginning.
+    // An assignment in front of the first file holds from the start of the program.
     while (/^[A-Za-z_]\w*=/.test(rest[programs.length > 0 ? 0 : 1] ?? ""))
       assign(rest.splice(programs.length > 0 ? 0 : 1, 1)[0]!)
     if (programs.length > 0) rest.unshift(programs.join("\n"))
@@ -45,13 +45,13 @@ export const awkCommand = (session: ShellSession): Command =>
     const pipes: Array<string> = []
     const result = await context.origCommand!(
       withProgram([...args, ...rest], VALUES, (program) => {
-        const put = awkProgram(program, machine, pipes)
-        // What it writes elsewhere is not seen here.
-        const marks = put.isAlone && !all.some((arg) => arg.includes("OFMT"))
-        const before = [...(marks ? [`OFMT="${markedNumber()}"`] : []), ...begin, ...put.begin]
-        return `${before.length === 0 ? "" : `BEGIN{${before.join(";")}} `}${put.text}`
+        const rewritten = rewriteAwkProgram(program, machine, pipes)
+        // Output to a file or a command does not come back here, so its numbers must not be marked.
+        const isMarked = rewritten.isAlone && !all.some((arg) => arg.includes("OFMT"))
+        const before = [...(isMarked ? [`OFMT="${markFormat()}"`] : []), ...begin, ...rewritten.begin]
+        return `${before.length === 0 ? "" : `BEGIN{${before.join(";")}} `}${rewritten.text}`
       })
     )
-    const stdout = withNumbers(result.stdout)
-    return { ...result, ...(await withPipes({ stdout, stderr: result.stderr }, pipes, context)) }
+    const stdout = formatMarkedNumbers(result.stdout)
+    return { ...result, ...(await runPipes({ stdout, stderr: result.stderr }, pipes, context)) }
   })

@@ -1,8 +1,9 @@
 /**
- * Operands that stand side by side are one text, and what compares takes all of it: `$1 ~ "^" name "$"`. The interpreter
- * compares first, and takes a name before a parenthesis for a call though a blank is between; so both are put in parentheses.
+ * Puts operands of awk that stand side by side in parentheses. They are one text, and a comparison takes all of it:
+ * `$1 ~ "^" name "$"`. The interpreter compares first. It also takes a name in front of a blank and a parenthesis for a
+ * call, so such a name gets parentheses too.
  */
-import { behind, isBlank } from "./AwkTokens.ts"
+import { skipBlanks, isBlank } from "./AwkTokens.ts"
 
 const COMPARES = /^(?:[=!<>]=|!?~|[<>])$/
 const BINARY = /^(?:[-+*/%^]|\*\*)$/
@@ -16,46 +17,46 @@ const BUILTINS =
 const NAME = /^[A-Za-z_]\w*$/
 const OPERAND = /^["$\w./]/
 
-/** What stands between two operators that bind less than operands side by side do. */
+/** The tokens between two operators that bind less tightly than operands side by side. */
 interface Stretch {
-  /** Where it begins in what is written. */
+  /** The index of its first token in the output. */
   begin: number
-  /** An operand just ended: another one would stand beside it. */
-  ended: boolean
-  /** It is more than one operand. */
-  joined: boolean
-  /** It is compared with what is before it. */
-  compared: boolean
-  /** It begins right behind `print`: what is put in parentheses there would be all that is printed. */
-  printed: boolean
-  /** It has a `getline`: what is behind its `<` is a file. */
-  reads: boolean
-  /** What is in these parentheses is the condition of a statement, behind which another one begins. */
-  readonly control: boolean
+  /** True: an operand has just ended, so another one would stand beside it. */
+  hasOperand: boolean
+  /** True: it has more than one operand. */
+  isJoined: boolean
+  /** True: a comparison stands in front of it. */
+  isCompared: boolean
+  /** True: it begins directly behind `print`, where parentheses would hold all that is printed. */
+  isPrinted: boolean
+  /** True: it has a `getline`, so the operand behind its `<` is a file. */
+  hasGetline: boolean
+  /** True: its parentheses hold the condition of a statement, behind which another statement begins. */
+  readonly isCondition: boolean
 }
 
-export const operandsJoined = (tokens: ReadonlyArray<string>): Array<string> => {
+export const parenthesizeOperands = (tokens: ReadonlyArray<string>): Array<string> => {
   const written: Array<string> = []
   const functions = new Set(tokens.filter((_, at) => /^func(?:tion)?$/.test(wordBefore(tokens, at))))
-  const stretch = (control: boolean): Stretch => ({ ...FRESH, begin: written.length, control })
+  const stretch = (isCondition: boolean): Stretch => ({ ...FRESH, begin: written.length, isCondition })
   const open: Array<Stretch> = [stretch(false)]
-  /** Ends a stretch at an operator, or at whatever else is no operand. */
+  /** Ends a stretch at an operator, or at another token that is no operand. */
   const end = (by: string) => {
     const last = open.at(-1)!
-    const compares = COMPARES.test(by) && !(by === "<" && last.reads)
-    if (last.joined && !last.reads && (last.compared || (compares && !last.printed))) {
+    const compares = COMPARES.test(by) && !(by === "<" && last.hasGetline)
+    if (last.isJoined && !last.hasGetline && (last.isCompared || (compares && !last.isPrinted))) {
       const until = written.findLastIndex((token) => !isBlank(token)) + 1
       written.splice(until, 0, ")")
-      written.splice(behind(written, last.begin), 0, "(")
+      written.splice(skipBlanks(written, last.begin), 0, "(")
     }
     written.push(by)
-    Object.assign(last, { ...FRESH, begin: written.length, compared: compares, printed: /^printf?$/.test(by) })
+    Object.assign(last, { ...FRESH, begin: written.length, isCompared: compares, isPrinted: /^printf?$/.test(by) })
   }
-  /** An operand begins, or what is part of one: a sign in front of it, the rest of a call. */
+  /** Begins an operand, or a part of one such as the `$` of a field. */
   const begin = () => {
     const last = open.at(-1)!
-    if (last.ended) last.joined = true
-    last.ended = false
+    if (last.hasOperand) last.isJoined = true
+    last.hasOperand = false
   }
   for (const [at, token] of tokens.entries()) {
     const last = open.at(-1)!
@@ -64,7 +65,7 @@ export const operandsJoined = (tokens: ReadonlyArray<string>): Array<string> => 
     else if (token === "(" || token === "[") {
       const word = wordBefore(tokens, at)
       const isCall = NAME.test(word) && (before === word || BUILTINS.test(word) || functions.has(word))
-      if (token === "(" && last.ended && !isCall) {
+      if (token === "(" && last.hasOperand && !isCall) {
         if (/^\$?[A-Za-z_]\w*$/.test(word)) written[written.lastIndexOf(word)] = `(${word})`
         begin()
       }
@@ -74,19 +75,19 @@ export const operandsJoined = (tokens: ReadonlyArray<string>): Array<string> => 
       end(token)
       const closed = open.length > 1 ? open.pop()! : open[0]!
       const around = open.at(-1)!
-      if (closed.control) Object.assign(around, { ...FRESH, begin: written.length })
-      else around.ended = true
+      if (closed.isCondition) Object.assign(around, { ...FRESH, begin: written.length })
+      else around.hasOperand = true
     } else if (STEPS.test(token)) written.push(token)
-    else if (token === "$" || (token === "!" && !last.ended)) {
+    else if (token === "$" || (token === "!" && !last.hasOperand)) {
       if (token === "$") begin()
       written.push(token)
     } else if (BINARY.test(token)) {
-      last.ended = false
+      last.hasOperand = false
       written.push(token)
     } else if (OPERAND.test(token) && !KEYWORDS.test(token)) {
       begin()
-      last.ended = true
-      if (token === "getline") last.reads = true
+      last.hasOperand = true
+      if (token === "getline") last.hasGetline = true
       written.push(token)
     } else end(token)
   }
@@ -94,9 +95,9 @@ export const operandsJoined = (tokens: ReadonlyArray<string>): Array<string> => 
   return written
 }
 
-const FRESH = { ended: false, joined: false, compared: false, printed: false, reads: false }
+const FRESH = { hasOperand: false, isJoined: false, isCompared: false, isPrinted: false, hasGetline: false }
 
-/** The token before this one that is not blank. */
+/** Returns the nearest token before this one that is not blank. */
 const wordBefore = (tokens: ReadonlyArray<string>, at: number): string => {
   while (at > 0 && isBlank(tokens[at - 1]!)) at--
   return tokens[at - 1] ?? ""

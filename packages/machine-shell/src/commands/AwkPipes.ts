@@ -1,29 +1,36 @@
 /**
- * The commands that a program of awk prints to. What is printed to one lies in a file until the command is closed, where a
- * mark stands in the output for what it says, or the program is through. Behind a `close` the command is begun anew.
+ * Runs the commands that an awk program prints to. The text for a command lies in a file until the program closes the
+ * command or ends. Where it closes a command, a mark in its output shows the place of the command's output. Text behind
+ * a `close` starts the command again.
  */
 import type { ResolvedCommandContext } from "just-bash"
 
 const DIRECTORY = "/proc/self/fd/.awk"
-/** Counts how often a command was closed; nothing before the first time. */
+/**
+ * Begins the names of the awk variables that count how often a command was closed. They are empty before the first
+ * time.
+ */
 const COUNT = "SHELL_CLOSED_"
 // oxlint-disable-next-line no-control-regex
 const MARK = /\u0003(\d+) (\d*)\u0004/g
 
-/** The file of the command of that number, as awk says it. */
-export const placeOf = (pipe: number): string => `("${DIRECTORY}${pipe}-" ${COUNT}${pipe})`
+/** Returns the awk expression of the file of a command. */
+export const fileOf = (pipe: number): string => `("${DIRECTORY}${pipe}-" ${COUNT}${pipe})`
 
-/** What closes it, as awk says it. */
-export const pipeEnd = (pipe: number): string =>
+/** Returns the awk statement that closes a command. */
+export const closeStatementOf = (pipe: number): string =>
   `{ printf "\u0003${pipe} %s\u0004", ${COUNT}${pipe}; ${COUNT}${pipe} += 1 }`
 
-/** The output with what the commands say, each where it was closed, and at the end those that were not. */
-export const withPipes = async (
-  said: { readonly stdout: string; readonly stderr: string },
+/**
+ * Runs the commands on their files. Returns the output with each mark replaced by its command's output. Commands that
+ * were not closed come at the end.
+ */
+export const runPipes = async (
+  output: { readonly stdout: string; readonly stderr: string },
   pipes: ReadonlyArray<string>,
   { cwd, exec, exportedEnv: env = {}, fs, signal }: ResolvedCommandContext
 ) => {
-  let [stdout, stderr, from] = ["", said.stderr, 0]
+  let [stdout, stderr, from] = ["", output.stderr, 0]
   const closed = pipes.map(() => "")
   const run = async (pipe: number, count: string) => {
     const place = `${DIRECTORY}${pipe}-${count}`
@@ -34,13 +41,13 @@ export const withPipes = async (
     stdout += read.stdout
     stderr += read.stderr
   }
-  for (const { 0: mark, 1: pipe, 2: count, index } of said.stdout.matchAll(MARK)) {
-    stdout += said.stdout.slice(from, index)
+  for (const { 0: mark, 1: pipe, 2: count, index } of output.stdout.matchAll(MARK)) {
+    stdout += output.stdout.slice(from, index)
     from = index + mark.length
     await run(Number(pipe), count!)
     closed[Number(pipe)] = String(Number(count) + 1)
   }
-  stdout += said.stdout.slice(from)
+  stdout += output.stdout.slice(from)
   for (const [pipe, count] of closed.entries()) await run(pipe, count)
   return { stdout, stderr }
 }

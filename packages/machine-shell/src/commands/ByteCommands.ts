@@ -1,8 +1,8 @@
-/** Parts of files, and files of a size: `head`, `tail`, `dd`, `truncate`. The disk's size is what they can hold. */
+/** Parts of files, and files of a given size: `head`, `tail`, `dd`, `truncate`, `fallocate`. The disk bounds them. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { continued, endlessText, isEndless, repeatedLine } from "../core/Devices.ts"
-import { DISK_LIMIT_BYTES } from "../core/MachineFs.ts"
+import { extendEndless, readEndlessText, isEndless, repeatedLineOf } from "../core/Devices.ts"
+import { MAX_DISK_BYTES } from "../core/MachineFs.ts"
 import { fail } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { binary, bytesOf, Refusal, sizeOf, tool } from "./Options.ts"
@@ -16,43 +16,43 @@ const ENDS: Syntax = {
 
 export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
   const random = () => session.random()
-  /** The first `size` bytes of an operand, as far as it has them, or so many lines of what `yes` says. */
-  const firstOf = async (
+  /** Returns at least the first `size` bytes or `lines` lines of an operand, as far as it has them. */
+  const readStart = async (
     context: ResolvedCommandContext,
     operand: string,
     size: number,
     lines = 0
   ): Promise<string> => {
     const path = context.fs.resolvePath(context.cwd, operand)
-    if (size > DISK_LIMIT_BYTES && size !== Infinity && isEndless(path)) throw new Refusal(TOO_LARGE)
-    if (isEndless(path) && size !== Infinity) return endlessText(path, size, random)
+    if (size > MAX_DISK_BYTES && size !== Infinity && isEndless(path)) throw new Refusal(TOO_LARGE)
+    if (isEndless(path) && size !== Infinity) return readEndlessText(path, size, random)
     const input = await bytesOf(context, operand)
     if (operand !== "-" || (size === Infinity && lines === 0)) return input
-    const wanted = size === Infinity ? lines * (repeatedLine(input)?.length ?? 0) : size
-    const whole = wanted > DISK_LIMIT_BYTES ? DISK_LIMIT_BYTES + 1 : wanted
-    const found = continued(input, whole, random)
-    if (found.length > DISK_LIMIT_BYTES) throw new Refusal(TOO_LARGE)
+    const wanted = size === Infinity ? lines * (repeatedLineOf(input)?.length ?? 0) : size
+    const whole = wanted > MAX_DISK_BYTES ? MAX_DISK_BYTES + 1 : wanted
+    const found = extendEndless(input, whole, random)
+    if (found.length > MAX_DISK_BYTES) throw new Refusal(TOO_LARGE)
     return found
   }
   const ends = (name: "head" | "tail") => {
     const command = tool(name, ENDS, async (options, context) => {
-      const { unit, count, sign } = wanted(options)
+      const { unit, count, sign } = countOf(options)
       const isBounded = name === "head" && sign !== "-"
       const [bounded, lines] = !isBounded ? [Infinity, 0] : unit === "c" ? [count, 0] : [Infinity, count]
       const separator = options.has("z") ? "\0" : "\n"
       const operands = options.operands.length === 0 ? ["-"] : options.operands
-      const titled = options.value("v") !== undefined || (operands.length > 1 && !options.has("q"))
+      const hasTitles = options.value("v") !== undefined || (operands.length > 1 && !options.has("q"))
       let out = ""
       let errors = ""
       for (const operand of operands) {
         try {
-          const input = await firstOf(context, operand, bounded, lines)
+          const input = await readStart(context, operand, bounded, lines)
           const shown = operand === "-" ? "standard input" : operand
-          if (titled) out += `${out === "" ? "" : "\n"}==> ${shown} <==\n`
-          out += part(name, input, unit, count, sign, separator)
+          if (hasTitles) out += `${out === "" ? "" : "\n"}==> ${shown} <==\n`
+          out += partOf(name, input, unit, count, sign, separator)
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
-          errors += problem(name, operand, error.message)
+          errors += explain(name, operand, error.message)
         }
       }
       if (options.has("fF")) {
@@ -61,7 +61,7 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
       }
       return binary(out, errors, errors === "" ? 0 : 1)
     })
-    return defineCommand(name, (args, context) => command.execute(modern(args), context))
+    return defineCommand(name, (args, context) => command.execute(modernize(args), context))
   }
   return [
     ends("head"),
@@ -88,13 +88,13 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
         const skip = number("skip", 0) * (flags("iflag").includes("skip_bytes") ? 1 : inBlock)
         const count = number("count", Infinity) * (flags("iflag").includes("count_bytes") ? 1 : inBlock)
         const conversions = flags("conv")
-        const strange = conversions.find((one) => !CONVERSIONS.includes(one))
-        if (strange !== undefined) throw new Refusal(`conv=${strange} is not simulated`)
+        const unknown = conversions.find((one) => !CONVERSIONS.includes(one))
+        if (unknown !== undefined) throw new Refusal(`conv=${unknown} is not simulated`)
         const from = words.get("if")
         const to = words.get("of")
         const path = context.fs.resolvePath(context.cwd, from ?? "")
-        if (from !== undefined && isEndless(path) && count > DISK_LIMIT_BYTES) throw new Refusal(full(to))
-        const input = await firstOf(context, from ?? "-", skip + count).catch((error: unknown) => {
+        if (from !== undefined && isEndless(path) && count > MAX_DISK_BYTES) throw new Refusal(full(to))
+        const input = await readStart(context, from ?? "-", skip + count).catch((error: unknown) => {
           if (error instanceof Refusal && error.message !== TOO_LARGE)
             throw new Refusal(`failed to open '${error.message.replace(": ", "': ")}`)
           throw error
@@ -110,14 +110,14 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
           const at = flags("oflag").includes("append")
             ? there.length
             : number("seek", 0) * (flags("oflag").includes("seek_bytes") ? 1 : outBlock)
-          if (at + data.length > DISK_LIMIT_BYTES) throw new Refusal(full(to))
+          if (at + data.length > MAX_DISK_BYTES) throw new Refusal(full(to))
           const after = kept ? there.slice(at + data.length) : ""
-          await written(context, target, there.slice(0, at).padEnd(at, "\0") + data + after)
+          await writeBytes(context, target, there.slice(0, at).padEnd(at, "\0") + data + after)
         }
         const shown = to === undefined ? data : ""
-        // The interpreter miscounts where bytes and a redirected stderr come together, and ends the command.
-        const quiet = words.get("status") === "none" || /[^\0-\x7f]/.test(shown)
-        return binary(shown, quiet ? "" : report(data.length, inBlock, outBlock, words.get("status")))
+        // The interpreter miscounts bytes together with a redirected stderr, and ends the command.
+        const isQuiet = words.get("status") === "none" || /[^\0-\x7f]/.test(shown)
+        return binary(shown, isQuiet ? "" : formatReport(data.length, inBlock, outBlock, words.get("status")))
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         return fail(`dd: ${error.message}`)
@@ -160,18 +160,18 @@ export const byteCommands = (session: ShellSession): ReadonlyArray<Command> => {
   ]
 }
 
-const TOO_LARGE = `more than this simulated machine holds: ${DISK_LIMIT_BYTES} bytes`
+const TOO_LARGE = `more than this simulated machine holds: ${MAX_DISK_BYTES} bytes`
 const DD = ["if", "of", "bs", "ibs", "obs", "count", "skip", "seek", "conv", "iflag", "oflag", "status"]
-/** What has an effect on a disk in memory, and what has none. */
+/** Conversions that are simulated, or without effect on a disk in memory. Every other one is refused. */
 const CONVERSIONS = ["notrunc", "ucase", "lcase", "fsync", "fdatasync", "noerror", "sparse"]
 const full = (to: string | undefined) => `error writing '${to ?? "standard output"}': No space left on device`
 
-/** `-5` is `-n5`, `-5c` is `-c5`; `head -c 5` and `tail +3` stay. */
-const modern = (args: ReadonlyArray<string>): Array<string> =>
-  args.map((arg, at) => (/^-[nc]$/.test(args[at - 1] ?? "") ? arg : arg.replace(/^-(\d+)(c)?$/, modernOption)))
-const modernOption = (_: string, count: string, unit = "n"): string => `-${unit}${count}`
+/** Rewrites `-5` to `-n5` and `-5c` to `-c5`. `head -c 5` and `tail +3` stay. */
+const modernize = (args: ReadonlyArray<string>): Array<string> =>
+  args.map((arg, at) => (/^-[nc]$/.test(args[at - 1] ?? "") ? arg : arg.replace(/^-(\d+)(c)?$/, modernizeOption)))
+const modernizeOption = (_: string, count: string, unit = "n"): string => `-${unit}${count}`
 
-const wanted = (options: Options): { unit: "n" | "c"; count: number; sign: string } => {
+const countOf = (options: Options): { unit: "n" | "c"; count: number; sign: string } => {
   const [unit, text] = options.given.findLast(([letter]) => letter === "n" || letter === "c") ?? ["n", "10"]
   const [, sign = "", digits = ""] = /^([-+]?)(.*)$/.exec(text) ?? []
   const count = sizeOf(digits)
@@ -179,7 +179,7 @@ const wanted = (options: Options): { unit: "n" | "c"; count: number; sign: strin
   return { unit: unit === "n" ? "n" : "c", count, sign }
 }
 
-const part = (name: string, input: string, unit: string, count: number, sign: string, separator: string): string => {
+const partOf = (name: string, input: string, unit: string, count: number, sign: string, separator: string): string => {
   const ends = unit === "c" ? undefined : lineEnds(input, separator)
   const size = ends?.length ?? input.length
   const at =
@@ -194,7 +194,7 @@ const part = (name: string, input: string, unit: string, count: number, sign: st
   return name === "head" ? input.slice(0, offset) : input.slice(offset)
 }
 
-/** Where each line ends, behind its newline; the last one may lack it. */
+/** Returns the end of each line, behind its newline. The last line may lack one. */
 const lineEnds = (input: string, separator: string): Array<number> => {
   const ends: Array<number> = []
   for (let at = 0; at < input.length;) {
@@ -205,15 +205,15 @@ const lineEnds = (input: string, separator: string): Array<number> => {
   return ends
 }
 
-const problem = (name: string, operand: string, message: string): string =>
+const explain = (name: string, operand: string, message: string): string =>
   message.endsWith("Is a directory")
     ? `${name}: error reading '${operand}': Is a directory\n`
     : message.endsWith("No such file or directory")
       ? `${name}: cannot open '${operand}' for reading: No such file or directory\n`
       : `${name}: ${message}\n`
 
-const written = async (context: ResolvedCommandContext, path: string, data: string): Promise<void> => {
-  // A copy: a small Buffer is a window on memory that others use.
+const writeBytes = async (context: ResolvedCommandContext, path: string, data: string): Promise<void> => {
+  // A copy: a small Buffer shares its memory with other Buffers.
   await context.fs.writeFile(path, new Uint8Array(Buffer.from(data, "latin1"))).catch((error: unknown) => {
     if (!/ENOSPC/.test(String(error))) throw error
     throw new Refusal(full(path))
@@ -223,17 +223,17 @@ const written = async (context: ResolvedCommandContext, path: string, data: stri
 const resize = async (
   context: ResolvedCommandContext,
   operand: string,
-  sized: (old: number) => number
+  sizeFrom: (old: number) => number
 ): Promise<void> => {
   const path = context.fs.resolvePath(context.cwd, operand)
   const old = (await context.fs.exists(path)) ? await bytesOf(context, operand) : ""
-  const size = Math.max(0, sized(old.length))
-  if (size > DISK_LIMIT_BYTES) throw new Refusal(`failed to truncate '${operand}' at ${size} bytes: File too large`)
-  await written(context, path, old.slice(0, size).padEnd(size, "\0"))
+  const size = Math.max(0, sizeFrom(old.length))
+  if (size > MAX_DISK_BYTES) throw new Refusal(`failed to truncate '${operand}' at ${size} bytes: File too large`)
+  await writeBytes(context, path, old.slice(0, size).padEnd(size, "\0"))
 }
 
-/** What `dd` tells of its work, which takes no time here. */
-const report = (size: number, inBlock: number, outBlock: number, status: string | undefined): string => {
+/** Returns the report of `dd`, whose work takes no time here. */
+const formatReport = (size: number, inBlock: number, outBlock: number, status: string | undefined): string => {
   const records = (block: number) => `${Math.floor(size / block)}+${size % block === 0 ? 0 : 1}`
   const lines = `${records(inBlock)} records in\n${records(outBlock)} records out\n`
   if (status === "noxfer") return lines

@@ -1,13 +1,13 @@
-/** wc, whose columns are as wide as the sizes of its files ask. */
+/** wc. The columns are as wide as the sizes of its files require. */
 import type { Command } from "just-bash"
 import { bytesOf, Refusal, tool } from "./Options.ts"
 
 const LONG = { lines: "l", words: "w", chars: "m", bytes: "c", "max-line-length": "L" }
-/** In the order in which they are shown. */
+/** In the order in which wc shows them. */
 const COUNTS: Readonly<Record<string, (bytes: string) => number>> = {
-  l: (bytes) => timesIn(bytes, (code) => code === NEWLINE),
-  w: (bytes) => timesIn(bytes, (code, before) => isOfWord(code) && !isOfWord(before)),
-  m: (bytes) => timesIn(bytes, (code) => (code & 0xc0) !== 0x80),
+  l: (bytes) => countBytes(bytes, (code) => code === NEWLINE),
+  w: (bytes) => countBytes(bytes, (code, before) => isOfWord(code) && !isOfWord(before)),
+  m: (bytes) => countBytes(bytes, (code) => (code & 0xc0) !== 0x80),
   c: (bytes) => bytes.length,
   L: (bytes) => longestOf(Buffer.from(bytes, "latin1").toString())
 }
@@ -35,7 +35,7 @@ export const countCommand: Command = tool("wc", { flags: "lwmcL", long: LONG }, 
     return one === "L" ? Math.max(0, ...column) : column.reduce((sum, count) => sum + count, 0)
   })
   if (names.length > 1) rows.push({ counts: sums, name: "total" })
-  // What comes through a pipe has no size.
+  // Input from a pipe has no known size.
   const least = letters.length === 1 ? 1 : options.operands.length === 0 ? 7 : String(size).length
   const width = names.length === 1 ? least : String(size).length
   const shown = rows.map(({ counts, name }) =>
@@ -47,12 +47,12 @@ export const countCommand: Command = tool("wc", { flags: "lwmcL", long: LONG }, 
 const NEWLINE = 10
 const isOfWord = (code: number): boolean => code > 32 && code !== 127
 
-/** How many bytes there are of a kind, which may ask for the one before: 0 at the beginning. */
-const timesIn = (bytes: string, isMeant: (code: number, before: number) => boolean): number => {
+/** Counts the bytes that match. `matches` also gets the byte before, 0 at the beginning. */
+const countBytes = (bytes: string, matches: (code: number, before: number) => boolean): number => {
   let [count, before] = [0, 0]
   for (let at = 0; at < bytes.length; at++) {
     const code = bytes.charCodeAt(at)
-    if (isMeant(code, before)) count++
+    if (matches(code, before)) count++
     before = code
   }
   return count

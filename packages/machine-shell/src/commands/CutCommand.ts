@@ -1,4 +1,4 @@
-/** cut, which tells a line without the delimiter whole; the interpreter's own one tells an empty field of it. */
+/** cut. Prints a line without the delimiter whole; the interpreter's own cut prints an empty field for it. */
 import { bytesOf, binary, Refusal, tool } from "./Options.ts"
 
 const LONG = {
@@ -29,7 +29,7 @@ export const cutCommand = tool("cut", { flags: "snC", valued: "bcfdo", long: LON
     )
   }
   const ranges = rangesOf(list)
-  const wanted = (at: number) => ranges.some(([from, to]) => at >= from && at <= to) !== options.has("C")
+  const isWanted = (at: number) => ranges.some(([from, to]) => at >= from && at <= to) !== options.has("C")
   const between = latin1(options.value("o") ?? (kind === "f" ? delimiter : ""))
   let stdout = ""
   let stderr = ""
@@ -40,10 +40,10 @@ export const cutCommand = tool("cut", { flags: "snC", valued: "bcfdo", long: LON
       if (lines.at(-1) === "") lines.pop()
       context.executionScope?.consumeWork(Math.ceil(text.length / 64), "cut")
       for (const line of lines) {
-        const whole = kind === "f" && !line.includes(delimiter)
-        if (whole && options.has("s")) continue
+        const isWhole = kind === "f" && !line.includes(delimiter)
+        if (isWhole && options.has("s")) continue
         const parts = kind === "f" ? line.split(delimiter) : Array.from(line)
-        stdout += `${whole ? line : parts.filter((_, at) => wanted(at + 1)).join(between)}\n`
+        stdout += `${isWhole ? line : parts.filter((_, at) => isWanted(at + 1)).join(between)}\n`
       }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error

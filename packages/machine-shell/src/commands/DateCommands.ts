@@ -1,6 +1,8 @@
-/** `date` and `touch`, at the machine's time or at one that is spelled out: the originals know only the host's. */
+/**
+ * `date` and `touch` at the machine's time, or at a time that is spelled out. The originals know only the host's time.
+ */
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { momentOf } from "./Moments.ts"
+import { parseMoment } from "./Moments.ts"
 import { ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { MARK } from "../core/Syntax.ts"
@@ -37,10 +39,10 @@ export const dateCommands = (session: ShellSession): ReadonlyArray<Command> => [
     const text = options.value("d")
     const moment =
       reference !== undefined
-        ? { at: await changedAt(context, reference), zoned: true }
+        ? { at: await modifiedAt(context, reference), hasZone: true }
         : text === undefined
-          ? { at: session.clock.now, zoned: true }
-          : momentOf(text, session.clock.now)
+          ? { at: session.clock.now, hasZone: true }
+          : parseMoment(text, session.clock.now)
     if (moment === undefined) throw new Refusal(`invalid date '${text}'`)
     const [letter, value] = options.given.find(([one]) => "I3R".includes(one)) ?? []
     const name = Object.keys(STAMPS).find(
@@ -53,9 +55,9 @@ export const dateCommands = (session: ShellSession): ReadonlyArray<Command> => [
     const shown = (format ?? stamp ?? "+%a %b %e %H:%M:%S %Z %Y")
       .replace(/%(\d?)N/g, (_, digits: string) => nanos.slice(0, digits === "" ? 9 : Number(digits)))
       .replaceAll("%:z", `${MARK}%z`)
-    // A moment without a zone is one of `TZ`, which the original knows.
-    const spelled = moment.zoned ? `@${seconds}` : new Date(seconds * 1000).toISOString().slice(0, 19)
-    const result = await context.origCommand!([...(options.has("u") ? ["-u"] : []), "-d", spelled, shown])
+    // A moment without a zone is in the zone `TZ`, which the original knows.
+    const dateArgument = moment.hasZone ? `@${seconds}` : new Date(seconds * 1000).toISOString().slice(0, 19)
+    const result = await context.origCommand!([...(options.has("u") ? ["-u"] : []), "-d", dateArgument, shown])
     return { ...result, stdout: result.stdout.replace(COLONLESS, "$1:$2") }
   }),
   tool(
@@ -67,10 +69,10 @@ export const dateCommands = (session: ShellSession): ReadonlyArray<Command> => [
       const reference = options.value("r")
       const at =
         reference !== undefined
-          ? await changedAt(context, reference)
+          ? await modifiedAt(context, reference)
           : text === undefined
             ? now
-            : momentOf(text, now)?.at
+            : parseMoment(text, now)?.at
       if (at === undefined) throw new Refusal(`invalid date format '${options.value("d") ?? options.value("t")}'`)
       if (options.operands.length === 0) throw new Refusal("missing file operand")
       let errors = ""
@@ -91,16 +93,16 @@ export const dateCommands = (session: ShellSession): ReadonlyArray<Command> => [
   )
 ]
 
-/** The original has no `%:z`. */
+/** The original has no `%:z`, so the colon goes into the digits of its `%z`. */
 const COLONLESS = new RegExp(`${MARK}([-+]\\d\\d)(\\d\\d)`, "g")
 
-const changedAt = async (context: ResolvedCommandContext, name: string): Promise<number> => {
+const modifiedAt = async (context: ResolvedCommandContext, name: string): Promise<number> => {
   const stat = await context.fs.stat(context.fs.resolvePath(context.cwd, name)).catch(() => undefined)
   if (stat === undefined) throw new Refusal(`${name}: No such file or directory`)
   return stat.mtime.getTime()
 }
 
-/** `[[CC]YY]MMDDhhmm[.ss]` as a date. */
+/** Returns `[[CC]YY]MMDDhhmm[.ss]` as a text for `parseMoment`; any other text as it is. */
 const stampOf = (text: string | undefined, now: number): string | undefined => {
   if (text === undefined) return undefined
   const found = /^(\d\d)?(\d\d)?(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d\d))?$/.exec(text)

@@ -1,8 +1,8 @@
-/** diff, of files and of directories; the interpreter's own one tells everything unified, and knows no directories. */
+/** diff of files and of directories. The interpreter's own diff is always unified, and knows no directories. */
 import type { ResolvedCommandContext } from "just-bash"
 import { binary, bytesOf, Refusal, tool } from "./Options.ts"
 import type { Options } from "./Options.ts"
-import { changesOf, normal, unified } from "./DiffText.ts"
+import { findChanges, formatNormal, formatUnified } from "./DiffText.ts"
 
 const LONG = {
   brief: "q",
@@ -35,21 +35,25 @@ export const diffCommand = tool(
     if (more.length > 0) throw new Refusal(`extra operand '${more[0]}'`, 2)
     const comparison = new Comparison(options, context, args)
     const [one, other] = [await comparison.isDirectory(left), await comparison.isDirectory(right)]
-    const within = (directory: string, file: string) =>
+    const fileIn = (directory: string, file: string) =>
       `${directory.replace(/\/$/, "")}/${file.slice(file.lastIndexOf("/") + 1)}`
     if (one && other) await comparison.directories(left, right)
-    else await comparison.files(one ? within(left, right) : left, other ? within(right, left) : right)
-    return binary(comparison.said, comparison.errors, comparison.errors === "" ? (comparison.differs ? 1 : 0) : 2)
+    else await comparison.files(one ? fileIn(left, right) : left, other ? fileIn(right, left) : right)
+    return binary(
+      comparison.output,
+      comparison.errors,
+      comparison.errors === "" ? (comparison.hasDifference ? 1 : 0) : 2
+    )
   }
 )
 
 class Comparison {
-  said = ""
+  output = ""
   errors = ""
-  differs = false
+  hasDifference = false
   readonly #options: Options
   readonly #context: ResolvedCommandContext
-  /** What `-r` tells before the files of two directories: the options as they were given. */
+  /** The options as they were given: `-r` prints them before the files of two directories. */
   readonly #given: string
 
   constructor(options: Options, context: ResolvedCommandContext, args: ReadonlyArray<string>) {
@@ -76,16 +80,16 @@ class Comparison {
       const [one, other] = [`${left}/${name}`, `${right}/${name}`]
       const alone = !theirs.has(name) ? left : ours.has(name) ? undefined : right
       if (alone !== undefined && !this.#options.has("N")) {
-        this.#tell(`Only in ${alone}: ${name}\n`)
+        this.#report(`Only in ${alone}: ${name}\n`)
         continue
       }
       const [before, after] = [await this.isDirectory(one), await this.isDirectory(other)]
       if (alone === undefined ? before && after : before || after) {
         if (this.#options.has("r")) await this.directories(one, other)
-        else this.said += `Common subdirectories: ${one} and ${other}\n`
+        else this.output += `Common subdirectories: ${one} and ${other}\n`
       } else if (before !== after) {
         const kind = (isDirectory: boolean) => (isDirectory ? "directory" : "regular file")
-        this.#tell(`File ${one} is a ${kind(before)} while file ${other} is a ${kind(after)}\n`)
+        this.#report(`File ${one} is a ${kind(before)} while file ${other} is a ${kind(after)}\n`)
       } else await this.files(one, other, true)
     }
   }
@@ -95,36 +99,36 @@ class Comparison {
     if (before === undefined || after === undefined) return
     const has = this.#options.has
     if ((before.includes("\0") || after.includes("\0")) && !has("a")) {
-      if (before !== after) return this.#tell(`Binary files ${left} and ${right} differ\n`)
+      if (before !== after) return this.#report(`Binary files ${left} and ${right} differ\n`)
     }
     this.#spend(Math.ceil((before.length + after.length) / 64))
     const lines = linesOf(before)
-    const all = changesOf(lines, linesOf(after), keyOf(this.#options), (units) => this.#spend(units))
+    const all = findChanges(lines, linesOf(after), keyOf(this.#options), (units) => this.#spend(units))
     const isBlank = (line: string) => line.trim() === ""
     const changes = has("B") ? all.filter(({ added, removed }) => ![...removed, ...added].every(isBlank)) : all
     if (changes.length === 0) {
-      if (has("s")) this.said += `Files ${left} and ${right} are identical\n`
+      if (has("s")) this.output += `Files ${left} and ${right} are identical\n`
       return
     }
-    if (has("q")) return this.#tell(`Files ${left} and ${right} differ\n`)
-    if (isPart) this.said += `${this.#given} ${left} ${right}\n`
-    if (!has("uU")) return this.#tell(normal(changes))
-    const around = aroundOf(this.#options)
-    if (!Number.isSafeInteger(around)) throw new Refusal("invalid context length", 2)
+    if (has("q")) return this.#report(`Files ${left} and ${right} differ\n`)
+    if (isPart) this.output += `${this.#given} ${left} ${right}\n`
+    if (!has("uU")) return this.#report(formatNormal(changes))
+    const contextLines = contextLinesOf(this.#options)
+    if (!Number.isSafeInteger(contextLines)) throw new Refusal("invalid context length", 2)
     const labels = this.#options.given.flatMap(([letter, value]) => (letter === "L" ? [value] : []))
     const head = async (mark: string, name: string, label: string | undefined) =>
       `${mark} ${label ?? `${name}\t${await this.#modified(name)}`}\n`
-    this.#tell((await head("---", left, labels[0])) + (await head("+++", right, labels[1])))
-    this.#tell(unified(changes, lines, around))
+    this.#report((await head("---", left, labels[0])) + (await head("+++", right, labels[1])))
+    this.#report(formatUnified(changes, lines, contextLines))
   }
 
   #spend(units: number): void {
     this.#context.executionScope?.consumeWork(units, "diff")
   }
 
-  #tell(text: string): void {
-    this.said += text
-    this.differs = true
+  #report(text: string): void {
+    this.output += text
+    this.hasDifference = true
   }
 
   async #read(name: string): Promise<string | undefined> {
@@ -150,29 +154,29 @@ class Comparison {
 
 const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** Lines that are told around a change: of `-U1`, `--unified=1` or `-u1`. */
-const aroundOf = ({ given }: Options): number => {
+/** Returns the lines of context around a change, by `-U1`, `--unified=1` or `-u1`. */
+const contextLinesOf = ({ given }: Options): number => {
   const value = given.findLast(([letter, text]) => "uU".includes(letter) && text !== "")?.[1]
   const digits = given.flatMap(([letter]) => (/\d/.test(letter) ? [letter] : [])).join("")
   return Number(value ?? (digits === "" ? 3 : digits))
 }
 
-/** What is compared of a line. */
+/** Returns the part of a line that is compared. */
 const keyOf =
   ({ has }: Options) =>
   (line: string): string => {
     if (has("R")) line = line.replace(/\r\n$/, "\n")
-    const spaced = has("w")
+    const compared = has("w")
       ? line.replace(/\s+/g, "")
       : has("b")
         ? `${line.replace(/\s+/g, " ").trimEnd()}\n`
         : has("Z")
           ? `${line.trimEnd()}\n`
           : line
-    return has("i") ? spaced.toLowerCase() : spaced
+    return has("i") ? compared.toLowerCase() : compared
   }
 
-/** Of `-x`: `*` and `?` stand for what they do in names. */
+/** Returns the pattern of `-x`, in which `*` and `?` work as in file names. */
 const patternOf = (glob: string): RegExp =>
   new RegExp(
     `^${glob

@@ -1,9 +1,9 @@
-/** Bytes as text: `od`, of which the original writes octal whatever is asked, `xxd` and `hexdump`. */
+/** Commands that show bytes as text: `od`, whose original always writes octal, `xxd` and `hexdump`. */
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { bytesOf, binary, Refusal, sizeOf, tool } from "./Options.ts"
 import type { Options } from "./Options.ts"
 
-/** `x2`: two bytes in hexadecimal; `c`: characters. */
+/** A format of `od`: kind `x` with size 2 is two bytes in hexadecimal; kind `c` is characters. */
 interface Shape {
   readonly kind: string
   readonly size: number
@@ -27,7 +27,7 @@ const WIDTHS: Readonly<Record<string, ReadonlyArray<number>>> = {
   u: [3, 5, 10, 20],
   d: [4, 6, 11, 20]
 }
-/** What one dump may hold; a file of the disk's size would be ten times as long. */
+/** Bytes of one dump. The dump of a file of the disk's size would have ten times that size. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 const OD = {
@@ -41,7 +41,7 @@ const OD = {
 
 export const dumpCommands: ReadonlyArray<Command> = [
   tool("od", { flags: "bcdosxilv", valued: "AtNj", attached: "w", long: OD }, async (options, context) => {
-    const input = await windowed(options, context, "j", "N")
+    const input = await readWindow(options, context, "j", "N")
     const shapes = options.given.flatMap(([letter, value]) =>
       letter === "t" ? shapesOf(value) : SHORT[letter] === undefined ? [] : shapesOf(SHORT[letter])
     )
@@ -56,15 +56,15 @@ export const dumpCommands: ReadonlyArray<Command> = [
     const skipped = skipOf(options, "j")
     let out = ""
     let last = ""
-    let starred = false
+    let hasStar = false
     for (let at = 0; at < input.length; at += row) {
       const part = input.slice(at, at + row)
       if (at > 0 && part === last && part.length === row && !options.has("v")) {
-        if (!starred) out += "*\n"
-        starred = true
+        if (!hasStar) out += "*\n"
+        hasStar = true
         continue
       }
-      ;[last, starred] = [part, false]
+      ;[last, hasStar] = [part, false]
       shapes.forEach((shape, index) => {
         const one = shapes.length === 1 ? shape.width + 1 : perByte * shape.size
         let line = index === 0 ? address(skipped + at) : " ".repeat(address(0).length)
@@ -77,8 +77,8 @@ export const dumpCommands: ReadonlyArray<Command> = [
     return binary(out)
   }),
   tool("xxd", { flags: "pru", valued: "lscg", long: {} }, async (options, context) => {
-    if (options.has("r")) return binary(restored(await bytesOf(context, options.operands[0] ?? "-"), options.has("p")))
-    const input = await windowed(options, context, "s", "l")
+    if (options.has("r")) return binary(parseXxd(await bytesOf(context, options.operands[0] ?? "-"), options.has("p")))
+    const input = await readWindow(options, context, "s", "l")
     const hex = (text: string) => (options.has("u") ? hexOf(text).toUpperCase() : hexOf(text))
     const row = Number(options.value("c") ?? (options.has("p") ? 30 : 16))
     const grouped = Number(options.value("g") ?? 2)
@@ -99,7 +99,7 @@ export const dumpCommands: ReadonlyArray<Command> = [
     "hexdump",
     { flags: "Cvx", valued: "ns", long: { canonical: "C", length: "n", skip: "s" } },
     async (options, context) => {
-      const input = await windowed(options, context, "s", "n")
+      const input = await readWindow(options, context, "s", "n")
       const skipped = skipOf(options, "s")
       const width = options.has("C") ? 8 : 7
       const address = (at: number) => (skipped + at).toString(16).padStart(width, "0")
@@ -107,10 +107,10 @@ export const dumpCommands: ReadonlyArray<Command> = [
       let out = ""
       let last = ""
       partsOf(input, 16).forEach((part, index) => {
-        const repeated = part === last && part.length === 16 && !options.has("v")
-        if (repeated && !out.endsWith("*\n")) out += "*\n"
+        const isRepeated = part === last && part.length === 16 && !options.has("v")
+        if (isRepeated && !out.endsWith("*\n")) out += "*\n"
         last = part
-        if (repeated) return
+        if (isRepeated) return
         const half = (text: string) => [...text].map((one) => `${hexOf(one)} `).join("")
         out += options.has("C")
           ? `${address(index * 16)}  ${`${half(part.slice(0, 8))} ${half(part.slice(8))}`.padEnd(50)}|${printable(part)}|\n`
@@ -131,8 +131,8 @@ const countOf = (text: string): number => {
   return found
 }
 
-/** All operands, one behind another, from an offset on and up to a length. */
-const windowed = async (
+/** Returns all operands in sequence, from an offset on and up to a length. */
+const readWindow = async (
   options: Options,
   context: ResolvedCommandContext,
   skip: string,
@@ -192,8 +192,8 @@ const partsOf = (text: string, size: number): ReadonlyArray<string> =>
       : [text]
     : Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size))
 
-/** What `xxd` wrote, as bytes again. */
-const restored = (text: string, plain: boolean): string => {
+/** Returns the bytes of an output of `xxd`. */
+const parseXxd = (text: string, plain: boolean): string => {
   const digits = plain
     ? text.replace(/[^0-9a-fA-F]/g, "")
     : text

@@ -1,12 +1,12 @@
-/** What is known of files: `stat` with every format, `du` in bytes and blocks, `realpath`. */
+/** Commands that show facts about files: `stat` with every format, `du` in bytes and blocks, `realpath`. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { ok } from "../core/ShellSession.ts"
-import { blocksOf, compare, modeOf, ownSize, rounded } from "./FileFacts.ts"
+import { kibibytesOf, compare, modeOf, apparentSizeOf, formatSize } from "./FileFacts.ts"
 import type { FileStat } from "./FileFacts.ts"
 import { Refusal, tool } from "./Options.ts"
 
-const formatted = tool(
+const statWithFormat = tool(
   "stat",
   { flags: "L", valued: "cp", long: { format: "c", printf: "p", dereference: "L" } },
   async (options, context) => {
@@ -22,7 +22,10 @@ const formatted = tool(
         continue
       }
       const target = stat.isSymbolicLink ? ` -> '${await context.fs.readlink(path)}'` : ""
-      const text = format.replace(/%[-#+ 0]*\d*(\w)/g, (all, letter: string) => fact(letter, name, target, stat) ?? all)
+      const text = format.replace(
+        /%[-#+ 0]*\d*(\w)/g,
+        (all, letter: string) => factOf(letter, name, target, stat) ?? all
+      )
       out += kind === "c" ? `${text}\n` : text.replace(/\\(.)/g, (all, one: string) => ESCAPES[one] ?? all)
     }
     return { stdout: out, stderr: errors, exitCode: errors === "" ? 0 : 1 }
@@ -31,12 +34,12 @@ const formatted = tool(
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", "\\": "\\", "0": "\0" }
 
-const fact = (letter: string, name: string, target: string, stat: FileStat): string | undefined => {
+const factOf = (letter: string, name: string, target: string, stat: FileStat): string | undefined => {
   const seconds = Math.floor(stat.mtime.getTime() / 1000)
   if (letter === "n") return name
   if (letter === "N") return `'${name}'${target}`
-  if (letter === "s") return String(ownSize(stat))
-  if (letter === "b") return String(blocksOf(stat) * 2)
+  if (letter === "s") return String(apparentSizeOf(stat))
+  if (letter === "b") return String(kibibytesOf(stat) * 2)
   if (letter === "B") return "512"
   if (letter === "o") return "4096"
   if (letter === "a") return (stat.isSymbolicLink ? 0o777 : stat.mode & 0o7777).toString(8)
@@ -74,11 +77,11 @@ const DU = {
 export const fileCommands: ReadonlyArray<Command> = [
   defineCommand("stat", (args, context) =>
     args.some((arg) => /^(-L?c|--format|--printf)/.test(arg))
-      ? formatted.execute(args, context)
+      ? statWithFormat.execute(args, context)
       : context.origCommand!(args)
   ),
   tool("du", { flags: "abchskmx", valued: "dB", long: DU }, async (options, context) => {
-    const sizeOf = (stat: FileStat) => (options.has("bA") ? ownSize(stat) : blocksOf(stat) * 1024)
+    const sizeOf = (stat: FileStat) => (options.has("bA") ? apparentSizeOf(stat) : kibibytesOf(stat) * 1024)
     const unit = options.has("b")
       ? 1
       : options.has("m") || /^1?M/.test(options.value("B") ?? "")
@@ -86,7 +89,7 @@ export const fileCommands: ReadonlyArray<Command> = [
         : options.value("B") === "1"
           ? 1
           : 1024
-    const shown = (bytes: number) => (options.has("h") ? rounded(bytes) : String(Math.ceil(bytes / unit)))
+    const shown = (bytes: number) => (options.has("h") ? formatSize(bytes) : String(Math.ceil(bytes / unit)))
     const deepest = options.has("s") ? 0 : Number(options.value("d") ?? Infinity)
     let out = ""
     let errors = ""
@@ -120,7 +123,7 @@ export const fileCommands: ReadonlyArray<Command> = [
     },
     async (options, context) => {
       if (options.operands.length === 0) throw new Refusal("missing operand")
-      const resolved = async (name: string): Promise<string> => {
+      const resolve = async (name: string): Promise<string> => {
         const path = context.fs.resolvePath(context.cwd, name)
         if (options.has("s")) return path
         const found = await context.fs.realpath(path).catch(() => undefined)
@@ -132,10 +135,10 @@ export const fileCommands: ReadonlyArray<Command> = [
         return parent === undefined ? path : `${parent === "/" ? "" : parent}${path.slice(at)}`
       }
       const base = options.value("r")
-      const from = base === undefined ? undefined : await resolved(base)
+      const from = base === undefined ? undefined : await resolve(base)
       let out = ""
       for (const name of options.operands) {
-        const path = await resolved(name)
+        const path = await resolve(name)
         out += `${from === undefined ? path : relative(from, path)}\n`
       }
       return ok(out)

@@ -1,7 +1,7 @@
-/** Filters of the interpreter whose arguments are put as it reads them, where it reads them wrong or not at all. */
+/** Filters of the interpreter. Rewrites their arguments where the interpreter reads them wrong or not at all. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { fail } from "../core/ShellSession.ts"
+import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { awkCommand } from "./AwkCommand.ts"
 import { grepCommand } from "./GrepCommand.ts"
@@ -55,16 +55,39 @@ export const filterCommands = (session: ShellSession): ReadonlyArray<Command> =>
         else separator = given
       }
     }
-    if (format === undefined) return context.origCommand!(["-s", separator, ...numbers])
+    if (format === undefined)
+      return longSequence(numbers, separator) ?? context.origCommand!(["-s", separator, ...numbers])
     if (!SEQ_FORMAT.test(format)) return fail(`seq: format '${format}' has unknown directive`)
     const plain = await context.origCommand!(numbers)
     if (plain.exitCode !== 0 || plain.stdout === "") return plain
-    const shown = await formatted(context, format, plain.stdout.split("\n").slice(0, -1))
+    const shown = await printFormatted(context, format, plain.stdout.split("\n").slice(0, -1))
     return { ...shown, stdout: `${shown.stdout.slice(0, -1).split("\n").join(separator)}\n` }
   })
 ]
 
+/** The original ends at so many. */
+const ORIGINAL_LINES = 100_000
+/** Characters: what the interpreter takes as one text. */
+const MAX_TEXT = 64 * 1024 * 1024
+
+/** Integers that are more than the original writes; undefined: it is the original's. */
+const longSequence = (numbers: ReadonlyArray<string>, separator: string) => {
+  if (numbers.length === 0 || numbers.length > 3 || !numbers.every((one) => /^-?\d{1,15}$/.test(one))) return undefined
+  const values = numbers.map(Number)
+  const [first, step, last] = [values.length > 1 ? values[0]! : 1, values.length > 2 ? values[1]! : 1, values.at(-1)!]
+  const count = step === 0 ? 0 : Math.floor((last - first) / step) + 1
+  if (count <= ORIGINAL_LINES) return undefined
+  const width = Math.max(String(first).length, String(last).length) + separator.length
+  if (count * width > MAX_TEXT) return fail(`seq: simulated machine: limit of ${MAX_TEXT} bytes`)
+  const parts: Array<string> = []
+  for (let at = 0; at < count; at += ORIGINAL_LINES) {
+    const length = Math.min(ORIGINAL_LINES, count - at)
+    parts.push(Array.from({ length }, (_, i) => first + (at + i) * step).join(separator))
+  }
+  return ok(`${parts.join(separator)}\n`)
+}
+
 const SEQ_FORMAT = /^(?:[^%]|%%)*%[-+ #0]*\d*(?:\.\d+)?[aefgAEFG](?:[^%]|%%)*$/
 
-const formatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
+const printFormatted = (context: ResolvedCommandContext, format: string, numbers: ReadonlyArray<string>) =>
   context.exec!("printf", { cwd: context.cwd, args: [`${format}\n`, ...numbers] })

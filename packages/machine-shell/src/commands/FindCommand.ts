@@ -1,31 +1,31 @@
 /**
- * find, which asks how old a file is by the machine's clock: the interpreter's own one would ask the host's. It can tell
- * what is newer than another file, so a file of each moment is there while it runs. And it puts a file's name only where
- * `{}` is all of a word, not in `-exec sh -c 'gzip {}' \;`.
+ * find, with ages by the machine's clock: the interpreter's own find would read the host's. That find can compare a
+ * file with another one, so a file of each moment exists while it runs. It also replaces `{}` only where it is a whole
+ * word, not in `-exec sh -c 'gzip {}' \;`, so this module replaces it there.
  */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { momentOf } from "./Moments.ts"
+import { parseMoment } from "./Moments.ts"
 import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { MARK } from "../core/Syntax.ts"
-import { child } from "../core/Children.ts"
+import { runChild } from "../core/Children.ts"
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const AGE = /^-[acm](time|min)$/
 
-/** Runs a command for the file that is the first argument. */
+/** The command that runs a command for the file of its first argument. */
 const EACH = `${MARK}each`
 
 export const findCommands = (session: ShellSession): ReadonlyArray<Command> => [
   defineCommand(EACH, ([file = "", name = "", ...args], context) =>
-    child(
+    runChild(
       session,
       context,
       name,
       args.map((arg) => arg.replaceAll("{}", () => file)),
-      { reads: false }
+      { hasStdin: false }
     )
   ),
   defineCommand("find", async (all, context) => {
@@ -47,26 +47,26 @@ export const findCommands = (session: ShellSession): ReadonlyArray<Command> => [
         const [older, younger, same] = agesOf(unit, Number(count)).map((age) => newerThan(now - age))
         args.push(...(sign === "+" ? ["!", ...older!] : sign === "-" ? younger! : ["(", ...older!, "!", ...same!, ")"]))
       } else if (arg === "-newermt") {
-        const moment = momentOf(value, now)
+        const moment = parseMoment(value, now)
         if (moment === undefined) return fail(`find: I cannot figure out how to interpret '${value}' as a date or time`)
         at++
         args.push(...newerThan(moment.at))
       } else if (arg === "-exec" || arg === "-execdir") {
         const end = all.indexOf(";", at)
-        const isWithin = all.slice(at, end).some((one) => one.includes("{}") && one !== "{}")
-        args.push(...(end > at && isWithin ? [arg, EACH, "{}"] : [arg]))
+        const isPartOfWord = all.slice(at, end).some((one) => one.includes("{}") && one !== "{}")
+        args.push(...(end > at && isPartOfWord ? [arg, EACH, "{}"] : [arg]))
       } else args.push(arg)
     }
-    // One that ends with the first file it tells of needs not end early.
-    const once = args.at(-1) === "-quit"
-    if (once) args.pop()
+    // A final `-quit` ends find behind the first file that it prints. The output is cut to that file instead.
+    const isQuitting = args.at(-1) === "-quit"
+    if (isQuitting) args.pop()
     for (const moment of moments) {
       await context.fs.writeFile(pathOf(moment), "")
       await context.fs.utimes(pathOf(moment), new Date(moment), new Date(moment))
     }
     try {
       const result = await context.origCommand!(args)
-      if (!once) return result
+      if (!isQuitting) return result
       return { ...ok(/^[^\n]*\n?/.exec(result.stdout)![0]), stderr: result.stderr, exitCode: result.exitCode }
     } finally {
       for (const moment of moments) await context.fs.rm(pathOf(moment))
@@ -76,7 +76,11 @@ export const findCommands = (session: ShellSession): ReadonlyArray<Command> => [
 
 const pathOf = (moment: number): string => `/proc/self/fd/.${moment}`
 
-/** What `+n` is older than, `-n` younger, and `n` not younger: days count when they are over, minutes when they begin. */
+/**
+ * Returns three ages in milliseconds: a file of `+n` has at least the first one, a file of `-n` less than the second
+ * one, a file of `n` less than the first and at least the third one. Days count when they are over, minutes when they
+ * begin.
+ */
 const agesOf = (unit: string, count: number): ReadonlyArray<number> =>
   unit === "time"
     ? [(count + 1) * DAY, count * DAY, count * DAY]

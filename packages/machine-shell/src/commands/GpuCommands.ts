@@ -1,4 +1,4 @@
-/** `nvidia-smi`: the table, `-L`, and `--query-gpu` as scripts use them, for the GPUs this machine was given. */
+/** `nvidia-smi` for the GPUs of this machine: the table, `-L`, and `--query-gpu` as scripts use them. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { hash32 } from "../Chance.ts"
@@ -14,14 +14,14 @@ export const gpuCommands = (session: ShellSession): ReadonlyArray<Command> => [
     if (args.includes("-L") || args.includes("--list-gpus")) {
       return ok(
         indexes(session)
-          .map((i) => `GPU ${i}: ${session.run.gpu.name} (UUID: ${uuid(session, i)})\n`)
+          .map((i) => `GPU ${i}: ${session.run.gpu.name} (UUID: ${uuidOf(session, i)})\n`)
           .join("")
       )
     }
-    if (query !== undefined) return queried(session, query.slice("--query-gpu=".length), args)
+    if (query !== undefined) return queryGpus(session, query.slice("--query-gpu=".length), args)
     const unknown = args.find((arg) => arg.startsWith("-"))
     return unknown === undefined
-      ? ok(table(session))
+      ? ok(formatTable(session))
       : fail(`Invalid combination of input arguments: ${unknown} is not simulated.`, 2)
   })
 ]
@@ -29,20 +29,20 @@ export const gpuCommands = (session: ShellSession): ReadonlyArray<Command> => [
 const indexes = (session: ShellSession): ReadonlyArray<number> =>
   Array.from({ length: session.run.gpu.count }, (_, i) => i)
 
-const uuid = (session: ShellSession, index: number): string => {
+const uuidOf = (session: ShellSession, index: number): string => {
   const hex = [0, 1, 2, 3]
     .map((part) => hash32(session.run.seed, `gpu:${index}:${part}`).toString(16).padStart(8, "0"))
     .join("")
   return `GPU-${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-const temperature = (session: ShellSession, index: number): number =>
+const temperatureOf = (session: ShellSession, index: number): number =>
   30 + (hash32(session.run.seed, `temperature:${index}`) % 12)
 const idleWatts = (session: ShellSession): number => Math.round(session.run.gpu.powerWatts / 10)
-const bus = (index: number): string => `00000000:${(16 + index).toString(16).toUpperCase()}:00.0`
+const busOf = (index: number): string => `00000000:${(16 + index).toString(16).toUpperCase()}:00.0`
 
-/** A value and its unit, by the names of `nvidia-smi --help-query-gpu`. */
-const field = (session: ShellSession, index: number, name: string): readonly [string, string] | undefined => {
+/** Returns a value and its unit, by a name of `nvidia-smi --help-query-gpu`; undefined for any other name. */
+const fieldOf = (session: ShellSession, index: number, name: string): readonly [string, string] | undefined => {
   const { gpu } = session.run
   switch (name) {
     case "index":
@@ -54,13 +54,13 @@ const field = (session: ShellSession, index: number, name: string): readonly [st
       return [gpu.name, ""]
     case "uuid":
     case "gpu_uuid":
-      return [uuid(session, index), ""]
+      return [uuidOf(session, index), ""]
     case "driver_version":
       return [DRIVER, ""]
     case "compute_cap":
       return [gpu.computeCapability, ""]
     case "pci.bus_id":
-      return [bus(index), ""]
+      return [busOf(index), ""]
     case "pstate":
       return ["P0", ""]
     case "timestamp":
@@ -75,7 +75,7 @@ const field = (session: ShellSession, index: number, name: string): readonly [st
     case "utilization.memory":
       return ["0", " %"]
     case "temperature.gpu":
-      return [String(temperature(session, index)), ""]
+      return [String(temperatureOf(session, index)), ""]
     case "power.draw":
       return [idleWatts(session).toFixed(2), " W"]
     case "power.limit":
@@ -85,7 +85,7 @@ const field = (session: ShellSession, index: number, name: string): readonly [st
   }
 }
 
-const queried = (session: ShellSession, query: string, args: ReadonlyArray<string>) => {
+const queryGpus = (session: ShellSession, query: string, args: ReadonlyArray<string>) => {
   const format =
     args
       .find((arg) => arg.startsWith("--format="))
@@ -93,9 +93,9 @@ const queried = (session: ShellSession, query: string, args: ReadonlyArray<strin
       .split(",") ?? []
   if (!format.includes("csv")) return fail(`"--format=" was not specified: only csv is supported`, 2)
   const names = query.split(",").map((name) => name.trim())
-  const bad = names.find((name) => field(session, 0, name) === undefined)
+  const bad = names.find((name) => fieldOf(session, 0, name) === undefined)
   if (bad !== undefined) return fail(`Field "${bad}" is not a valid field to query.`, 2)
-  const units = !format.includes("nounits")
+  const hasUnits = !format.includes("nounits")
   const wanted =
     args.find((arg) => arg.startsWith("--id="))?.slice(5) ??
     (args.includes("-i") ? args[args.indexOf("-i") + 1] : undefined)
@@ -103,19 +103,19 @@ const queried = (session: ShellSession, query: string, args: ReadonlyArray<strin
   const rows = chosen.map((i) =>
     names
       .map((name) => {
-        const [value, unit] = field(session, i, name)!
-        return units ? value + unit : value
+        const [value, unit] = fieldOf(session, i, name)!
+        return hasUnits ? value + unit : value
       })
       .join(", ")
   )
   const head = names.map((name) => {
-    const unit = field(session, 0, name)![1].trim()
-    return units && unit !== "" ? `${name} [${unit}]` : name
+    const unit = fieldOf(session, 0, name)![1].trim()
+    return hasUnits && unit !== "" ? `${name} [${unit}]` : name
   })
   return ok([...(format.includes("noheader") ? [] : [head.join(", ")]), ...rows].map((row) => `${row}\n`).join(""))
 }
 
-const table = (session: ShellSession): string => {
+const formatTable = (session: ShellSession): string => {
   const { gpu } = session.run
   const rule = `+-----------------------------------------+------------------------+----------------------+`
   const cells = (left: string, middle: string, right: string) =>
@@ -123,9 +123,9 @@ const table = (session: ShellSession): string => {
   const rows = indexes(session).flatMap((i) => {
     const power = `${idleWatts(session)}W / ${gpu.powerWatts}W`
     return [
-      cells(`${String(i).padStart(3)}  ${gpu.name.slice(0, 26).padEnd(27)} On`, `${bus(i)} Off`, "0"),
+      cells(`${String(i).padStart(3)}  ${gpu.name.slice(0, 26).padEnd(27)} On`, `${busOf(i)} Off`, "0"),
       cells(
-        `N/A  ${temperature(session, i)}C    P0   ${power.padStart(20)}`,
+        `N/A  ${temperatureOf(session, i)}C    P0   ${power.padStart(20)}`,
         `1MiB / ${gpu.memoryMib}MiB`,
         "0%      Default"
       ),

@@ -1,4 +1,4 @@
-/** grep, with all of its patterns, GNU's basic ones, and its word on files that are not there. */
+/** grep with all of its patterns, GNU's basic patterns, and GNU's messages about missing files. */
 import { defineCommand } from "just-bash"
 import type { Command } from "just-bash"
 import { tool } from "./Options.ts"
@@ -39,7 +39,7 @@ const LONG = {
   "line-buffered": "4"
 }
 const FILTERS: Readonly<Record<string, string>> = { 1: "--include", 2: "--exclude", 3: "--exclude-dir" }
-/** What the original has no need of, or what is done here. */
+/** Options that the original does not need, or that this command carries out itself. */
 const DROPPED = "GsaIHe4U"
 
 const command = tool(
@@ -50,12 +50,12 @@ const command = tool(
     const given = options.given.flatMap(([letter, value]) => (letter === "e" ? [value] : []))
     if (given.length === 0 && !options.has("f")) given.push(...operands.splice(0, 1))
     const patterns = given.flatMap((one) => one.split("\n")).map((one) => patternOf(one, options.has))
-    const recursive = options.has("rR")
-    const gone: Array<string> = []
+    const isRecursive = options.has("rR")
+    const missing: Array<string> = []
     for (const name of operands)
-      if (name !== "-" && !(await context.fs.exists(context.fs.resolvePath(context.cwd, name)))) gone.push(name)
-    const files = operands.length === 0 && recursive ? ["."] : [...operands]
-    // Of several files it tells the names.
+      if (name !== "-" && !(await context.fs.exists(context.fs.resolvePath(context.cwd, name)))) missing.push(name)
+    const files = operands.length === 0 && isRecursive ? ["."] : [...operands]
+    // With several files the original prints their names.
     if (options.has("H") && !options.has("cL") && files.length > 0) files.push("/dev/null")
     const result = await context.origCommand!([
       ...options.given
@@ -72,19 +72,19 @@ const command = tool(
       ...files
     ])
     const { stdout, stderr, exitCode } = result
-    if (gone.length > 0 && !(options.has("q") && exitCode === 0)) {
-      const told = gone.map((name) => `grep: ${name}: No such file or directory\n`)
-      const others = stderr.split(/(?<=\n)/).filter((line) => !told.includes(line))
-      const shown = [...(options.has("s") ? [] : told), ...others].join("")
+    if (missing.length > 0 && !(options.has("q") && exitCode === 0)) {
+      const messages = missing.map((name) => `grep: ${name}: No such file or directory\n`)
+      const others = stderr.split(/(?<=\n)/).filter((line) => !messages.includes(line))
+      const shown = [...(options.has("s") ? [] : messages), ...others].join("")
       return { stdout, stderr: shown, exitCode: 2 }
     }
-    // The original forgets where it was told to begin.
-    const isHere = recursive && operands.length === 1 && operands[0] === "." && !options.has("h")
+    // The original drops the `./` of the files below `.`.
+    const isHere = isRecursive && operands.length === 1 && operands[0] === "." && !options.has("h")
     return isHere ? { stdout: stdout.replace(/^(?!--$)(?=.)/gm, "./"), stderr, exitCode } : result
   }
 )
 
-/** `-3` is `-C3`. */
+/** Rewrites `-3` to `-C3`. */
 export const grepCommand: Command = defineCommand("grep", (args, context) =>
   command.execute(
     args.map((arg, at) => (/^-[efmABC]$|^--$/.test(args[at - 1] ?? "") ? arg : arg.replace(/^-(\d+)$/, "-C$1"))),
@@ -92,22 +92,28 @@ export const grepCommand: Command = defineCommand("grep", (args, context) =>
   )
 )
 
-/** `(?<=loss )[0-9.]+`, which the original cannot look behind for, is `loss \\K[0-9.]+`. */
-const behind = (pattern: string): string =>
+/** Rewrites `(?<=loss )[0-9.]+`, a lookbehind that the original lacks, to `loss \K[0-9.]+`. */
+const rewriteLookbehind = (pattern: string): string =>
   pattern.replace(/^\(\?<=((?:[^()[\]\\|]|\\.|\[[^\]]*\])*)\)(?=[^|]*$)/, "$1\\K")
 
 const patternOf = (pattern: string, has: (letters: string) => boolean): string => {
   if (has("F")) return pattern
   const extended = has("EP")
-  const telling = has("o") ? atLeastOne(pattern, extended) : pattern
-  return has("P") ? behind(telling) : extended ? telling : telling.replace(/\\[^]/g, (found) => BASIC[found] ?? found)
+  const printable = has("o") ? rejectEmpty(pattern, extended) : pattern
+  return has("P")
+    ? rewriteLookbehind(printable)
+    : extended
+      ? printable
+      : printable.replace(/\\[^]/g, (found) => BASIC[found] ?? found)
 }
 
-/** What GNU's basic patterns have and the original's lack. */
+/** Operators of GNU's basic patterns that the original lacks. */
 const BASIC: Readonly<Record<string, string>> = { "\\+": "\\{1,\\}", "\\?": "\\{0,1\\}" }
 
-/** `[0-9]*` where only what matches is told: what matches nothing ends the original, and is not told anyway. */
-const atLeastOne = (pattern: string, extended: boolean): string =>
+/**
+ * Rewrites `[0-9]*` to `[0-9]+` for `-o`. An empty match would end the original, and grep prints no empty match anyway.
+ */
+const rejectEmpty = (pattern: string, extended: boolean): string =>
   /^(?:\[\^?\]?[^\]]*\]|\.|\\[wWsSdD]|[^-\\[\].*^$(){}|+?])\*$/.test(pattern)
     ? `${pattern.slice(0, -1)}${extended ? "+" : "\\+"}`
     : pattern

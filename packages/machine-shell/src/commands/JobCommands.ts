@@ -5,9 +5,9 @@ import { MARK } from "../core/Syntax.ts"
 import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 
-/** Process ids of background jobs count from here. */
+/** The first process id of a background job. */
 export const FIRST_JOB = 100
-/** What `$$` is. */
+/** The process id of the shell, `$$`. */
 export const SHELL = 42
 
 const SIGNALS: Readonly<Record<string, number>> = {
@@ -28,14 +28,14 @@ const SIGNALS: Readonly<Record<string, number>> = {
   TSTP: 20
 }
 
-/** The number of `9`, `KILL`, `SIGKILL`; undefined when there is none. */
+/** Returns the number of `9`, `KILL` or `SIGKILL`; undefined for any other text. */
 export const signalOf = (text: string): number | undefined =>
   /^\d{1,2}$/.test(text) ? Number(text) : SIGNALS[text.toUpperCase().replace(/^SIG/, "")]
 
 export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
   const { clock, jobs } = session
-  /** Those of the job that asks. One that waited for all would wait for itself, without end. */
-  const ownJobs = () => jobs.filter((job) => job.parent === session.console.job)
+  /** Returns the jobs of the shell or job that asks. A job that waited for all jobs would wait for itself forever. */
+  const ownJobs = () => jobs.filter((job) => job.parent === session.console.currentJob)
   const jobOf = (text: string, among = jobs) =>
     text.startsWith("%") ? ownJobs()[Number(text.slice(1)) - 1] : among.find((job) => job.id === Number(text))
   const sleepUntil = (at: number) => clock.sleep(Math.max(clock.now, at) - clock.now)
@@ -45,14 +45,14 @@ export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
       const own = ownJobs()
       const awaited = named.length === 0 ? own : named.flatMap((arg) => jobOf(arg, own) ?? [])
       if (args[0] === "-n") {
-        const open = awaited.filter((job) => !job.awaited).sort((a, b) => a.endsAt - b.endsAt)
-        if (open[0] === undefined) return { ...ok(), exitCode: 127 }
-        sleepUntil(open[0].endsAt)
-        open[0].awaited = true
-        return { ...ok(), exitCode: open[0].exitCode }
+        const unawaited = awaited.filter((job) => !job.isAwaited).sort((a, b) => a.endsAt - b.endsAt)
+        if (unawaited[0] === undefined) return { ...ok(), exitCode: 127 }
+        sleepUntil(unawaited[0].endsAt)
+        unawaited[0].isAwaited = true
+        return { ...ok(), exitCode: unawaited[0].exitCode }
       }
       sleepUntil(Math.max(clock.now, ...awaited.map((job) => job.endsAt)))
-      for (const job of awaited) job.awaited = true
+      for (const job of awaited) job.isAwaited = true
       if (named.length === 0) return ok()
       const last = awaited[awaited.length - 1]
       if (last === undefined) return fail(`wait: pid ${named[0]} is not a child of this shell`, 127)
@@ -67,14 +67,14 @@ export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
       const named = args.slice(/^-[sn]$/.test(option) ? 2 : option.startsWith("-") ? 1 : 0)
       for (const one of named) {
         const job = jobOf(one)
-        if (Number(one) === SHELL && session.console.job === 0) {
-          const handler = signal === 9 ? undefined : session.handled.get(signal)
+        if (Number(one) === SHELL && session.console.currentJob === 0) {
+          const handler = signal === 9 ? undefined : session.signalHandlers.get(signal)
           if (handler) return fail(`kill: ${asked}: its handler does not run on a simulated machine`)
-          if (handler === undefined && ends(signal)) session.kill(128 + signal, Object.fromEntries(env))
+          if (handler === undefined && isTerminating(signal)) session.kill(128 + signal, Object.fromEntries(env))
           continue
         }
         if (job === undefined || job.endsAt <= clock.now) return fail(`kill: (${one}) - No such process`)
-        if (ends(signal)) Object.assign(job, { endsAt: clock.now, exitCode: 128 + signal })
+        if (isTerminating(signal)) Object.assign(job, { endsAt: clock.now, exitCode: 128 + signal })
       }
       return ok()
     }),
@@ -87,5 +87,8 @@ export const jobCommands = (session: ShellSession): ReadonlyArray<Command> => {
   ]
 }
 
-/** Neither a probe nor one that stops and continues, which nothing here does. */
-const ends = (signal: number): boolean => signal > 0 && (signal < 17 || signal > 23)
+/**
+ * False for signal 0, which only asks whether a process exists, and for 17 to 23, such as those that stop and continue:
+ * they have no effect here.
+ */
+const isTerminating = (signal: number): boolean => signal > 0 && (signal < 17 || signal > 23)

@@ -1,18 +1,18 @@
-/** What the commands made here share: options as GNU programs read them, sizes, and files as bytes. */
+/** Shared parts of this package's commands: options as GNU programs read them, sizes, and files as bytes. */
 import { defineCommand, latin1FromBytes } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { fail } from "../core/ShellSession.ts"
 import type { CommandResult } from "../core/ShellSession.ts"
 
 export interface Syntax {
-  /** Letters without a value, and those with one. */
+  /** Letters without a value, and letters with one. */
   readonly flags?: string
   readonly valued?: string
   /** Letters whose value, if any, is in the same word: `-i.bak`. */
   readonly attached?: string
-  /** Long names by the letter that they stand for. */
+  /** Long names, with the letter that each stands for. */
   readonly long?: Readonly<Record<string, string>>
-  /** The first operand begins another command. */
+  /** True: the first operand begins another command, whose options are its own. */
   readonly runs?: boolean
   readonly failsWith?: number
 }
@@ -21,11 +21,11 @@ export interface Options {
   readonly given: ReadonlyArray<readonly [letter: string, value: string]>
   readonly operands: ReadonlyArray<string>
   readonly has: (letters: string) => boolean
-  /** The value that was given last. */
+  /** Returns the last value that was given. */
   readonly value: (letter: string) => string | undefined
 }
 
-/** Ends a command with what it says and its exit code. */
+/** Ends a command with a message and an exit code. */
 export class Refusal extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode = 1) {
@@ -34,7 +34,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A command with options; a `Refusal` is what it ends with. */
+/** Defines a command with options. A `Refusal` ends it with its message on stderr. */
 export const tool = (
   name: string,
   syntax: Syntax,
@@ -97,7 +97,7 @@ const missing = (option: string, exitCode: number): never => {
   throw new Refusal(`option requires an argument ${option}`, exitCode)
 }
 
-/** `2K`, `1MiB`, `3kB`, `512`, bytes; undefined when it is none. */
+/** Returns the bytes of `2K`, `1MiB`, `3kB` or `512`; undefined for any other text. */
 export const sizeOf = (text: string): number | undefined => {
   const match = /^(\d{1,15})(?:(b)|([kKMGTP])(iB|B)?)?$/.exec(text)
   if (match === null) return undefined
@@ -106,7 +106,10 @@ export const sizeOf = (text: string): number | undefined => {
   return Number(count) * (blocks === undefined ? (base === "B" ? 1000 : 1024) ** power : 512)
 }
 
-/** The bytes of an operand, a character each; `-` is what comes through the pipe. */
+/**
+ * Returns the bytes of an operand, one character for each; `-` is the stdin. Fails with a `Refusal` when there is no
+ * such file.
+ */
 export const bytesOf = async (context: ResolvedCommandContext, operand: string): Promise<string> => {
   if (operand === "-") return latin1FromBytes(context.stdin)
   const path = context.fs.resolvePath(context.cwd, operand)
@@ -117,7 +120,7 @@ export const bytesOf = async (context: ResolvedCommandContext, operand: string):
   return context.fs.readFile(path, "binary")
 }
 
-/** Output that is bytes, a character each. */
+/** Returns output that is bytes, one character for each. */
 export const binary = (stdout: string, stderr = "", exitCode = 0) => ({
   stdout,
   stderr,
@@ -126,7 +129,10 @@ export const binary = (stdout: string, stderr = "", exitCode = 0) => ({
   stdoutEncoding: "binary" as const
 })
 
-/** Changes the program, which is the first argument that is no option nor one of the values that some options have. */
+/**
+ * Replaces the program of a command: the first argument that is no option and no value of one. `values` counts the
+ * values of the options that have some.
+ */
 export const withProgram = (
   args: ReadonlyArray<string>,
   values: Readonly<Record<string, number>>,

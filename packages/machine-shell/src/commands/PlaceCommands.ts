@@ -1,9 +1,9 @@
 /**
- * Commands that put files in their place and look whether they are the same: `install`, `chown` and `chgrp` (all is
- * root's), `cmp`, `diff`; and `flock`, which need not wait, as jobs run one after the other.
+ * Commands that put files in their place or compare them: `install`, `chown` and `chgrp` (everything is root's), `cmp`,
+ * `diff`. Also `flock`, which does not wait, since jobs run one after the other.
  */
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { child } from "../core/Children.ts"
+import { runChild } from "../core/Children.ts"
 import { ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { diffCommand } from "./DiffCommand.ts"
@@ -13,7 +13,7 @@ const OWNING = { recursive: "R", verbose: "v", "no-dereference": "h" }
 const INSTALL = { directory: "d", mode: "m", owner: "o", group: "g", "target-directory": "t", verbose: "v" }
 const FLOCK = { nonblock: "n", nb: "n", exclusive: "x", shared: "s", unlock: "u", timeout: "w", command: "c" }
 
-const owning = (name: "chown" | "chgrp"): Command =>
+const ownerCommand = (name: "chown" | "chgrp"): Command =>
   tool(name, { flags: "RvhHLPf", long: OWNING }, async ({ operands }, context) => {
     const [owner, ...files] = operands
     if (owner === undefined || files.length === 0) throw new Refusal("missing operand")
@@ -26,8 +26,8 @@ const owning = (name: "chown" | "chgrp"): Command =>
   })
 
 export const placeCommands = (session: ShellSession): ReadonlyArray<Command> => [
-  owning("chown"),
-  owning("chgrp"),
+  ownerCommand("chown"),
+  ownerCommand("chgrp"),
   diffCommand,
   tool("install", { flags: "dDvcpsT", valued: "mogt", long: INSTALL }, async (options, context) => {
     const { cwd, fs } = context
@@ -66,38 +66,41 @@ export const placeCommands = (session: ShellSession): ReadonlyArray<Command> => 
     { flags: "slb", valued: "n", long: { silent: "s", quiet: "s", bytes: "n", verbose: "l" }, failsWith: 2 },
     async (options, context) => {
       const [first = "-", second = "-"] = options.operands
-      const most = Number(options.value("n") ?? Infinity)
-      const [one, other] = [await compared(context, first, most), await compared(context, second, most)]
+      const maxBytes = Number(options.value("n") ?? Infinity)
+      const [one, other] = [
+        await readForComparison(context, first, maxBytes),
+        await readForComparison(context, second, maxBytes)
+      ]
       const length = Math.min(one.length, other.length)
       let at = 0
       while (at < length && one[at] === other[at]) at++
       if (at === one.length && at === other.length) return ok()
       const lines = one.slice(0, at).split("\n").length
       const shorter = one.length < other.length ? first : second
-      const said = at < length ? `${first} ${second} differ: byte ${at + 1}, line ${lines}\n` : ""
+      const difference = at < length ? `${first} ${second} differ: byte ${at + 1}, line ${lines}\n` : ""
       const where = one[at - 1] === "\n" ? `line ${lines - 1}` : `in line ${lines}`
       const end = at === 0 ? "which is empty" : `after byte ${at}, ${where}`
-      const ended = at < length ? "" : `cmp: EOF on ${shorter} ${end}\n`
+      const endOfFile = at < length ? "" : `cmp: EOF on ${shorter} ${end}\n`
       const isSilent = options.has("s")
-      return { stdout: isSilent ? "" : said, stderr: isSilent ? "" : ended, exitCode: 1 }
+      return { stdout: isSilent ? "" : difference, stderr: isSilent ? "" : endOfFile, exitCode: 1 }
     }
   ),
   tool("flock", { flags: "nxseuFo", valued: "wEc", long: FLOCK, runs: true }, async (options, context) => {
     const [file, ...rest] = options.operands
     if (file === undefined) throw new Refusal("requires file descriptor, file or directory")
-    const told = rest[0] === "-c" || rest[0] === "--command" ? ["bash", "-c", rest[1] ?? ""] : rest
-    const [name, ...args] = told
-    // Of a descriptor: it is this shell's from now on.
+    const words = rest[0] === "-c" || rest[0] === "--command" ? ["bash", "-c", rest[1] ?? ""] : rest
+    const [name, ...args] = words
+    // With a file descriptor the lock is this shell's from now on.
     if (name === undefined) return ok()
     const path = context.fs.resolvePath(context.cwd, file)
     if (!(await context.fs.exists(path))) await context.fs.writeFile(path, "")
-    return child(session, context, name, args)
+    return runChild(session, context, name, args)
   })
 ]
 
-const compared = async (context: ResolvedCommandContext, name: string, most: number): Promise<string> => {
+const readForComparison = async (context: ResolvedCommandContext, name: string, maxBytes: number): Promise<string> => {
   try {
-    return (await bytesOf(context, name)).slice(0, most)
+    return (await bytesOf(context, name)).slice(0, maxBytes)
   } catch (error) {
     throw error instanceof Refusal ? new Refusal(error.message, 2) : error
   }

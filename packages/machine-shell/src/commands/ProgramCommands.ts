@@ -1,39 +1,49 @@
-/** The programs of the run's world as commands, and files that name the program which reads them in their first line. */
+/** Runs the programs of the run's world as commands, and files whose first line names the program that reads them. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { child } from "../core/Children.ts"
+import { runChild } from "../core/Children.ts"
 import { fail } from "../core/ShellSession.ts"
 import type { CommandResult, ShellSession } from "../core/ShellSession.ts"
 import { MARK } from "../core/Syntax.ts"
 
-/** Where the text of a program is; its command is found in `/usr/bin` like all others. */
+/** Returns the path of a program's text. Its command is found in `/usr/bin`, like all others. */
 export const programPath = (name: string): string => `/usr/local/bin/${name}`
 
 export const programCommands = (session: ShellSession): ReadonlyArray<Command> =>
   [...session.programs].map((name) =>
     defineCommand(name, async (all, context) => {
-      const onConsole = all[0] === MARK
-      session.nextScript = onConsole ? "streamed" : "captured"
-      return child(session, context, programPath(name), onConsole ? all.slice(1) : all)
+      const isOnConsole = all[0] === MARK
+      session.nextScript = isOnConsole ? "streamed" : "captured"
+      return runChild(session, context, programPath(name), isOnConsole ? all.slice(1) : all)
     })
   )
 
-/** `#!/usr/bin/env python`, `#!/usr/bin/awk -f`: by which program, with which argument. */
+/** Matches `#!/usr/bin/env python` and `#!/usr/bin/awk -f`: the program and its argument. */
 const INTERPRETER = /^#![ \t]*(\/\S+)(?:[ \t]+(.*?))?[ \t]*(?:\n|$)/
 const SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "dash", "ash"])
 
 /**
- * What a file comes to that names another interpreter than a shell; undefined: it names none. `shown`: the path that it
- * was called by.
+ * Runs a file whose first line names an interpreter that is no shell; returns undefined for any other file. `shown`:
+ * the path by which the file was called.
  */
-export const interpreted = async (
+export const runInterpreted = async (
   path: string,
   [shown = "", ...args]: ReadonlyArray<string>,
-  onConsole: boolean,
+  isOnConsole: boolean,
   session: ShellSession,
   context: ResolvedCommandContext
 ): Promise<CommandResult | undefined> => {
   const head = await context.fs.readFile(path).catch(() => "")
+  const returned = /^#!(.*)\r\n/
+    .exec(head)?.[1]
+    ?.trim()
+    .split(/[ \t]+/)
+  if (returned !== undefined) {
+    session.hasWindowsLines = true
+    return returned[0]?.endsWith("/env") === true && returned.length > 1
+      ? fail(`/usr/bin/env: '${returned.at(-1)}\\r': No such file or directory`, 127)
+      : fail(`bash: ${shown}: cannot execute: required file not found`, 127)
+  }
   const [, program, rest = ""] = INTERPRETER.exec(head.slice(0, 256)) ?? []
   if (program === undefined) return undefined
   const isEnv = program.endsWith("/env")
@@ -46,6 +56,6 @@ export const interpreted = async (
       ? fail(`/usr/bin/env: '${name}': No such file or directory`, 127)
       : fail(`bash: ${shown}: ${program}: bad interpreter: No such file or directory`, 127)
   }
-  session.nextScript = onConsole ? "streamed" : "captured"
-  return child(session, context, name, [...words, shown, ...args])
+  session.nextScript = isOnConsole ? "streamed" : "captured"
+  return runChild(session, context, name, [...words, shown, ...args])
 }

@@ -1,11 +1,11 @@
-/** Commands that run others with arguments or variables: `xargs` by words, lines or items, `env`, and `printenv`. */
+/** Commands that run others with arguments or variables: `xargs` by words, lines or items, `env` and `printenv`. */
 import { decodeBytesToUtf8, defineCommand, latin1FromBytes, unsafeBytesFromLatin1 } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
 import { ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { bytesOf, Refusal, tool } from "./Options.ts"
 import type { Options } from "./Options.ts"
-import { child, quoted } from "../core/Children.ts"
+import { runChild, quote } from "../core/Children.ts"
 
 const XARGS = {
   null: "0",
@@ -29,7 +29,7 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
       const [name = "echo", ...initial] = options.operands
       const batches = await batchesOf(options, context)
       const place = placeholder(options)
-      // What runs at the same time begins at the same moment of the machine's clock.
+      // Commands that run at the same time begin at the same moment of the machine's clock.
       const { clock } = session
       const slots: Array<number> = Array.from(
         { length: Math.max(1, Math.min(number(options, "P") ?? 1, batches.length, MAX_CONCURRENT)) },
@@ -42,7 +42,7 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const args =
           place === undefined ? [...initial, ...batch] : initial.map((arg) => arg.replaceAll(place, () => batch[0]!))
         if (options.has("t")) errors += `${[name, ...args].join(" ")}\n`
-        const result = await child(session, context, name, args, { reads: false })
+        const result = await runChild(session, context, name, args, { hasStdin: false })
         slots[slot] = clock.now
         out += result.stdoutKind === "bytes" ? decodeBytesToUtf8(unsafeBytesFromLatin1(result.stdout)) : result.stdout
         errors += result.stderr
@@ -63,9 +63,9 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
   ),
   tool("env", { flags: "i0", valued: "uC", long: ENV, runs: true, failsWith: 125 }, async (options, context) => {
     const operands = options.operands[0] === "-" ? options.operands.slice(1) : [...options.operands]
-    const cleared = options.has("i") || options.operands[0] === "-"
+    const isCleared = options.has("i") || options.operands[0] === "-"
     const outer = context.exportedEnv ?? {}
-    const variables = new Map(cleared ? [] : Object.entries(outer))
+    const variables = new Map(isCleared ? [] : Object.entries(outer))
     for (const [letter, name] of options.given) if (letter === "u") variables.delete(name)
     while (operands[0]?.includes("=") === true) {
       const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(operands.shift()!) ?? []
@@ -74,14 +74,15 @@ export const runnerCommands = (session: ShellSession): ReadonlyArray<Command> =>
     const [command, ...args] = operands
     if (command === undefined)
       return ok([...variables].map(([name, value]) => `${name}=${value}${options.has("0") ? "\0" : "\n"}`).join(""))
-    // The interpreter exports what stands in front of a command, and a shell in it would have the machine's variables again.
+    // The interpreter exports only the variables of an assignment prefix, and a shell would get the machine's variables
+    // again. So removed variables become empty.
     const gone = /^(.*\/)?(ba)?sh$/.test(command)
       ? Object.keys(outer).filter((name) => name !== "PATH" && name !== "PWD" && !variables.has(name))
       : []
     const words = [...gone.map((name) => [name, ""] as const), ...variables].filter(([name]) =>
       /^[A-Za-z_]\w*$/.test(name)
     )
-    const source = `${words.map(([name, value]) => `${name}=${quoted(value)} `).join("")}command`
+    const source = `${words.map(([name, value]) => `${name}=${quote(value)} `).join("")}command`
     const directory = options.value("C")
     return context.exec!(source, {
       cwd: directory === undefined ? context.cwd : context.fs.resolvePath(context.cwd, directory),
@@ -115,7 +116,7 @@ const number = (options: Options, letter: string): number | undefined => {
   return text === "0" ? Infinity : Number(text)
 }
 
-/** The arguments of each command to run. */
+/** Returns the arguments of each command to run. */
 const batchesOf = async (
   options: Options,
   context: ResolvedCommandContext
@@ -141,19 +142,19 @@ const batchesOf = async (
           : []
   if (lines !== undefined && delimiter === undefined) {
     const found = parts.map((line) => wordsOf(line, true)).filter((words) => words.length > 0)
-    return chunked(found, chunk).map((several) => several.flat())
+    return splitEvery(found, chunk).map((several) => several.flat())
   }
   if (placeholder(options) !== undefined) return items.map((item) => [item])
   if (items.length === 0) return options.has("r") ? [] : [[]]
-  return chunked(items, chunk)
+  return splitEvery(items, chunk)
 }
 
-const chunked = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+const splitEvery = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   size === Infinity
     ? [items]
     : Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
-/** Words with their quotes and backslashes taken away; with `!split` blanks end none. */
+/** Returns the words of a text without their quotes and backslashes. Without `split` a blank ends no word. */
 const wordsOf = (text: string, split: boolean): ReadonlyArray<string> => {
   const words: Array<string> = []
   let word: string | undefined

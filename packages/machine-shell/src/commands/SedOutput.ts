@@ -1,7 +1,10 @@
-/** What sed writes, by file; "" is its output. A line that did not end, as the last one of a file may not, ends before another. */
+/**
+ * Collects the output of sed by file; "" is its stdout. A line without an end, as the last line of a file may be, gets
+ * its end before the next one.
+ */
 import { Refusal } from "./Options.ts"
 
-/** Characters in all: a script may write without end. */
+/** Characters of all output, since a script can write without end. */
 const MAX_WRITTEN = 64 * 1024 * 1024
 
 export class SedOutput {
@@ -10,21 +13,21 @@ export class SedOutput {
   readonly #end: string
   #size = 0
 
-  /** What ends a line. */
+  /** `end` ends a line. */
   constructor(end: string) {
     this.#end = end
   }
 
-  say(text: string, to = "", ended = true): void {
+  write(text: string, to = "", hasEnd = true): void {
     const file = to === "/dev/stdout" ? "" : to
     this.#size += text.length + 1
     if (this.#size > MAX_WRITTEN) throw new Refusal("couldn't write: No space left on device", 4)
     const before = this.#open.delete(file) ? this.#end : ""
-    this.#written.set(file, `${this.#written.get(file) ?? ""}${before}${text}${ended ? this.#end : ""}`)
-    if (!ended) this.#open.add(file)
+    this.#written.set(file, `${this.#written.get(file) ?? ""}${before}${text}${hasEnd ? this.#end : ""}`)
+    if (!hasEnd) this.#open.add(file)
   }
 
-  /** What was written since to one of them. */
+  /** Returns the text that was written to a file since the last call. */
   take(file: string): string {
     const text = this.#written.get(file) ?? ""
     this.#written.delete(file)

@@ -1,4 +1,4 @@
-/** Regular expressions of POSIX, basic and extended with what GNU adds, as this language has them. */
+/** Compiles regular expressions of POSIX, basic and extended with GNU's additions, to those of JavaScript. */
 import { Refusal } from "./Options.ts"
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   upper: "A-Z",
   xdigit: "0-9A-Fa-f"
 }
-/** What stands for one character, in patterns, in what replaces them, and in `y`. */
+/** Escapes of one character in patterns, in replacements and in `y`. */
 export const ESCAPES: Readonly<Record<string, string>> = {
   a: "\x07",
   f: "\f",
@@ -30,17 +30,17 @@ const ANCHORS: Readonly<Record<string, string>> = {
   "`": "(?<![^])",
   "'": "(?![^])"
 }
-/** What a backslash makes an operator of in a basic expression, and a character in an extended one. */
+/** Characters that a backslash makes operators in a basic expression, and plain characters in an extended one. */
 const OPERATORS = "(){}|+?"
 
 export interface Flags {
   readonly extended: boolean
   readonly ignoresCase?: boolean
-  /** `^` and `$` are those of lines. */
+  /** True: `^` and `$` match at each line. */
   readonly multiline?: boolean
 }
 
-export const patternOf = (source: string, { extended, ignoresCase = false, multiline = false }: Flags): RegExp => {
+export const compilePattern = (source: string, { extended, ignoresCase = false, multiline = false }: Flags): RegExp => {
   const text = new Posix(source, extended).text
   try {
     return new RegExp(text, `gu${ignoresCase ? "i" : ""}${multiline ? "m" : ""}`)
@@ -49,14 +49,14 @@ export const patternOf = (source: string, { extended, ignoresCase = false, multi
   }
 }
 
-/** How many groups it has. */
-export const groupsOf = ({ flags, source }: RegExp): number => new RegExp(`${source}|`, flags).exec("")!.length - 1
+/** Returns the number of groups of a pattern. */
+export const countGroups = ({ flags, source }: RegExp): number => new RegExp(`${source}|`, flags).exec("")!.length - 1
 
 class Posix {
   text = ""
   readonly #source: string
   #at = 0
-  /** Where what a repetition repeats begins; undefined where there is nothing. */
+  /** The start of the part that a repetition would repeat; undefined where there is none. */
   #atom: number | undefined = undefined
   readonly #open: Array<number> = []
 
@@ -68,12 +68,12 @@ class Posix {
       if (char === "\\" && next !== "") {
         this.#at++
         if (OPERATORS.includes(next) && !extended) this.#operator(next)
-        else this.#escaped(next)
+        else this.#escape(next)
       } else if (char === "[") this.#add(this.#bracket())
       else if (char === ".") this.#add("[^]")
       else if (char === "*" && this.#atom !== undefined) this.#repeat("*")
-      else if (char === "^" && (extended || this.#begins())) this.#anchor("^")
-      else if (char === "$" && (extended || this.#ends())) this.#anchor("$")
+      else if (char === "^" && (extended || this.#isAtStart())) this.#anchor("^")
+      else if (char === "$" && (extended || this.#isAtEnd())) this.#anchor("$")
       else if (extended && OPERATORS.includes(char)) this.#operator(char)
       else this.#literal(char)
     }
@@ -86,7 +86,7 @@ class Posix {
   }
 
   #literal(char: string): void {
-    // A character of two units is one.
+    // A surrogate pair is one character.
     const low = this.#source[this.#at] ?? ""
     if (/^[\ud800-\udbff][\udc00-\udfff]$/.test(char + low)) {
       this.#at++
@@ -101,7 +101,7 @@ class Posix {
 
   #repeat(how: string): void {
     if (this.#atom === undefined) return
-    // What is repeated already is repeated as a whole.
+    // A part that is repeated already is repeated as a whole.
     this.text = `${this.text.slice(0, this.#atom)}(?:${this.text.slice(this.#atom)})${how}`
   }
 
@@ -126,7 +126,7 @@ class Posix {
     }
   }
 
-  #escaped(char: string): void {
+  #escape(char: string): void {
     const code = /^(?:x([\da-fA-F]{1,2})|o([0-7]{1,3})|d(\d{1,3}))/.exec(this.#source.slice(this.#at - 1))
     if (ANCHORS[char] !== undefined) this.#anchor(ANCHORS[char])
     else if (char === "b" || char === "B") this.#anchor(`\\${char}`)
@@ -139,7 +139,7 @@ class Posix {
     } else this.#literal(char)
   }
 
-  /** Behind its `[`. */
+  /** Reads a bracket expression, from behind its `[`. */
   #bracket(): string {
     const rest = this.#source.slice(this.#at)
     const [whole, not, inside] = BRACKET.exec(rest) ?? []
@@ -148,27 +148,31 @@ class Posix {
     const parts = inside!.replace(PART, (part, name?: string, one?: string) => {
       if (name !== undefined) return CLASSES[name] ?? refuseClass(name)
       if (one !== undefined) return `\\u{${one.codePointAt(0)!.toString(16)}}`
-      if (part.length === 2 && part[0] === "\\") return /[nrtfv]/.test(part[1]!) ? part : `\\\\${quoted(part[1]!)}`
-      return quoted(part)
+      if (part.length === 2 && part[0] === "\\")
+        return /[nrtfv]/.test(part[1]!) ? part : `\\\\${escapeInBracket(part[1]!)}`
+      return escapeInBracket(part)
     })
     return `[${not}${parts}]`
   }
 
-  /** An expression, or a part of one, begins here. */
-  #begins(): boolean {
+  /** True where an expression, or a part of one, begins. */
+  #isAtStart(): boolean {
     return /(?:^|\\\(|\\\||\n)$/.test(this.#source.slice(0, this.#at - 1))
   }
 
-  #ends(): boolean {
+  #isAtEnd(): boolean {
     return /^(?:$|\\\)|\\\||\n)/.test(this.#source.slice(this.#at))
   }
 }
 
-/** `]` in front is one of the characters; names stand in brackets of their own. */
+/**
+ * Matches a bracket expression behind its `[`. A `]` in front is one of its characters; names stand in brackets of
+ * their own.
+ */
 export const BRACKET = /^(\^?)(\]?(?:\[:\w+:\]|\[[.=].[.=]\]|[^\]])*)\]/su
 const PART = /\[:(\w+):\]|\[[.=](.)[.=]\]|\\.|[^]/gsu
 
-const quoted = (char: string): string =>
+const escapeInBracket = (char: string): string =>
   /[\\\]^[&!#%,.:;<=>@`~{}()|/$*+?]/.test(char) ? `\\u{${char.codePointAt(0)!.toString(16)}}` : char
 
 const refuseClass = (name: string): never => {

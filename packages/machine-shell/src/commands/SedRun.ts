@@ -1,41 +1,41 @@
-/** What a script of sed does with its lines. */
+/** Runs a script of sed on lines. */
 import { Refusal } from "./Options.ts"
 import { SedOutput } from "./SedOutput.ts"
 import type { Address, SedCommand, Substitution } from "./SedScript.ts"
-import { replaced, shown } from "./SedText.ts"
+import { expandReplacement, formatVisible } from "./SedText.ts"
 
-/** The lines of one file, or of several as one. */
+/** The lines of one file, or of several files as one. */
 export interface SedInput {
   readonly name: string
   readonly lines: ReadonlyArray<string>
-  /** The last one ends as the others do. */
-  readonly ended: boolean
+  /** True: the last line ends as the others do. */
+  readonly hasEnd: boolean
 }
 
 export interface SedOptions {
   readonly quiet: boolean
-  /** What ends a line: a newline, or a NUL. */
+  /** The end of a line: a newline, or a NUL. */
   readonly end: string
-  /** What a file has that `r` or `R` reads; undefined where there is none. */
+  /** Returns the content of a file for `r` or `R`; undefined for a missing file. */
   readonly read: (file: string) => string | undefined
-  /** So many commands were carried out since; throws when it were too many. */
+  /** Gets the number of commands that ran since the last call. Throws when the run has used up its work. */
   readonly spend: (commands: number) => void
 }
 
-/** Characters of the two spaces; a script may double them without end. */
+/** Characters of the pattern space and the hold space, which a script can double without end. */
 const MAX_HELD = 16 * 1024 * 1024
 const SPEND_EVERY = 1_024
 
 export class SedRun {
   readonly output: SedOutput
-  /** Of `q`; undefined while it goes on. */
+  /** Set by `q` and `Q`; undefined while the script goes on. */
   exitCode: number | undefined
   readonly #commands: ReadonlyArray<SedCommand>
   readonly #options: SedOptions
-  /** Of a range that has begun: the line that it ends at, Infinity where a pattern says so. */
+  /** The ranges that have begun, with the line at which each ends; Infinity: a pattern ends it. */
   readonly #ranges = new Map<SedCommand, number>()
   readonly #readFrom = new Map<string, number>()
-  #input: SedInput = { name: "-", lines: [], ended: true }
+  #input: SedInput = { name: "-", lines: [], hasEnd: true }
   #at = 0
   #line = 0
   #pattern = ""
@@ -52,18 +52,18 @@ export class SedRun {
       if (command.from?._tag === "Line" && command.from.line === 0) this.#ranges.set(command, Infinity)
   }
 
-  /** `counts`: its lines have numbers of their own. */
-  read(input: SedInput, counts: boolean): void {
+  /** Runs the script on an input. `hasOwnNumbers`: its lines are numbered from 1. */
+  read(input: SedInput, hasOwnNumbers: boolean): void {
     this.#input = input
     this.#at = 0
-    if (counts) this.#line = 0
+    if (hasOwnNumbers) this.#line = 0
     while (this.exitCode === undefined && this.#next()) {
-      let again = true
-      while (again) again = this.#cycle()
+      let isRepeated = true
+      while (isRepeated) isRepeated = this.#cycle()
     }
   }
 
-  /** The next line is the pattern space; whether there is one. */
+  /** Takes the next line as the pattern space. Returns false when there is none. */
   #next(): boolean {
     this.#flush()
     if (this.#at >= this.#input.lines.length) return false
@@ -77,17 +77,17 @@ export class SedRun {
   }
 
   #print(text = this.#pattern, file = ""): void {
-    this.output.say(text, file, !this.#isLast() || this.#input.ended)
+    this.output.write(text, file, !this.#isLast() || this.#input.hasEnd)
   }
 
   #flush(): void {
-    for (const text of this.#appended) this.output.say(text.replace(/\n$/, ""), "", text.endsWith("\n"))
+    for (const text of this.#appended) this.output.write(text.replace(/\n$/, ""), "", text.endsWith("\n"))
     this.#appended = []
   }
 
-  /** All commands for the pattern space; whether they begin again with what is left of it. */
+  /** Runs all commands on the pattern space. Returns true when they begin again with the rest of it. */
   #cycle(): boolean {
-    let substituted = false
+    let hasSubstituted = false
     for (let index = 0; index < this.#commands.length;) {
       if (++this.#spent % SPEND_EVERY === 0) this.#options.spend(SPEND_EVERY)
       const command = this.#commands[index++]!
@@ -98,11 +98,11 @@ export class SedRun {
       }
       if (name === "s") {
         const done = this.#substitute(command.substitution!, text)
-        substituted ||= done
-      } else if (name === "b" || (name === "t" && substituted) || (name === "T" && !substituted)) {
-        if (name === "t") substituted = false
+        hasSubstituted ||= done
+      } else if (name === "b" || (name === "t" && hasSubstituted) || (name === "T" && !hasSubstituted)) {
+        if (name === "t") hasSubstituted = false
         index = target
-      } else if (name === "T") substituted = false
+      } else if (name === "T") hasSubstituted = false
       else if (name === "d") return false
       else if (name === "D") {
         const at = this.#pattern.indexOf("\n")
@@ -118,13 +118,13 @@ export class SedRun {
         if (name === "N") this.#pattern = `${before}\n${this.#pattern}`
       } else if (name === "c") {
         if (command.negated || command.to === undefined || !this.#ranges.has(command))
-          this.output.say(text.slice(0, -1))
+          this.output.write(text.slice(0, -1))
         return false
       } else if (name === "q" || name === "Q") {
         this.exitCode = Number(text)
         if (name === "Q") return false
         break
-      } else this.#simple(command)
+      } else this.#runSimple(command)
       if (this.#pattern.length + this.#hold.length > MAX_HELD) throw new Refusal("couldn't re-allocate memory", 4)
     }
     if (!this.#options.quiet) this.#print()
@@ -132,25 +132,25 @@ export class SedRun {
     return false
   }
 
-  /** What changes no order of commands. */
-  #simple({ characters, name, text }: SedCommand): void {
+  /** Runs a command that does not change the order of commands. */
+  #runSimple({ characters, name, text }: SedCommand): void {
     if (name === "p") this.#print()
-    else if (name === "P") this.output.say(this.#pattern.split("\n", 1)[0]!)
+    else if (name === "P") this.output.write(this.#pattern.split("\n", 1)[0]!)
     else if (name === "h") this.#hold = this.#pattern
     else if (name === "H") this.#hold += `\n${this.#pattern}`
     else if (name === "g") this.#pattern = this.#hold
     else if (name === "G") this.#pattern += `\n${this.#hold}`
     else if (name === "x") [this.#pattern, this.#hold] = [this.#hold, this.#pattern]
     else if (name === "z") this.#pattern = ""
-    else if (name === "=") this.output.say(String(this.#line))
-    else if (name === "F") this.output.say(this.#input.name)
-    else if (name === "i") this.output.say(text.slice(0, -1))
+    else if (name === "=") this.output.write(String(this.#line))
+    else if (name === "F") this.output.write(this.#input.name)
+    else if (name === "i") this.output.write(text.slice(0, -1))
     else if (name === "a") this.#appended.push(text)
     else if (name === "r") this.#appended.push(...[this.#options.read(text) ?? []].flat())
     else if (name === "R") this.#appended.push(...this.#nextOf(text))
     else if (name === "w") this.#print(this.#pattern, text)
-    else if (name === "W") this.output.say(this.#pattern.split("\n", 1)[0]!, text)
-    else if (name === "l") this.output.say(shown(this.#pattern, text === "" ? 70 : Number(text)))
+    else if (name === "W") this.output.write(this.#pattern.split("\n", 1)[0]!, text)
+    else if (name === "l") this.output.write(formatVisible(this.#pattern, text === "" ? 70 : Number(text)))
     else if (name === "y") this.#pattern = Array.from(this.#pattern, (char) => characters!.get(char) ?? char).join("")
   }
 
@@ -172,7 +172,7 @@ export class SedRun {
       if (until > this.#line && !(to._tag === "Last" && this.#isLast())) this.#ranges.set(command, until)
       return true
     }
-    // A range that a line's number ends may have been left behind while its command was passed over.
+    // The last line of a range by number may have passed while its command was skipped.
     const isOver = end === Infinity ? this.#matches(to) : this.#line >= end
     if (isOver) this.#ranges.delete(command)
     return end === Infinity || this.#line <= end || this.#matches(from)
@@ -186,34 +186,34 @@ export class SedRun {
       return step === 0 ? this.#line === first : this.#line >= first && (this.#line - first) % step === 0
     }
     if (address._tag !== "Pattern") return false
-    const pattern = this.#used(address.pattern)
+    const pattern = this.#patternToUse(address.pattern)
     pattern.lastIndex = 0
     return pattern.test(this.#pattern)
   }
 
-  #used(pattern: RegExp | undefined): RegExp {
+  #patternToUse(pattern: RegExp | undefined): RegExp {
     const used = pattern ?? this.#lastPattern
     if (used === undefined) throw new Refusal("no previous regular expression")
     this.#lastPattern = used
     return used
   }
 
-  #substitute({ all, from, pattern, pieces, prints }: Substitution, file: string): boolean {
-    const used = this.#used(pattern)
+  #substitute({ all, from, pattern, pieces, isPrinted }: Substitution, file: string): boolean {
+    const used = this.#patternToUse(pattern)
     let [text, end, count] = ["", 0, 0]
     for (const match of this.#pattern.matchAll(used)) {
-      // An empty match right behind another one is none.
+      // An empty match directly behind another match does not count.
       if (match[0] === "" && match.index === end && count > 0) continue
       count++
       if (count >= from && (all || count === from)) {
-        text += this.#pattern.slice(end, match.index) + replaced(pieces, match)
+        text += this.#pattern.slice(end, match.index) + expandReplacement(pieces, match)
       } else text += this.#pattern.slice(end, match.index + match[0].length)
       end = match.index + match[0].length
       if (!all && count >= from) break
     }
     if (count < from) return false
     this.#pattern = text + this.#pattern.slice(end)
-    if (prints) this.#print()
+    if (isPrinted) this.#print()
     if (file !== "") this.#print(this.#pattern, file)
     return true
   }

@@ -1,6 +1,6 @@
-/** The script of sed, as the commands that it has: `s/a/b/; /x/,$ { p; d }`. Every fault of it is told with its place. */
+/** Parses a script of sed into its commands: `s/a/b/; /x/,$ { p; d }`. An error names its place in the script. */
 import { Refusal } from "./Options.ts"
-import { BRACKET, charCodeOf, ESCAPES, groupsOf, patternOf } from "./SedPattern.ts"
+import { BRACKET, charCodeOf, ESCAPES, countGroups, compilePattern } from "./SedPattern.ts"
 
 export type Address =
   | { readonly _tag: "Line"; readonly line: number }
@@ -8,20 +8,20 @@ export type Address =
   | { readonly _tag: "Step"; readonly first: number; readonly step: number }
   /** Undefined: the pattern that was used last. */
   | { readonly _tag: "Pattern"; readonly pattern: RegExp | undefined }
-  /** As an end: so many lines further, or up to a multiple. */
+  /** The end of a range: so many lines further, or at a multiple. */
   | { readonly _tag: "Further"; readonly lines: number }
   | { readonly _tag: "Multiple"; readonly of: number }
 
-/** A piece of what replaces: a text, a group by its number, or how the case of what follows is changed. */
+/** A piece of a replacement: a text, a group by its number, or a change of case for the pieces behind it. */
 export type Piece = string | number | { readonly changes: "U" | "L" | "u" | "l" | "E" }
 
 export interface Substitution {
   readonly pattern: RegExp | undefined
   readonly pieces: ReadonlyArray<Piece>
-  /** The match with which it begins. */
+  /** The number of the first match that is replaced. */
   readonly from: number
   readonly all: boolean
-  readonly prints: boolean
+  readonly isPrinted: boolean
 }
 
 export interface SedCommand {
@@ -32,13 +32,13 @@ export interface SedCommand {
   /** The text of `a`, `i` and `c`, the file of `r` and `w` (of `s` too), the label of `b`, the exit code of `q`. */
   readonly text: string
   readonly substitution?: Substitution | undefined
-  /** What `y` makes of each character. */
+  /** The character that `y` puts in the place of each character. */
   readonly characters?: ReadonlyMap<string, string> | undefined
-  /** The command that a jump goes on with; of `{` the one behind its end. */
+  /** The index of the command to which a jump goes; for `{` of the command behind its end. */
   target: number
 }
 
-export const sedScript = (source: string, extended: boolean): ReadonlyArray<SedCommand> => {
+export const parseSedScript = (source: string, extended: boolean): ReadonlyArray<SedCommand> => {
   const parser = new Parser(source, extended)
   try {
     return parser.script()
@@ -92,7 +92,7 @@ class Parser {
     return this.#commands
   }
 
-  /** What a command has behind its name. */
+  /** Reads the part of a command behind its name. */
   #rest(name: string): Partial<SedCommand> {
     if (name === "s") return this.#substitution()
     if (name === "y") return { characters: this.#characters() }
@@ -132,10 +132,10 @@ class Parser {
 
   #pattern(source: string, flags: string): RegExp | undefined {
     const [ignoresCase, multiline] = [/i/i.test(flags), /m/i.test(flags)]
-    return source === "" ? undefined : patternOf(source, { extended: this.#extended, ignoresCase, multiline })
+    return source === "" ? undefined : compilePattern(source, { extended: this.#extended, ignoresCase, multiline })
   }
 
-  /** Up to the next delimiter that is no character of its own. */
+  /** Reads up to the next delimiter that is not escaped. In a pattern a delimiter in brackets does not count. */
   #until(delimiter: string, missing: string, isPattern: boolean): string {
     let text = ""
     for (; this.at < this.#source.length; this.at++) {
@@ -166,7 +166,7 @@ class Parser {
     if (this.#take(/e/y) !== undefined) throw new Refusal("the e flag is not simulated")
     if (this.#take(/(?=[A-Za-z])/y) !== undefined) throw new Refusal("unknown option to `s'")
     const [pattern, pieces] = [this.#pattern(source, flags), piecesOf(replacement)]
-    const groups = pattern === undefined ? 9 : groupsOf(pattern)
+    const groups = pattern === undefined ? 9 : countGroups(pattern)
     const none = pieces.find((piece) => typeof piece === "number" && piece > groups)
     if (none !== undefined) throw new Refusal(`invalid reference \\${String(none)} on \`s' command's RHS`)
     const substitution = {
@@ -174,7 +174,7 @@ class Parser {
       pieces,
       from: Number(/\d+/.exec(flags)?.[0] ?? 1),
       all: flags.includes("g"),
-      prints: flags.includes("p")
+      isPrinted: flags.includes("p")
     }
     return { text, substitution }
   }
@@ -195,7 +195,7 @@ class Parser {
     return this.#take(/[ \t]*([^\n]+)/y)?.[1] ?? refuse("missing filename in r/R/w/W commands")
   }
 
-  /** `a text`, or `a\` and the lines behind it; a line that ends in a backslash is not the last one. */
+  /** Reads `a text`, or `a\` and the lines behind it. A line that ends in a backslash is not the last one. */
   #text(): string {
     this.#take(/[ \t]*(?:\\[ \t]*\n|\\(?=[^\n]))?/y)
     const text = this.#take(/(?:\\[^]|[^\\\n])+/y)?.[0]

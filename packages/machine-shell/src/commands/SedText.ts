@@ -1,7 +1,7 @@
-/** What sed puts in the place of a match, and how it shows a text. */
+/** Expands the replacements of sed, and shows texts as its `l` command does. */
 import type { Piece } from "./SedScript.ts"
 
-export const replaced = (pieces: ReadonlyArray<Piece>, match: RegExpExecArray): string => {
+export const expandReplacement = (pieces: ReadonlyArray<Piece>, match: RegExpExecArray): string => {
   let text = ""
   let [all, one]: [string, string] = ["E", ""]
   for (const piece of pieces) {
@@ -10,9 +10,9 @@ export const replaced = (pieces: ReadonlyArray<Piece>, match: RegExpExecArray): 
       else [all, one] = [piece.changes, ""]
       continue
     }
-    const said = typeof piece === "number" ? (match[piece] ?? "") : piece
-    if (said === "") continue
-    const cased = all === "U" ? said.toUpperCase() : all === "L" ? said.toLowerCase() : said
+    const value = typeof piece === "number" ? (match[piece] ?? "") : piece
+    if (value === "") continue
+    const cased = all === "U" ? value.toUpperCase() : all === "L" ? value.toLowerCase() : value
     const first = String.fromCodePoint(cased.codePointAt(0)!)
     text += one === "" ? cased : (one === "u" ? first.toUpperCase() : first.toLowerCase()) + cased.slice(first.length)
     one = ""
@@ -20,8 +20,8 @@ export const replaced = (pieces: ReadonlyArray<Piece>, match: RegExpExecArray): 
   return text
 }
 
-/** As `l` says it: what can't be seen as escapes, lines of at most `width` characters. */
-export const shown = (text: string, width: number): string => {
+/** Returns a text as `l` shows it: invisible characters as escapes, lines of at most `width` characters. */
+export const formatVisible = (text: string, width: number): string => {
   const escapes: Readonly<Record<string, string>> = {
     "\\": "\\\\",
     "\x07": "\\a",

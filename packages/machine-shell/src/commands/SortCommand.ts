@@ -1,4 +1,7 @@
-/** `sort` in the order of bytes, as `LANG=C.UTF-8` asks; the original takes the host's alphabet, and no -g, -z, -m, -R. */
+/**
+ * `sort` in the order of bytes, as `LANG=C.UTF-8` requires. The original takes the host's alphabet, and lacks -g, -z,
+ * -m and -R.
+ */
 import type { Command } from "just-bash"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { compare } from "./FileFacts.ts"
@@ -105,7 +108,7 @@ const tabOf = (text: string | undefined): string | undefined => {
 
 const START: Place = { field: 0, character: 0, skipsBlanks: false }
 
-/** `F[.C][flags][,F[.C][flags]]`; a key without flags takes the general ones. */
+/** Parses `F[.C][flags][,F[.C][flags]]`. A key without flags takes the general ones. */
 const keyOf = (text: string, general: string): Key => {
   const found = /^(\d+)(?:\.(\d+))?([bdfgiMhnRrV]*)(?:,(\d+)(?:\.(\d+))?([bdfgiMhnRrV]*))?$/.exec(text)
   if (found === null || Number(found[1]) === 0)
@@ -135,19 +138,19 @@ const partOf =
   (key: Key, tab: string | undefined) =>
   (line: string): string => {
     if (key.from === START) return line
-    const start = placeIn(line, tab, key.from.field, key.from.skipsBlanks)
+    const start = fieldStart(line, tab, key.from.field, key.from.skipsBlanks)
     const from = Math.min(line.length, start + key.from.character)
     if (key.to === undefined) return line.slice(from)
     const { field, character, skipsBlanks } = key.to
     const end =
       character === 0
-        ? fieldEnd(line, tab, placeIn(line, tab, field, false))
-        : placeIn(line, tab, field, skipsBlanks) + character
+        ? fieldEnd(line, tab, fieldStart(line, tab, field, false))
+        : fieldStart(line, tab, field, skipsBlanks) + character
     return line.slice(from, Math.max(from, end))
   }
 
-/** Where a field begins; without a separator its blanks in front belong to it. */
-const placeIn = (line: string, tab: string | undefined, field: number, skipsBlanks: boolean): number => {
+/** Returns the start of a field. Without a separator the blanks in front of a field belong to it. */
+const fieldStart = (line: string, tab: string | undefined, field: number, skipsBlanks: boolean): number => {
   let at = 0
   for (let i = 0; i < field && at < line.length; i++) {
     at = fieldEnd(line, tab, at)
@@ -177,8 +180,8 @@ const orderOf = (flags: string, salt: number): Order => {
   if (flags.includes("g")) return by((text) => generalOf(text))
   if (flags.includes("h")) return by(humanOf)
   if (flags.includes("M")) return by((text) => MONTHS.indexOf(text.trimStart().slice(0, 3).toUpperCase()))
-  if (flags.includes("V")) return (a, b) => byVersion(a, b)
-  if (flags.includes("R")) return by((text) => scattered(text, salt))
+  if (flags.includes("V")) return (a, b) => compareVersions(a, b)
+  if (flags.includes("R")) return by((text) => scatter(text, salt))
   const plain = (text: string): string => {
     let found = flags.includes("b") ? text.replace(/^[ \t]+/, "") : text
     if (flags.includes("d")) found = found.replace(/[^a-zA-Z0-9 \t]/g, "")
@@ -197,14 +200,14 @@ const by =
 
 const MONTHS = ["", "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 
-/** What is no number comes first, then -inf. */
+/** Returns the value for `-g`. A text that is no number comes first, then -inf. */
 const generalOf = (text: string): number => {
   const found = /^\s*[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|inf)/i.exec(text)?.[0].trim()
   if (found === undefined) return -Infinity
   return /inf/i.test(found) ? (found.startsWith("-") ? -Number.MAX_VALUE : Infinity) : Number(found)
 }
 
-/** The unit goes before the number, as GNU has it. */
+/** Returns the value for `-h`. The unit counts before the number, as in GNU's. */
 const humanOf = (text: string): number => {
   const [, sign, digits = "", unit = ""] = /^[ \t]*(-?)(\d*(?:\.\d*)?)([KkMGTPEZY]?)/.exec(text)!
   const value = Number(digits === "" || digits === "." ? 0 : digits)
@@ -212,14 +215,14 @@ const humanOf = (text: string): number => {
   return (sign === "-" ? -1 : 1) * (power * 1e9 + Math.min(value, 1e9 - 1))
 }
 
-const scattered = (text: string, salt: number): number => {
+const scatter = (text: string, salt: number): number => {
   let hash = salt
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16_777_619)
   return (Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) ^ (hash >>> 13)) >>> 0
 }
 
-/** Digits as numbers, letters before all else, `~` before the end. */
-const byVersion: Order = (a, b) => {
+/** Compares for `-V`: digits as numbers, letters before all other characters, `~` before the end. */
+const compareVersions: Order = (a, b) => {
   const [as, bs] = [a, b].map((text) => text.match(/\d+|\D/g) ?? [])
   for (let i = 0; i < Math.max(as!.length, bs!.length); i++) {
     const [x = "", y = ""] = [as![i], bs![i]]

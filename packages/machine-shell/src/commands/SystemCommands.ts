@@ -1,16 +1,20 @@
-/** Commands that ask what kind of machine this is, or set what a simulated one does not have. */
+/**
+ * Commands that describe this machine, set what a simulated machine lacks, or start a shell or a command: `uname` and
+ * others, `trap`, `mktemp`, `bash`, `nohup`. Also the commands that only rewritten scripts use.
+ */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { child, quoted } from "../core/Children.ts"
+import { runChild, quote } from "../core/Children.ts"
+import { endsLikeWindows } from "../core/Explanations.ts"
 import { BY_PATH } from "../core/Determinism.ts"
 import { STATUS } from "../repairs/ExitStatus.ts"
-import { DISK_LIMIT_BYTES } from "../core/MachineFs.ts"
+import { MAX_DISK_BYTES } from "../core/MachineFs.ts"
 import { MARK } from "../core/Syntax.ts"
 import { BEGIN, END, TEE } from "../core/Tee.ts"
 import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
 import { signalOf } from "./JobCommands.ts"
-import { interpreted } from "./ProgramCommands.ts"
+import { runInterpreted } from "./ProgramCommands.ts"
 
 const CPUS_PER_GPU = 16
 const MEMORY_KIB_PER_GPU = 128 * 1024 * 1024
@@ -51,9 +55,9 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       return ok(`       ${head}\nMem:   ${row}\nSwap:  ${[0, 0, 0].map(value).join("")}\n`)
     }),
     defineCommand("df", async (args) => {
-      const human = args.some((arg) => /^-[a-z]*h/.test(arg))
-      const [size, used] = human ? [`${DISK_LIMIT_BYTES / 1024 ** 2}M`, "0"] : [`${DISK_LIMIT_BYTES / 1024}`, "0"]
-      const head = human
+      const isHuman = args.some((arg) => /^-[a-z]*h/.test(arg))
+      const [size, used] = isHuman ? [`${MAX_DISK_BYTES / 1024 ** 2}M`, "0"] : [`${MAX_DISK_BYTES / 1024}`, "0"]
+      const head = isHuman
         ? "Filesystem      Size  Used Avail Use% Mounted on"
         : "Filesystem     1K-blocks  Used Available Use% Mounted on"
       return ok(`${head}\nmemory         ${size!.padStart(9)} ${used!.padStart(5)} ${size!.padStart(9)}   0% /\n`)
@@ -66,7 +70,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
     defineCommand("sync", async () => ok()),
     defineCommand("disown", async () => ok()),
     defineCommand("trap", async (all) => {
-      const within = all[0] === MARK || session.console.job !== 0
+      const isInner = all[0] === MARK || session.console.currentJob !== 0
       const given = all[0] === MARK ? all.slice(1) : all
       const args = given[0] === "--" ? given.slice(1) : given
       if (args.length === 0 || args[0] === "-l" || args[0] === "-p") return ok()
@@ -74,7 +78,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       for (const signal of signals) {
         const name = signal.toUpperCase().replace(/^SIG/, "")
         const number = signalOf(signal)
-        if (within) {
+        if (isInner) {
           if (number !== 0 || handler === "" || handler === "-") continue
           return {
             ...ok(),
@@ -82,15 +86,15 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
           }
         }
         if (number === 0) session.exitHandler = handler === "-" ? "" : handler
-        else if (number !== undefined && handler !== "-") session.handled.set(number, handler)
-        else if (number !== undefined) session.handled.delete(number)
+        else if (number !== undefined && handler !== "-") session.signalHandlers.set(number, handler)
+        else if (number !== undefined) session.signalHandlers.delete(number)
         else if (handler !== "" && handler !== "-" && NEVER_RUN.has(name))
           return { ...ok(), stderr: `trap: ${name}: its handler does not run on a simulated machine\n` }
       }
       return ok()
     }),
     defineCommand(`${MARK}leave`, async ([code = "0"], context) => {
-      if (session.console.job === 0) session.exitVariables = Object.fromEntries(context.env)
+      if (session.console.currentJob === 0) session.exitVariables = Object.fromEntries(context.env)
       return { ...ok(), exitCode: Number(code) }
     }),
     defineCommand(STATUS, async ([code = "0"]) => ({ ...ok(), exitCode: Number(code) })),
@@ -105,7 +109,7 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
       const paths = args.filter((arg) => !arg.startsWith("-")).map((arg) => fs.resolvePath(cwd, arg))
       const appends = args.includes("-a") || args.includes("--append")
       for (const path of paths) await (appends ? fs.appendFile(path, "") : fs.writeFile(path, ""))
-      // A device is the console again, or keeps nothing.
+      // A device is the console again, or keeps nothing, so it gets no copy.
       const copies = paths.filter((path) => !path.startsWith("/dev/"))
       console.copies =
         mode === BEGIN
@@ -137,13 +141,15 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         const byPath = given[0] === BY_PATH
         const args = byPath ? given.slice(1) : given
         const path = context.fs.resolvePath(context.cwd, args[0] ?? "")
-        if (byPath && /^\/(usr\/)?bin\//.test(path)) return child(session, context, path, args.slice(1))
+        if (byPath && /^\/(usr\/)?bin\//.test(path)) return runChild(session, context, path, args.slice(1))
         const stat = byPath ? await context.fs.stat(path).catch(() => undefined) : undefined
         if (byPath && stat === undefined) return fail(`bash: ${args[0]}: No such file or directory`, 127)
         if (stat?.isDirectory === true) return fail(`bash: ${args[0]}: Is a directory`, 126)
         if (stat !== undefined && (stat.mode & 0o111) === 0) return fail(`bash: ${args[0]}: Permission denied`, 126)
-        const other = byPath ? await interpreted(path, args, all[0] === MARK, session, context) : undefined
+        const other = byPath ? await runInterpreted(path, args, all[0] === MARK, session, context) : undefined
         if (other !== undefined) return other
+        const script = await context.fs.readFile(path).catch(() => "")
+        session.hasWindowsLines ||= endsLikeWindows(script)
         session.nextScript = all[0] === MARK ? "streamed" : "captured"
         const shown = byPath ? args : shellArguments(args, () => decodeBytesToUtf8(context.stdin))
         return context.origCommand?.(shown) ?? fail(`${name}: not available`, 127)
@@ -156,17 +162,19 @@ export const systemCommands = (session: ShellSession): ReadonlyArray<Command> =>
         while (rest[0]?.startsWith("-") === true) if (rest.shift() === "-n") rest.shift()
         const [command, ...args] = rest
         if (command === undefined) return fail(`${name}: missing operand`, 125)
-        return child(session, context, command, args)
+        return runChild(session, context, command, args)
       })
     )
   ]
 }
 
-/** Events that the interpreter does not tell. */
+/** Events that the interpreter does not report. */
 const NEVER_RUN: ReadonlySet<string> = new Set(["ERR", "DEBUG", "RETURN"])
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** `bash -euxo pipefail -lc 'x'` as `bash -c 'set -euxo pipefail; x'`: the original knows `-c` and a file alone. */
+/**
+ * Rewrites `bash -euxo pipefail -lc 'x'` to `bash -c 'set -euxo pipefail; x'`: the original knows only `-c` and a file.
+ */
 const shellArguments = (args: ReadonlyArray<string>, stdin: () => string): Array<string> => {
   let flags = ""
   let options = ""
@@ -184,12 +192,12 @@ const shellArguments = (args: ReadonlyArray<string>, stdin: () => string): Array
     inline ||= arg.includes("c")
     piped ||= /^-\w*s/.test(arg)
     flags += arg.replace(/[^euxvfnC]/g, "")
-    if (arg.endsWith("o")) options += ` -o ${quoted(args[++at] ?? "")}`
+    if (arg.endsWith("o")) options += ` -o ${quote(args[++at] ?? "")}`
   }
   const rest = args.slice(at)
   const settings = flags === "" && options === "" ? "" : `set${flags === "" ? "" : ` -${flags}`}${options}\n`
   if (inline) return rest.length === 0 ? ["-c"] : ["-c", settings + rest[0]!, ...rest.slice(1)]
   if (piped) return ["-c", settings + stdin(), "bash", ...rest]
   if (settings === "" || rest.length === 0) return rest
-  return ["-c", `${settings}. ${quoted(rest[0]!)} "$@"`, ...rest]
+  return ["-c", `${settings}. ${quote(rest[0]!)} "$@"`, ...rest]
 }

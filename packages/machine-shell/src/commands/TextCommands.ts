@@ -1,8 +1,8 @@
-/** Commands that make text. What is in no list here is honestly not found: exit code 127. */
+/** Commands that make text. A command that this package and the interpreter lack is not found: exit code 127. */
 import { decodeBytesToUtf8, defineCommand } from "just-bash"
 import type { Command } from "just-bash"
-import { OUTPUT_LIMIT_BYTES } from "../core/Console.ts"
-import { repeated } from "../core/Devices.ts"
+import { MAX_OUTPUT_BYTES } from "../core/Console.ts"
+import { repeatLine } from "../core/Devices.ts"
 import { MARK } from "../core/Syntax.ts"
 import { fail, ok } from "../core/ShellSession.ts"
 import type { ShellSession } from "../core/ShellSession.ts"
@@ -11,12 +11,12 @@ const YES_BLOCK_BYTES = 1024 * 1024
 
 export const textCommands = (session: ShellSession): ReadonlyArray<Command> => [
   defineCommand("yes", async (all) => {
-    const onConsole = all[0] === MARK
-    const words = onConsole ? all.slice(1) : all
+    const isOnConsole = all[0] === MARK
+    const words = isOnConsole ? all.slice(1) : all
     const line = `${words.length === 0 ? "y" : words.join(" ")}\n`
-    if (!onConsole) return { stdout: repeated(line), stderr: "", exitCode: 141 }
+    if (!isOnConsole) return { stdout: repeatLine(line), stderr: "", exitCode: 141 }
     const block = line.repeat(Math.ceil(YES_BLOCK_BYTES / line.length))
-    for (let size = 0; size <= OUTPUT_LIMIT_BYTES; size += block.length)
+    for (let size = 0; size <= MAX_OUTPUT_BYTES; size += block.length)
       session.console.write(session.clock.now, block, "text")
     return { ...ok(), exitCode: 137 }
   }),

@@ -1,8 +1,8 @@
 /** Commands that read or move the machine's clock, and the jobs that run beside each other on it. */
 import { defineCommand } from "just-bash"
 import type { Command, ResolvedCommandContext } from "just-bash"
-import { child } from "../core/Children.ts"
-import { plainly } from "../core/Console.ts"
+import { runChild } from "../core/Children.ts"
+import { rewriteHints } from "../core/Explanations.ts"
 import { LAST_JOB } from "../core/Determinism.ts"
 import { FIRST_JOB, signalOf } from "./JobCommands.ts"
 import { MARK } from "../core/Syntax.ts"
@@ -13,7 +13,7 @@ import type { CommandResult, ShellSession } from "../core/ShellSession.ts"
 
 const UNITS: Readonly<Record<string, number>> = { "": 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Milliseconds of `10`, `0.5m`, `infinity`; undefined when it is none. */
+/** Returns the milliseconds of `10`, `0.5m` or `infinity`; undefined for any other text. */
 const durationOf = (text: string): number | undefined => {
   if (/^inf(inity)?$/i.test(text)) return Infinity
   const match = /^(\d+(?:\.\d*)?(?:e\d{1,2})?|\.\d+)([smhd]?)$/.exec(text)
@@ -35,9 +35,9 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
       clock.sleep(total)
       return ok()
     }),
-    defineCommand("timeout", async (args, context) => limited(session, args, context)),
+    defineCommand("timeout", async (args, context) => runWithTimeout(session, args, context)),
     defineCommand(`${MARK}fork`, async ([body, arrays = "", mode], context) =>
-      forked(session, session.bodies[Number(body)]!, arrays, mode === CAPTURED, context)
+      runJob(session, session.bodies[Number(body)]!, arrays, mode === CAPTURED, context)
     ),
     defineCommand(`${MARK}tic`, async () => {
       tics.push(clock.now)
@@ -55,11 +55,17 @@ export const timeCommands = (session: ShellSession): ReadonlyArray<Command> => {
   ]
 }
 
-/** A job that sleeps more often is taken for one that never ends by itself: it shall not use up the run's commands. */
+/**
+ * A job that sleeps more often than this counts as one that never ends by itself. It must not use up the commands of
+ * the run.
+ */
 const MAX_SLEEPS = 5_000
 
-/** `cmd &`: the job runs to its end now, on the clock, and then the clock is set back to where the script goes on. */
-const forked = async (
+/**
+ * Runs the job of `cmd &` to its end now, on the clock, then sets the clock back to the time at which the script goes
+ * on.
+ */
+const runJob = async (
   session: ShellSession,
   body: JobBody,
   arrays: string,
@@ -68,77 +74,77 @@ const forked = async (
 ): Promise<CommandResult> => {
   const { clock, console, jobs } = session
   const startedAt = clock.now
-  const outer = console.job
-  const job = { id: FIRST_JOB + jobs.length, parent: outer, endsAt: Infinity, exitCode: 143, awaited: false }
+  const outer = console.currentJob
+  const job = { id: FIRST_JOB + jobs.length, parent: outer, endsAt: Infinity, exitCode: 143, isAwaited: false }
   jobs.push(job)
-  console.job = job.id
+  console.currentJob = job.id
   const { copies } = console
   session.nextScript = body
   const env = Object.fromEntries(context.env)
-  const { result, met } = await clock.within(
+  const { result, isMet } = await clock.runUntil(
     session.run.untilMs,
-    (signal) => context.exec!(`${settings(context)}${assigned(arrays)}\n:`, { env, cwd: context.cwd, signal }),
+    (signal) => context.exec!(`${optionsOf(context)}${assignArrays(arrays)}\n:`, { env, cwd: context.cwd, signal }),
     MAX_SLEEPS
   )
   if (!isCaptured) console.write(clock.now, result.stdout, "text")
-  if (!met) {
-    if (!isCaptured) console.write(clock.now, plainly(result.stderr), "text")
+  if (!isMet) {
+    if (!isCaptured) console.write(clock.now, rewriteHints(result.stderr), "text")
     Object.assign(job, { endsAt: clock.now, exitCode: result.exitCode })
   }
-  console.job = outer
+  console.currentJob = outer
   console.copies = copies
   clock.now = startedAt
   await context.assignShellVariable?.(LAST_JOB, String(job.id))
-  // Nobody waits for the output of a job that does not end.
-  return isCaptured && !met ? { ...result, exitCode: 0 } : ok()
+  // A capture does not wait for the output of a job that does not end.
+  return isCaptured && !isMet ? { ...result, exitCode: 0 } : ok()
 }
 
-/** Of what `declare -a; declare -A` says, only what takes less time to read. */
-const assigned = (arrays: string): string =>
+/** Turns the output of `declare -a; declare -A` into assignments that take less time to parse. */
+const assignArrays = (arrays: string): string =>
   arrays.replace(/^declare -(a|A) (\w+)=/gm, (_, kind, name) =>
     kind === "a" ? `${name}=` : `declare -A ${name}\n${name}=`
   )
 
-/** The options of the shell that forks: the interpreter gives a script none. */
-const settings = ({ env }: ResolvedCommandContext): string => {
+/** Returns a command that sets the options of the shell that forks: a new script starts without them. */
+const optionsOf = ({ env }: ResolvedCommandContext): string => {
   const set = (env.get("SHELLOPTS") ?? "").split(":").filter((name) => INHERITED.has(name))
   return set.length === 0 ? "" : `set ${set.map((name) => `-o ${name}`).join(" ")}\n`
 }
 const INHERITED: ReadonlySet<string> = new Set(["errexit", "nounset", "pipefail"])
 
-/** `timeout [-s SIGNAL] [-k DURATION] DURATION COMMAND...` */
-const limited = async (
+/** Runs `timeout [-s SIGNAL] [-k DURATION] DURATION COMMAND...`. */
+const runWithTimeout = async (
   session: ShellSession,
   all: Array<string>,
   context: ResolvedCommandContext
 ): Promise<CommandResult> => {
-  const onConsole = all[0] === MARK
-  const args = onConsole ? all.slice(1) : [...all]
+  const isOnConsole = all[0] === MARK
+  const args = isOnConsole ? all.slice(1) : [...all]
   let signal: number | undefined = 15
-  let preserved = false
+  let isPreserved = false
   while (args[0]?.startsWith("-") === true) {
     const option = args.shift()!
     const value = /^-[sk]$|^--(signal|kill-after)$/.test(option) ? args.shift() : option.replace(/^(--[^=]*=|-.)/, "")
     if (/^-s|^--signal/.test(option)) signal = signalOf(value ?? "")
-    if (option === "--preserve-status") preserved = true
+    if (option === "--preserve-status") isPreserved = true
   }
   const [limit, name, ...rest] = args
   if (limit === undefined || name === undefined) return fail("timeout: missing operand", 125)
   if (signal === undefined) return fail("timeout: invalid signal", 125)
   const ms = durationOf(limit)
   if (ms === undefined) return fail(`timeout: invalid time interval '${limit}'`, 125)
-  session.nextScript = onConsole ? "streamed" : "captured"
+  session.nextScript = isOnConsole ? "streamed" : "captured"
   const { copies } = session.console
-  const { result, met } = await session.clock.within(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
-    child(session, context, name, rest, { signal })
+  const { result, isMet } = await session.clock.runUntil(ms === 0 ? Infinity : session.clock.now + ms, (signal) =>
+    runChild(session, context, name, rest, { signal })
   )
-  // One that is broken off ends no copy of its own.
+  // A command that is interrupted cannot end its own copy of the console.
   session.console.copies = copies
-  if (!met) return result
-  // Who kills hard dies with what was killed.
+  if (!isMet) return result
+  // `timeout` that kills with SIGKILL ends with it too.
   return {
     ...result,
     stderr: result.stderr.replace(/bash: execution aborted\n/g, ""),
-    exitCode: signal === 9 || preserved ? 128 + signal : 124
+    exitCode: signal === 9 || isPreserved ? 128 + signal : 124
   }
 }

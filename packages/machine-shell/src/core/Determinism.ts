@@ -1,51 +1,52 @@
 /**
- * Rewrites what would ask the host for time or chance, or what the interpreter lacks, so that one script always does the
- * same: `$RANDOM`, `$SECONDS`, `$EPOCHSECONDS`, `time`, `wait`, `$!`, `exec command`, `"${command[@]}"`. It applies to every part of every
- * script.
+ * Rewrites everything that would read the host's time or randomness, or that the interpreter lacks, so that a script
+ * gives the same result each time: `$RANDOM`, `$SECONDS`, `$EPOCHSECONDS`, `time`, `wait`, `$!`, `exec command`,
+ * `"${command[@]}"`. Applies to every part of every script.
  */
-import { become, group, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
+import { replaceNode, group, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, WordNode, WordPart } from "./Syntax.ts"
 
-/** The variable that stands for `$!`: the interpreter's own is always 0. */
+/** Replaces `$!`, which is always 0 in the interpreter. */
 export const LAST_JOB = "SHELL_LAST_JOB"
 
-export const determined = (script: ScriptNode): void =>
+export const rewriteHostReads = (script: ScriptNode): void =>
   walk(script, (node) => {
     switch (node["type"]) {
       case "ParameterExpansion":
         if (node["parameter"] === "!" && node["operation"] === null) node["parameter"] = LAST_JOB
         else if (isHostVariable(node["parameter"]) && node["operation"] === null) {
-          const body = { type: "Script", statements: statementsOf(reader(node["parameter"])) }
-          become(node, { type: "CommandSubstitution", body, legacy: false })
+          const body = { type: "Script", statements: statementsOf(readerOf(node["parameter"])) }
+          replaceNode(node, { type: "CommandSubstitution", body, legacy: false })
         }
         break
       case "ArithVariable":
-        if (isHostVariable(node["name"])) become(node, { type: "ArithCommandSubst", command: reader(node["name"]) })
+        if (isHostVariable(node["name"]))
+          replaceNode(node, { type: "ArithCommandSubst", command: readerOf(node["name"]) })
         break
       case "ArithmeticExpression":
-        // The interpreter reads the text again where a `$name` is in it.
+        // The interpreter evaluates a text with a `$name` again, in place of the rewritten tree.
         if (/RANDOM|SECONDS/.test(String(node["originalText"]))) delete node["originalText"]
         break
       case "CommandSubstitution":
       case "Subshell":
-        walk(node["body"], inSubshell)
+        walk(node["body"], markSubshellTrap)
         break
       case "SimpleCommand":
         if (nameOf(node as unknown as CommandNode) === "wait") node["name"] = commandWord("wait")
-        byPath(node as unknown as SimpleCommandNode)
-        named(node as unknown as SimpleCommandNode)
+        rewritePathCall(node as unknown as SimpleCommandNode)
+        splitCommandName(node as unknown as SimpleCommandNode)
         break
       case "Pipeline": {
         const pipeline = node as unknown as PipelineNode
         const [first] = pipeline.commands
-        // Behind `!` the interpreter reads `time` as the name of a command.
+        // Behind `!` the interpreter parses `time` as the name of a command.
         if (pipeline.negated && first?.type === "SimpleCommand" && nameOf(first) === "time" && first.args.length > 0) {
           pipeline.timed = true
           first.name = first.args.shift()!
-          byPath(first)
-          named(first)
+          rewritePathCall(first)
+          splitCommandName(first)
         }
-        pipeline.commands = pipeline.commands.map(replacingExec)
+        pipeline.commands = pipeline.commands.map(rewriteExec)
         if (pipeline.timed === true) {
           const inner = { ...pipeline, timed: false, negated: false }
           const timed = statementsOf(`${MARK}tic\n:\n${MARK}toc $?`)
@@ -57,8 +58,8 @@ export const determined = (script: ScriptNode): void =>
     }
   })
 
-/** What a subshell traps is not the script's. */
-const inSubshell = (node: Record<string, unknown>): void => {
+/** Marks the traps of a subshell, since they are not the script's. */
+const markSubshellTrap = (node: Record<string, unknown>): void => {
   const command = node as unknown as CommandNode
   if (command.type !== "SimpleCommand" || nameOf(command) !== "trap") return
   const [first] = command.args[0]?.parts ?? []
@@ -67,12 +68,15 @@ const inSubshell = (node: Record<string, unknown>): void => {
 
 const HOST_VARIABLES: ReadonlySet<unknown> = new Set(["RANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME"])
 const isHostVariable = (name: unknown): name is string => HOST_VARIABLES.has(name)
-const reader = (name: string): string => MARK + name.toLowerCase()
+const readerOf = (name: string): string => MARK + name.toLowerCase()
 const commandWord = (name: string): WordNode => ({ type: "Word", parts: [{ type: "Literal", value: MARK + name }] })
 
-/** Runs a file by its path as a script like any other: the interpreter alone would run it as it is written. */
+/**
+ * The argument that makes `bash` run a file by its path, rewritten like any other script. The interpreter alone would
+ * run the file as it is written.
+ */
 export const BY_PATH = `${MARK}path`
-const byPath = (command: SimpleCommandNode): void => {
+const rewritePathCall = (command: SimpleCommandNode): void => {
   const [first] = command.name?.parts ?? []
   if (command.name?.parts.some(hasSlash) !== true) return
   if (first?.type === "Literal" && /^\/(usr\/)?bin\//.test(first.value)) return
@@ -84,25 +88,28 @@ const hasSlash = (part: WordPart): boolean =>
     ? part.parts.some(hasSlash)
     : (part.type === "Literal" || part.type === "SingleQuoted") && part.value.includes("/")
 
-/** The interpreter reads the name of a command as one word. Where it is empty, the words behind it begin with the name. */
-const named = (command: SimpleCommandNode): void => {
-  if (command.name?.parts.some(mayBeWords) !== true) return
+/**
+ * Moves an expanded command name into the arguments, behind an empty name. The interpreter expands a name to one word;
+ * where the name is empty, it takes the first of the split words as the name.
+ */
+const splitCommandName = (command: SimpleCommandNode): void => {
+  if (command.name?.parts.some(mayBeSeveralWords) !== true) return
   command.args.unshift(command.name)
-  command.name = { type: "Word", parts: [structuredClone(NOTHING)] }
+  command.name = { type: "Word", parts: [structuredClone(EMPTY_NAME)] }
 }
-const mayBeWords = (part: WordPart): boolean =>
+const mayBeSeveralWords = (part: WordPart): boolean =>
   part.type === "ParameterExpansion" ||
   part.type === "CommandSubstitution" ||
   (part.type === "DoubleQuoted" && part.parts.some(isList))
 const isList = (part: WordPart): boolean => part.type === "ParameterExpansion" && /^@$|\[@\]$/.test(part.parameter)
-const NOTHING: WordPart = {
+const EMPTY_NAME: WordPart = {
   type: "ParameterExpansion",
   parameter: "SHELL_NOTHING",
   operation: { type: "DefaultValue", word: { type: "Word", parts: [] }, checkEmpty: false }
 }
 
-/** Before an `exit` of the script itself its variables are kept: a handler of the EXIT trap needs them. */
-export const leaving = (script: ScriptNode): void =>
+/** Saves the variables before each `exit` of the script itself: a handler of the EXIT trap needs them. */
+export const saveVariablesBeforeExit = (script: ScriptNode): void =>
   walk(script, (node) => {
     if (node["type"] !== "Pipeline") return
     const pipeline = node as unknown as PipelineNode
@@ -111,12 +118,12 @@ export const leaving = (script: ScriptNode): void =>
     )
   })
 
-/** `exec command` ends the shell with the command; the interpreter alone would go on behind it. */
-const replacingExec = (command: CommandNode): CommandNode => {
+/** Ends the shell behind `exec command`. The interpreter alone would run the commands behind it. */
+const rewriteExec = (command: CommandNode): CommandNode => {
   if (command.type !== "SimpleCommand" || nameOf(command) !== "exec") return command
   const [name, ...args] = command.args
   if (name === undefined) return command
   const replacing = { ...command, name, args }
-  byPath(replacing)
+  rewritePathCall(replacing)
   return group([statement(replacing), ...statementsOf("exit")])
 }

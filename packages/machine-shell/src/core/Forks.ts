@@ -1,38 +1,39 @@
 /**
- * `cmd &` becomes a command that runs a job beside the script on the machine's clock: the job's number is what it gets, as
- * a script can't hold a script.
+ * Rewrites `cmd &` to a command that runs a job beside the script on the machine's clock. The command gets the index of
+ * the job's body, since a script cannot hold another script.
  */
-import { become, MARK, statement, statementsOf, walk } from "./Syntax.ts"
+import { replaceNode, MARK, statement, statementsOf, walk } from "./Syntax.ts"
 import type { FunctionDefNode, ScriptNode, StatementNode } from "./Syntax.ts"
 
-/** What a background job runs, rewritten once however often it is begun. */
+/** The script of a background job. It is rewritten once, however often the job starts. */
 export interface JobBody {
   readonly functions: ReadonlyArray<StatementNode>
   readonly statement: StatementNode
 }
 
-/** Where output is captured, what jobs write is too: all of it where they begin. */
-export const captured = (script: ScriptNode, bodies: Array<JobBody>): void => {
+/** Rewrites the jobs of captured output. The capture gets the output of such a job as a whole, when the job starts. */
+export const rewriteCapturedJobs = (script: ScriptNode, bodies: Array<JobBody>): void => {
   const functions: Array<StatementNode> = []
   walk(script, (node) => {
     if (node["type"] === "FunctionDef") functions.push(statement(node as unknown as FunctionDefNode))
   })
   walk(script, (node) => {
     const one = node as unknown as StatementNode
-    if (one.type === "Statement" && one.background) begin(one, { functions, statement: ended(one) }, bodies, CAPTURED)
+    if (one.type === "Statement" && one.background)
+      forkJob(one, { functions, statement: foregroundOf(one) }, bodies, CAPTURED)
   })
 }
 
-/** What is asked of the fork whose output is its own. */
+/** The argument of a fork whose output is captured. */
 export const CAPTURED = "captured"
 
-/** What a job runs. */
-export const ended = (one: StatementNode): StatementNode => ({ ...one, background: false })
+/** Returns the statement without its `&`. */
+export const foregroundOf = (one: StatementNode): StatementNode => ({ ...one, background: false })
 
-/** Turns a statement into the fork of a job, which is added to the bodies. */
-export const begin = (one: StatementNode, body: JobBody, bodies: Array<JobBody>, mode = ""): void => {
+/** Replaces a statement by the fork of a job, and adds the job's body to `bodies`. */
+export const forkJob = (one: StatementNode, body: JobBody, bodies: Array<JobBody>, mode = ""): void => {
   const at = bodies.push(body) - 1
-  // Of its variables a shell gives what it runs all but the arrays.
+  // A job inherits all variables of its shell but the arrays, so the fork passes the arrays as text.
   const [forked] = statementsOf(`${MARK}fork ${at} "$(declare -a; declare -A)" ${mode}`)
-  become(one as unknown as Record<string, unknown>, forked!)
+  replaceNode(one as unknown as Record<string, unknown>, forked!)
 }

@@ -1,11 +1,11 @@
 /**
- * What time is it on the machine? Only `sleep` moves this clock, at once and by itself, so a command of hours is run in
- * milliseconds. Deadlines end what runs at their moment: the run as a whole, `timeout`, a background job.
+ * The clock of one run. Only `sleep` moves it, at once, so a command of hours runs in milliseconds. A deadline ends its
+ * work at its time: the run as a whole, `timeout`, a background job.
  */
 export interface Deadline {
   readonly at: number
-  /** As often it may sleep before; then it is met, wherever the clock is. */
-  sleeps: number
+  /** Sleeps that are left. At the next sleep after the last one the deadline is met, whatever the time is. */
+  sleepsLeft: number
   readonly controller: AbortController
 }
 
@@ -17,16 +17,16 @@ export class LocalClock {
     this.now = now
   }
 
-  /** Moves on by `ms`, or only up to the first deadline, which is then met. */
+  /** Moves the clock by `ms`, or only up to the first deadline, which is then met. */
   sleep(ms: number): void {
     const target = this.now + Math.max(0, ms)
-    const tired = this.#deadlines.filter((deadline) => (deadline.sleeps -= 1) < 0)
-    if (tired.length > 0) {
-      for (const { controller } of tired) controller.abort()
+    const exhausted = this.#deadlines.filter((deadline) => (deadline.sleepsLeft -= 1) < 0)
+    if (exhausted.length > 0) {
+      for (const { controller } of exhausted) controller.abort()
       return
     }
     let first: Deadline | undefined
-    // Of equal ones the innermost: a `timeout` in a `timeout` ends first.
+    // Of deadlines at the same time the innermost is met first: a `timeout` within a `timeout`.
     for (const deadline of this.#deadlines) {
       if (deadline.at <= target && (first === undefined || deadline.at <= first.at)) first = deadline
     }
@@ -38,17 +38,20 @@ export class LocalClock {
     first.controller.abort()
   }
 
-  /** Runs `work` with a deadline; `met` says whether it was reached. */
-  async within<A>(
+  /**
+   * Runs `work` with a deadline at the time `at`, or after `sleepsLeft` sleeps. Returns its result, and whether the
+   * deadline was met.
+   */
+  async runUntil<A>(
     at: number,
     work: (signal: AbortSignal) => Promise<A>,
-    sleeps = Infinity
-  ): Promise<{ result: A; met: boolean }> {
-    const deadline = { at, sleeps, controller: new AbortController() }
+    sleepsLeft = Infinity
+  ): Promise<{ result: A; isMet: boolean }> {
+    const deadline = { at, sleepsLeft, controller: new AbortController() }
     this.#deadlines.push(deadline)
     try {
       const result = await work(deadline.controller.signal)
-      return { result, met: deadline.controller.signal.aborted }
+      return { result, isMet: deadline.controller.signal.aborted }
     } finally {
       this.#deadlines.splice(this.#deadlines.indexOf(deadline), 1)
     }

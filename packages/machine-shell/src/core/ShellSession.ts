@@ -1,10 +1,14 @@
-/** What the commands of one run share: the clock, the console, its background jobs, its chance, its handlers. */
+/**
+ * State that the commands of one run share: the clock, the console, the background jobs, the random sequence, the
+ * handlers of traps.
+ */
 import { Console } from "./Console.ts"
 import { LocalClock } from "./LocalClock.ts"
 import { hash32 } from "../Chance.ts"
 import type { Exports } from "../repairs/Exports.ts"
 import { WORKSPACE } from "./MachineFs.ts"
 import type { ShellRun } from "../Shell.ts"
+import { endsLikeWindows } from "./Explanations.ts"
 import type { JobBody } from "./Forks.ts"
 import { RUNNERS } from "../Programs.ts"
 
@@ -15,12 +19,12 @@ export const fail = (stderr: string, exitCode = 1): CommandResult => ({ stdout: 
 
 interface Job {
   readonly id: number
-  /** The job that began it; 0 for the command itself. */
+  /** The job that started this one; 0 for the command itself. */
   readonly parent: number
   endsAt: number
   exitCode: number
-  /** Whether a `wait` has told how it ended. */
-  awaited: boolean
+  /** True: a `wait` has waited for this job, and `wait -n` skips it. */
+  isAwaited: boolean
 }
 
 export class ShellSession {
@@ -28,31 +32,34 @@ export class ShellSession {
   readonly clock: LocalClock
   readonly console: Console
   readonly jobs: Array<Job> = []
-  /** What the jobs of all scripts run. */
+  /** The scripts of the jobs of all scripts. */
   readonly bodies: Array<JobBody> = []
-  /** The functions that their shells know of each other. */
+  /** The functions that the shells of this run export to each other. */
   readonly exports: Exports = new Map()
-  /** The variables that its command begins with. */
+  /** The variables that the run's command starts with. */
   readonly environment: Readonly<Record<string, string>>
-  /** Names of those of the world. */
+  /** The names of the world's programs. */
   readonly programs: ReadonlySet<string>
-  /** Commands that run others: with the mark as first argument they let these write to the console. */
+  /** The names of commands that run others. With the mark as first argument they let these write to the console. */
   readonly runners: ReadonlySet<string>
-  /** How the next script that the interpreter parses is rewritten; or what it is followed by, which is rewritten already. */
+  /** The rewriting of the next script that the interpreter parses. A `JobBody` is appended to it, rewritten already. */
   nextScript: "streamed" | "captured" | JobBody = "streamed"
-  /** What `trap ... EXIT` set, and the variables at the `exit` or `kill` that came last. */
+  /** The handler that `trap ... EXIT` set, and the variables at the last `exit` or `kill`. */
   exitHandler = ""
   exitVariables: Record<string, string> = {}
-  /** Handlers of signals by number; "" where it is ignored. */
-  readonly handled = new Map<number, string>()
+  /** Handlers by the number of their signal. An empty one ignores the signal. */
+  readonly signalHandlers = new Map<number, string>()
+  /** True once a script had lines that end as on Windows. */
+  hasWindowsLines: boolean
   /** The exit code of a command that has killed itself. */
-  killed: number | undefined
+  killCode: number | undefined
   #draws = 0
   readonly #end: () => void
 
   constructor(run: ShellRun, end: () => void) {
     this.run = run
     this.environment = environmentOf(run)
+    this.hasWindowsLines = endsLikeWindows(run.command)
     this.programs = new Set(Object.keys(run.programs ?? {}))
     this.runners = new Set([...RUNNERS, ...this.programs])
     this.clock = new LocalClock(run.startedAt)
@@ -61,12 +68,12 @@ export class ShellSession {
   }
 
   kill(code: number, variables: Record<string, string>): void {
-    this.killed = code
+    this.killCode = code
     this.exitVariables = variables
     this.#end()
   }
 
-  /** The next number of the run's own sequence, 0 to 2^32 - 1. */
+  /** Returns the next number of the run's own sequence, 0 to 2^32 - 1. */
   random(): number {
     return hash32(this.run.seed, `shell:${this.#draws++}`)
   }

@@ -1,21 +1,21 @@
 /**
- * Rewrites a script so that each command writes to the console when it runs, not when the script ends: every command
- * whose output nobody captures gets `&>>/dev/console` as its first redirection, so its own redirections still hold.
+ * Rewrites a script so that each command writes to the console when it runs, not when the script ends. Every command
+ * whose output is not captured gets `&>>/dev/console` as its first redirection, so its own redirections still apply.
  *
- * What is captured (`$(...)`, the front of a pipe, a redirected loop) stays as it is written, so captured values cannot
- * change; but for `command 2>&1 | tee FILE`, whose copy the console makes. A function called where output is not captured
- * runs as its twin, a copy whose commands write to the console.
- * `cmd &` becomes a job that runs beside the script on the machine's clock.
+ * Captured commands (`$(...)`, the front of a pipe, a redirected loop) stay as they are written, so captured values
+ * cannot change. The exception is `command 2>&1 | tee FILE`, whose copy the console makes. A function that is called
+ * where output is not captured runs as its twin, a copy whose commands write to the console. `cmd &` becomes a job that
+ * runs beside the script on the machine's clock.
  */
 import { SOURCING, STATUS } from "../repairs/ExitStatus.ts"
-import { begin, captured, ended } from "./Forks.ts"
+import { forkJob, rewriteCapturedJobs, foregroundOf } from "./Forks.ts"
 import type { JobBody } from "./Forks.ts"
 import { CONSOLE } from "./MachineFs.ts"
-import { onConsole } from "../repairs/Sourcing.ts"
-import { become, group, hasSubstitution, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
-import { copied, isCopied } from "./Tee.ts"
+import { streamSourced } from "../repairs/Sourcing.ts"
+import { replaceNode, group, hasSubstitution, MARK, nameOf, statement, statementsOf, walk, word } from "./Syntax.ts"
+import { copyCommands, isTeePipeline } from "./Tee.ts"
 import { isTraced } from "./Tracing.ts"
-import { MAX_TWINNED, undefinedTwin, withTwin } from "./Twins.ts"
+import { MAX_TWINNED, undefinedTwin, addTwin } from "./Twins.ts"
 import type { Functions } from "./Twins.ts"
 import type {
   CommandNode,
@@ -27,7 +27,7 @@ import type {
   StatementNode
 } from "./Syntax.ts"
 
-/** Nothing to write, and their effect is on the shell itself. */
+/** Commands that have no output, and whose effect is on the shell itself. */
 const SILENT: ReadonlySet<string> = new Set([
   ":",
   "true",
@@ -41,26 +41,26 @@ const SILENT: ReadonlySet<string> = new Set([
   STATUS
 ])
 
-/** Those of them that go on behind their redirection. */
-const TRACED: ReadonlySet<string> = new Set([":", "true", "false", "shift"])
+/** Silent commands that still work with a redirection, so that their trace can go to the console. */
+const TRACEABLE: ReadonlySet<string> = new Set([":", "true", "false", "shift"])
 
-/** Rewrites in place; gives the source of the script's functions, and adds what its jobs run to `bodies`. */
-export const streamed = (script: ScriptNode, bodies: Array<JobBody>, runners: ReadonlySet<string>): string => {
+/** Rewrites in place. Returns the source of the script's functions, and adds the scripts of its jobs to `bodies`. */
+export const streamToConsole = (script: ScriptNode, bodies: Array<JobBody>, runners: ReadonlySet<string>): string => {
   const functions: Functions = new Map()
   const room = { left: MAX_TWINNED }
   walk(script, (node) => {
     if (node["type"] !== "Pipeline") return
     const pipeline = node as unknown as PipelineNode
     pipeline.commands = pipeline.commands.map((command) =>
-      command.type === "FunctionDef" && command.redirections.length === 0 ? withTwin(command, functions, room) : command
+      command.type === "FunctionDef" && command.redirections.length === 0 ? addTwin(command, functions, room) : command
     )
   })
   const sources = [...functions.values()].map(({ source }) => source).join("\n")
   if (redirectsItself(script)) {
-    captured(script, bodies)
+    rewriteCapturedJobs(script, bodies)
     return sources
   }
-  // Until its definition is reached, a twin calls whatever has the plain name.
+  // Until its definition is reached, a twin calls the command of the plain name.
   const undefinedTwins = [...functions.keys()].flatMap((name) => statementsOf(undefinedTwin(name)))
   const definitions = [...functions.values()].map(({ definition }) => statement(definition))
   const rewrite = new Rewrite(functions, [...undefinedTwins, ...definitions], bodies, runners, isTraced(script))
@@ -69,7 +69,7 @@ export const streamed = (script: ScriptNode, bodies: Array<JobBody>, runners: Re
     if (definition.type === "FunctionDef" && definition.name.startsWith(MARK)) rewrite.command(definition.body)
   })
   rewrite.statements(script.statements)
-  captured(script, bodies)
+  rewriteCapturedJobs(script, bodies)
   script.statements.unshift(...undefinedTwins)
   return sources
 }
@@ -102,20 +102,20 @@ class Rewrite {
     }
   }
 
-  /** Rewrites in place; the command itself may become another one. */
+  /** Rewrites in place. The command itself may become another one. */
   command(command: CommandNode): void {
     if (command.type === "FunctionDef" || command.type === "ArithmeticCommand" || command.type === "ConditionalCommand")
       return
     if (command.type === "SimpleCommand") {
       const name = nameOf(command)
       if (command.name === null) {
-        if (command.assignments.some((one) => hasSubstitution(one))) wrap(command)
+        if (command.assignments.some((one) => hasSubstitution(one))) groupAssignment(command)
         else this.#trace(command)
         return
       }
-      if (name === "exec") command.redirections = command.redirections.filter(isMeant).map(shown)
+      if (name === "exec") command.redirections = command.redirections.filter(hasEffect).map(sendToConsole)
       if (name !== undefined && SILENT.has(name)) {
-        if (TRACED.has(name)) this.#trace(command)
+        if (TRACEABLE.has(name)) this.#trace(command)
         return
       }
       if (name !== undefined && this.#functions.has(name) && command.redirections.every(isTransparent)) {
@@ -125,7 +125,7 @@ class Rewrite {
       }
       if (name !== undefined && this.#runners.has(name) && command.redirections.every(isTransparent))
         command.args.unshift(word(MARK))
-      if (name !== undefined && SOURCING.has(name) && command.redirections.every(isTransparent)) onConsole(command)
+      if (name !== undefined && SOURCING.has(name) && command.redirections.every(isTransparent)) streamSourced(command)
       command.redirections.unshift(toConsole("&>>"))
       return
     }
@@ -154,15 +154,15 @@ class Rewrite {
     }
   }
 
-  /** What is traced of a command that writes nothing itself. */
+  /** Sends the trace of a command without output to the console. */
   #trace(command: SimpleCommandNode): void {
     if (this.#traced) command.redirections.unshift(toConsole("2>>"))
   }
 
   #pipeline(pipeline: PipelineNode): void {
-    if (isCopied(pipeline)) {
+    if (isTeePipeline(pipeline)) {
       this.command(pipeline.commands[0]!)
-      pipeline.commands = copied(pipeline)
+      pipeline.commands = copyCommands(pipeline)
       delete pipeline.pipeStderr
       return
     }
@@ -175,26 +175,32 @@ class Rewrite {
   }
 
   #background(one: StatementNode): void {
-    const body = { functions: this.#definitions, statement: ended(one) }
+    const body = { functions: this.#definitions, statement: foregroundOf(one) }
     this.statements([body.statement])
-    begin(one, body, this.#bodies)
+    forkJob(one, body, this.#bodies)
   }
 }
 
-/** `exec >file`: from there on nothing is the console's, so such a script writes as a whole, at its end. */
+/**
+ * Returns true for a script with `exec >file`. From there on its output is not the console's, so such a script writes
+ * as a whole, at its end.
+ */
 const redirectsItself = (script: ScriptNode): boolean => {
   let found = false
   walk(script.statements, (node) => {
     const command = node as unknown as CommandNode
     if (command.type !== "SimpleCommand" || nameOf(command) !== "exec" || command.args.length > 0) return
     found ||= command.redirections.some(
-      (one) => !one.operator.startsWith("<") && (one.fd === null || one.fd < 3) && isMeant(one)
+      (one) => !one.operator.startsWith("<") && (one.fd === null || one.fd < 3) && hasEffect(one)
     )
   })
   return found
 }
 
-/** Neither takes output away nor matters where both streams end in one place. */
+/**
+ * True for a redirection that takes no output away from the console: an input, or `>&1` and `>&2`, since both streams
+ * end there.
+ */
 const isTransparent = (one: Redirection): boolean => {
   if (one.operator === "<" || one.operator.startsWith("<<")) return true
   if (one.operator !== ">&" || one.target.type !== "Word") return false
@@ -202,11 +208,11 @@ const isTransparent = (one: Redirection): boolean => {
   return part?.type === "Literal" && (part.value === "1" || part.value === "2")
 }
 
-/** `exec 2>&1`: both are the console anyway. */
-const isMeant = (one: Redirection): boolean => (one.fd ?? 0) > 2 || one.operator !== ">&" || !isTransparent(one)
+/** False for `exec 2>&1`: both streams are the console. */
+const hasEffect = (one: Redirection): boolean => (one.fd ?? 0) > 2 || one.operator !== ">&" || !isTransparent(one)
 
-/** `exec 3>&1`: what is written there later is written at once. */
-const shown = (one: Redirection): Redirection =>
+/** Sends the descriptor of `exec 3>&1` to the console, so that a later write to it appears at once. */
+const sendToConsole = (one: Redirection): Redirection =>
   (one.fd ?? 0) > 2 && one.operator === ">&" && isTransparent(one) ? { ...toConsole("2>>"), fd: one.fd } : one
 
 const toConsole = (operator: "&>>" | "2>>"): Redirection => ({
@@ -216,8 +222,8 @@ const toConsole = (operator: "&>>" | "2>>"): Redirection => ({
   target: { type: "Word", parts: [{ type: "Literal", value: CONSOLE }] }
 })
 
-/** `x=$(cmd)` has no output of its own, but what `cmd` writes to stderr. */
-const wrap = (command: CommandNode): void => {
+/** Groups `x=$(cmd)` to send the stderr of `cmd` to the console. The assignment itself has no output. */
+const groupAssignment = (command: CommandNode): void => {
   const inner = { ...command }
-  become(command as unknown as Record<string, unknown>, group([statement(inner)], [toConsole("&>>")]))
+  replaceNode(command as unknown as Record<string, unknown>, group([statement(inner)], [toConsole("&>>")]))
 }

@@ -1,4 +1,7 @@
-/** The syntax tree of the shell, as far as scripts are rewritten here: names, and walking it without knowing every node. */
+/**
+ * Node types, constructors and helpers for the syntax tree of the shell. The walk does not need to know every kind of
+ * node.
+ */
 import { parse, serialize } from "just-bash"
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode, WordNode } from "just-bash"
 
@@ -11,10 +14,10 @@ export type WordPart = WordNode["parts"][number]
 export type ArithmeticExpansionPart = Extract<WordPart, { type: "ArithmeticExpansion" }>
 export type Redirection = SimpleCommandNode["redirections"][number]
 
-/** Begins names that only rewritten scripts use: no shell script can write it by accident. */
+/** Begins the names that only rewritten scripts use. No script contains it by accident. */
 export const MARK = "\u0001"
 
-/** The statements of a script that is written out here. */
+/** Parses a script that this package itself writes. */
 export const statementsOf = (source: string): Array<StatementNode> => parse(source).statements
 
 export const sourceOf = (statements: Array<StatementNode>): string => serialize({ type: "Script", statements })
@@ -34,14 +37,14 @@ export const group = (body: Array<StatementNode>, redirections: Array<Redirectio
 
 export const word = (value: string): WordNode => ({ type: "Word", parts: [{ type: "SingleQuoted", value }] })
 
-/** The name of a simple command when it is written plainly; undefined for `$cmd` and the like. */
+/** Returns the name of a simple command that is written plainly; undefined for `$cmd` and the like. */
 export const nameOf = (command: CommandNode): string | undefined => {
   if (command.type !== "SimpleCommand" || command.name?.parts.length !== 1) return undefined
   const part = command.name.parts[0]
   return part?.type === "Literal" ? part.value : undefined
 }
 
-/** Visits every node below a value, children first; `visit` may change a node in place. */
+/** Visits every node below a value, children first. `visit` may change a node in place. */
 export const walk = (value: unknown, visit: (node: Record<string, unknown>) => void): void => {
   if (Array.isArray(value)) {
     for (const item of value) walk(item, visit)
@@ -53,33 +56,36 @@ export const walk = (value: unknown, visit: (node: Record<string, unknown>) => v
   if (typeof node["type"] === "string") visit(node)
 }
 
-/** Puts a text in the place of expansions. */
-export const spelled = (
+/** Replaces the matching expansions by a text. */
+export const replaceExpansions = (
   value: unknown,
-  isMeant: (node: Extract<WordPart, { type: "ParameterExpansion" }>) => boolean,
+  matches: (node: Extract<WordPart, { type: "ParameterExpansion" }>) => boolean,
   text: string
 ): void =>
   walk(value, (node) => {
     if (!Array.isArray(node["parts"])) return
     const type = node["type"] === "DoubleQuoted" ? "Literal" : "SingleQuoted"
     node["parts"] = (node["parts"] as Array<WordPart>).map((part) =>
-      part.type === "ParameterExpansion" && isMeant(part) ? { type, value: text } : part
+      part.type === "ParameterExpansion" && matches(part) ? { type, value: text } : part
     )
   })
 
-/** Whether a command is run to find the value; `surely`: not only where a parameter is unset. */
+/**
+ * Returns true when a command runs to find the value. With `surely` a command within a parameter expansion does
+ * not count, since it may not run.
+ */
 export const hasSubstitution = (value: unknown, surely?: "surely"): boolean => {
   if (typeof value !== "object" || value === null) return false
   const { type } = value as { type?: unknown }
   if (type === "CommandSubstitution") return true
-  // What ends the shell gives no status.
+  // `${x?...}` ends the shell, so its command sets no status.
   if (type === "ErrorIfUnset") return false
   if (surely !== undefined && type === "ParameterExpansion") return false
   return Object.values(value).some((one) => hasSubstitution(one, surely))
 }
 
 /** Turns a node into another one, in place. */
-export const become = (node: Record<string, unknown>, other: object): void => {
+export const replaceNode = (node: Record<string, unknown>, other: object): void => {
   for (const key in node) delete node[key]
   Object.assign(node, other)
 }

@@ -1,17 +1,20 @@
 /**
- * `exec > >(tee FILE) 2>&1`: from there on the console's copy goes to the file, at the time of each write; so it does of a
- * command in `command 2>&1 | tee FILE`. With any other program behind `exec > >(...)` what follows becomes a subshell that
- * is redirected so, and writes at its end.
+ * Rewrites `exec > >(tee FILE) 2>&1`: from there on the console copies its output to the file, at the time of each
+ * write. The command of `command 2>&1 | tee FILE` is copied in the same way. With any other program in `exec > >(...)`
+ * the rest of the script becomes a subshell with this redirection, and writes at its end.
  */
 import { group, MARK, nameOf, statement, walk, word } from "./Syntax.ts"
 import type { CommandNode, PipelineNode, Redirection, ScriptNode, SimpleCommandNode } from "./Syntax.ts"
 
-/** Copies to the files of its arguments from now on; with these marks for a while, within the one before. */
+/**
+ * The command that copies the console to the files of its arguments from now on. `BEGIN` starts a copy within the
+ * current one, and `END` ends it.
+ */
 export const TEE = `${MARK}tee`
 export const [BEGIN, END] = [`${MARK}begin`, `${MARK}end`]
 
-/** Whether all that its first command writes goes to files and to where its last one, a `tee`, writes. */
-export const isCopied = ({ commands, pipeStderr }: PipelineNode): boolean => {
+/** Returns true for `command 2>&1 | tee FILE`, where all output goes to files and to the output of `tee`. */
+export const isTeePipeline = ({ commands, pipeStderr }: PipelineNode): boolean => {
   const [first, tee] = commands
   if (commands.length !== 2 || tee?.type !== "SimpleCommand" || nameOf(tee) !== "tee") return false
   if (first?.type === "FunctionDef" || (first?.type === "SimpleCommand" && first.name === null)) return false
@@ -21,13 +24,16 @@ export const isCopied = ({ commands, pipeStderr }: PipelineNode): boolean => {
   return isPlain && joined && redirections.every((one) => isJoining(one) || one.operator.startsWith("<"))
 }
 
-/** Such a pipeline, once its first command writes to the console itself. What the `tee` would come to ends the copy. */
-export const copied = ({ commands: [first, tee] }: PipelineNode): Array<CommandNode> => {
+/**
+ * Returns the commands of such a pipeline once its first command writes to the console itself. In the place of `tee`
+ * stands the end of the copy.
+ */
+export const copyCommands = ({ commands: [first, tee] }: PipelineNode): Array<CommandNode> => {
   const { args } = tee as SimpleCommandNode
-  return [group([statement(copying([word(BEGIN), ...args])), statement(first!)]), copying([word(END)])]
+  return [group([statement(teeCommand([word(BEGIN), ...args])), statement(first!)]), teeCommand([word(END)])]
 }
 
-const copying = (args: SimpleCommandNode["args"]): SimpleCommandNode => ({
+const teeCommand = (args: SimpleCommandNode["args"]): SimpleCommandNode => ({
   type: "SimpleCommand",
   name: { type: "Word", parts: [{ type: "Literal", value: TEE }] },
   args,
@@ -35,19 +41,19 @@ const copying = (args: SimpleCommandNode["args"]): SimpleCommandNode => ({
   redirections: []
 })
 
-/** `2>&1` */
+/** Matches `2>&1`. */
 const isJoining = ({ fd, operator, target }: Redirection): boolean => {
   const part = target.type === "Word" ? target.parts[0] : undefined
   return fd === 2 && operator === ">&" && part?.type === "Literal" && part.value === "1"
 }
 
-/** Neither a device nor another program. */
+/** True for a word that names a file, or `/dev/null`: no other device, no other program. */
 const isFile = ({ parts }: SimpleCommandNode["args"][number]): boolean =>
   parts.every(
     (part) => part.type !== "ProcessSubstitution" && !(part.type === "Literal" && /^\/dev\/(?!null$)/.test(part.value))
   )
 
-export const teed = (script: ScriptNode): void => {
+export const rewriteTee = (script: ScriptNode): void => {
   walk(script, (node) => {
     const command = node as unknown as CommandNode
     if (!isRedirecting(command)) return
@@ -64,9 +70,9 @@ export const teed = (script: ScriptNode): void => {
   if (at < 0) return
   const [{ redirections }] = script.statements[at]!.pipelines[0]!.commands as [SimpleCommandNode]
   const rest = script.statements.slice(at + 1)
-  // In a subshell, so that an `exit` is no end of the program that reads.
-  const within: CommandNode = { type: "Subshell", body: rest, redirections }
-  if (rest.length > 0) script.statements.splice(at, rest.length + 1, statement(within))
+  // A subshell, so that an `exit` does not end the program that reads the output.
+  const subshell: CommandNode = { type: "Subshell", body: rest, redirections }
+  if (rest.length > 0) script.statements.splice(at, rest.length + 1, statement(subshell))
 }
 
 const isRedirecting = (command: CommandNode): command is SimpleCommandNode =>
@@ -75,7 +81,7 @@ const isRedirecting = (command: CommandNode): command is SimpleCommandNode =>
   command.args.length === 0 &&
   command.redirections.some((one) => programOf(one) !== undefined)
 
-/** What is within `>(...)`. */
+/** Returns the script within `>(...)`. */
 const programOf = ({ target }: Redirection): ScriptNode | undefined => {
   const part = target.type === "Word" ? target.parts[0] : undefined
   return part?.type === "ProcessSubstitution" && part.direction === "output" ? part.body : undefined

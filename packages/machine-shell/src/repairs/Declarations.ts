@@ -1,7 +1,8 @@
 /**
- * `local files=($(ls))`, `declare -A lr=([small]="1e-3 x")`: the interpreter reads an array behind such a word from a
- * text that lacks half of it. So the name is declared, and then assigned to, as the script has it. No array is
- * read-only: a background job gets it by assignment, and the interpreter's jobs share what is read-only.
+ * Rewrites `local files=($(ls))` and `declare -A lr=([small]="1e-3 x")`: behind such a word the interpreter reads an
+ * array from a text that lacks half of it. So the name is declared first and then assigned, as the script has it. No
+ * array is read-only: a background job gets arrays by assignment, and the interpreter's jobs share the read-only
+ * variables.
  */
 import { parse } from "just-bash"
 import { group, hasSubstitution, nameOf, statement, statementsOf, walk } from "../core/Syntax.ts"
@@ -9,10 +10,10 @@ import type { CommandNode, ScriptNode, SimpleCommandNode, StatementNode, WordNod
 
 const DECLARING: ReadonlySet<string | undefined> = new Set(["local", "declare", "typeset", "readonly"])
 
-/** Characters that are parsed again: an array takes the rest of its statement. */
+/** Characters that are parsed again: an array parses the rest of its statement. Bounds the work on a hostile script. */
 const MAX_PARSED = 1_000_000
 
-export const declared = (script: ScriptNode): void => {
+export const rewriteDeclarations = (script: ScriptNode): void => {
   let room = MAX_PARSED
   const arrays = new Set<string>()
   walk(script, (node) => {
@@ -33,7 +34,7 @@ export const declared = (script: ScriptNode): void => {
       return assignmentAt(sourceText.slice(at), name)
     }
     for (const pipeline of pipelines)
-      pipeline.commands = pipeline.commands.map((command) => split(command, assignmentOf, arrays) ?? command)
+      pipeline.commands = pipeline.commands.map((command) => splitDeclaration(command, assignmentOf, arrays) ?? command)
   })
 }
 
@@ -41,7 +42,7 @@ const ARRAY = /^([A-Za-z_]\w*)\+?=\(/
 const OPTION = /^[-+][A-Za-z]+$/
 const textOf = ({ parts: [first] }: WordNode): string => (first?.type === "Literal" ? first.value : "")
 
-const split = (
+const splitDeclaration = (
   command: CommandNode,
   assignmentOf: (name: string) => StatementNode | undefined,
   arrays: ReadonlySet<string>
@@ -50,19 +51,21 @@ const split = (
   if (command.type !== "SimpleCommand" || !DECLARING.has(keyword)) return undefined
   const options = command.args.map(textOf).filter((text) => OPTION.test(text))
   const isAssociative = options.some((text) => text.includes("A"))
-  // `readonly` makes no variable of a function; `local -A`, and `local` of what becomes an array, make one of the script.
+  // `readonly` declares no local variable, and the interpreter's `local -A` would declare a variable of the whole
+  // script.
   const word = keyword === "readonly" ? "declare -g" : isAssociative ? "declare" : keyword!
   const names = command.args.flatMap((arg) => ARRAY.exec(textOf(arg))?.[1] ?? [])
-  const isMeant = command.args.some((arg) => arrays.has(textOf(arg)))
-  if (names.length === 0 && keyword === "local" && options.some((text) => text.includes("i"))) return integers(command)
+  const hasArrayName = command.args.some((arg) => arrays.has(textOf(arg)))
+  if (names.length === 0 && keyword === "local" && options.some((text) => text.includes("i")))
+    return declareIntegers(command)
   if (names.length === 0 && keyword === "local") return { ...command, name: literal(word) }
-  if (names.length === 0 && !isMeant) return undefined
+  if (names.length === 0 && !hasArrayName) return undefined
   const assignments = names.map(assignmentOf).filter((one) => one !== undefined)
   if (assignments.length < names.length) return undefined
-  const loose = options.map((text) => text.replace("r", "")).filter((text) => text.length > 1)
+  const kept = options.map((text) => text.replace("r", "")).filter((text) => text.length > 1)
   const others = command.args.filter((arg) => !OPTION.test(textOf(arg)) && !ARRAY.test(textOf(arg)))
   const declaration = (source: string, args: ReadonlyArray<WordNode>) =>
-    statementsOf(`${word} ${source} ${loose.join(" ")}`).map((one) => {
+    statementsOf(`${word} ${source} ${kept.join(" ")}`).map((one) => {
       const made = one.pipelines[0]!.commands[0] as SimpleCommandNode
       return statement({ ...made, args: [...made.args, ...args], redirections: command.redirections })
     })
@@ -73,15 +76,18 @@ const split = (
   ])
 }
 
-/** `local -i n=3+4`: only `declare` calculates, and of a name that is local already it makes no other one. */
-const integers = (command: SimpleCommandNode): CommandNode => {
+/** Rewrites `local -i n=3+4`: only `declare` evaluates the value, and it keeps a name local that is local already. */
+const declareIntegers = (command: SimpleCommandNode): CommandNode => {
   const names = command.args.flatMap((arg) => /^[A-Za-z_]\w*/.exec(textOf(arg)) ?? [])
   return group([...statementsOf(`local ${names.join(" ")}`), statement({ ...command, name: literal("declare") })])
 }
 
 const literal = (value: string): WordNode => ({ type: "Word", parts: [{ type: "Literal", value }] })
 
-/** The assignment that the text begins with; undefined where it is of what the name was before: `local a=("${a[@]}")`. */
+/**
+ * Returns the assignment at the start of the text; undefined when it does not parse, or reads the former value of the
+ * name, as in `local a=("${a[@]}")`.
+ */
 const assignmentAt = (text: string, name: string): StatementNode | undefined => {
   try {
     const command = parse(text).statements[0]?.pipelines[0]?.commands[0]
@@ -89,7 +95,7 @@ const assignmentAt = (text: string, name: string): StatementNode | undefined => 
     const [assignment] = command.assignments
     if (new RegExp(`"parameter":"${name}\\b`).test(JSON.stringify(assignment.array))) return undefined
     const made = statement({ type: "SimpleCommand", name: null, args: [], assignments: [assignment], redirections: [] })
-    // Whatever a command in it gives, the declaration has succeeded.
+    // The declaration succeeds, whatever the status of a command in its values.
     if (!hasSubstitution(assignment)) return made
     const [succeeded] = statementsOf("((1))")
     return { ...made, pipelines: [...made.pipelines, ...succeeded!.pipelines], operators: ["||"] }

@@ -1,11 +1,14 @@
-/** `export -f work`: the shells that the script runs, by `xargs` and others, know its functions; the interpreter's do not. */
-import { become, nameOf, sourceOf, statement, statementsOf, walk } from "../core/Syntax.ts"
+/**
+ * Repairs `export -f work`: the shells that the script runs, by `xargs` and others, get its functions. The
+ * interpreter's own shells do not.
+ */
+import { replaceNode, nameOf, sourceOf, statement, statementsOf, walk } from "../core/Syntax.ts"
 import type { CommandNode, FunctionDefNode, ScriptNode, WordNode } from "../core/Syntax.ts"
 
-/** Functions that are exported, by their names. */
+/** The sources of the exported functions, by their names. */
 export type Exports = Map<string, string>
 
-export const exported = (script: ScriptNode, exports: Exports): void => {
+export const collectExportedFunctions = (script: ScriptNode, exports: Exports): void => {
   const functions = new Map<string, FunctionDefNode>()
   walk(script, (node) => {
     const command = node as unknown as CommandNode
@@ -17,14 +20,14 @@ export const exported = (script: ScriptNode, exports: Exports): void => {
     if (command.type !== "SimpleCommand" || nameOf(command) !== "export") return
     const [option, ...names] = command.args.map(textOf)
     const meant = names.map((name) => functions.get(name))
-    // Of one that is none the interpreter says so.
+    // The interpreter reports a name that is no function.
     if (option !== "-f" || !meant.every((one) => one !== undefined)) return
     for (const one of meant) exports.set(one.name, sourceOf([statement(one)]))
-    become(node, statementsOf(":")[0]!.pipelines[0]!.commands[0]!)
+    replaceNode(node, statementsOf(":")[0]!.pipelines[0]!.commands[0]!)
   })
 }
 
-export const imported = (script: ScriptNode, exports: Exports): void => {
+export const prependExportedFunctions = (script: ScriptNode, exports: Exports): void => {
   if (exports.size > 0) script.statements.unshift(...statementsOf([...exports.values()].join("\n")))
 }
 

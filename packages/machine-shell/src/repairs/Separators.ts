@@ -1,29 +1,30 @@
 /**
- * `IFS=, parts=($line)`: the interpreter splits by what IFS was before, so each assignment becomes a statement. And what
- * is assigned or read as `"${parts[*]}"` it joins by blanks; but not what a command writes.
+ * Splits `IFS=, parts=($line)` into a statement for each assignment: the interpreter splits words by the former IFS.
+ * Also joins `"${parts[*]}"` by IFS where it is assigned or read by `<<<`. There the interpreter joins by blanks, but
+ * not in the output of a command.
  */
 import { group, statement, statementsOf, walk } from "../core/Syntax.ts"
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, WordNode } from "../core/Syntax.ts"
 
 const JOINED = /"parameter":"\w+\[\*\]","operation":null/
 
-export const separated = (script: ScriptNode): void => {
+export const rewriteSeparators = (script: ScriptNode): void => {
   let isSet = false
   walk(script, (node) => {
     isSet ||= node["type"] === "Assignment" && node["name"] === "IFS"
   })
   if (!isSet) return
   walk(script, (node) => {
-    if (node["type"] === "Assignment" && node["value"] !== null) joined(node["value"] as WordNode)
-    else if (node["operator"] === "<<<") joined(node["target"] as WordNode)
+    if (node["type"] === "Assignment" && node["value"] !== null) joinBySeparator(node["value"] as WordNode)
+    else if (node["operator"] === "<<<") joinBySeparator(node["target"] as WordNode)
     else if (node["type"] === "Pipeline") {
       const pipeline = node as unknown as PipelineNode
-      pipeline.commands = pipeline.commands.map(apart)
+      pipeline.commands = pipeline.commands.map(splitAssignments)
     }
   })
 }
 
-const joined = (word: WordNode): void => {
+const joinBySeparator = (word: WordNode): void => {
   if (!word.parts.some((part) => part.type === "DoubleQuoted" && JOINED.test(JSON.stringify(part)))) return
   const statements = statementsOf("printf %s x")
   const printf = statements[0]!.pipelines[0]!.commands[0] as SimpleCommandNode
@@ -32,7 +33,7 @@ const joined = (word: WordNode): void => {
   word.parts = [{ type: "DoubleQuoted", parts: [{ type: "CommandSubstitution", body, legacy: false }] }]
 }
 
-const apart = (command: CommandNode): CommandNode => {
+const splitAssignments = (command: CommandNode): CommandNode => {
   if (command.type !== "SimpleCommand" || command.name !== null || command.redirections.length > 0) return command
   const [first, ...others] = command.assignments
   if (first?.name !== "IFS" || others.length === 0) return command

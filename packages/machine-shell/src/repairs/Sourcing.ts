@@ -1,41 +1,41 @@
 /**
- * `eval TEXT` and `. FILE`: the interpreter runs what it reads there as it is written. So a command rewrites the text
- * first, and `eval` gets what that prints; `.` gets the path of a file which holds it.
+ * Rewrites the texts of `eval TEXT` and `. FILE`, which the interpreter runs as they are written. A command rewrites
+ * the text first: `eval` gets the output of the command, and `.` gets the path of a file with the rewritten text.
  */
-import { MARK, nameOf, spelled, statement, walk, word } from "../core/Syntax.ts"
+import { MARK, nameOf, replaceExpansions, statement, walk, word } from "../core/Syntax.ts"
 import type { CommandNode, ScriptNode, SimpleCommandNode, WordNode } from "../core/Syntax.ts"
 
-/** Prints the text that its arguments are, rewritten. */
+/** The command that prints its arguments as one rewritten script. */
 export const TEXT = `${MARK}text`
-/** Prints where the file of this name is, rewritten. */
+/** The command that prints the path of a file with the rewritten script of the named file. */
 export const FILE = `${MARK}file`
 
-export const sourced = (script: ScriptNode): void =>
+export const rewriteSourcing = (script: ScriptNode): void =>
   walk(script, (node) => {
     const command = node as unknown as CommandNode
     const name = nameOf(command)
     if (command.type !== "SimpleCommand" || command.args.length === 0) return
-    if (name === "eval") command.args = [printedBy(TEXT, command.args)]
+    if (name === "eval") command.args = [outputOf(TEXT, command.args)]
     else if (name === "." || name === "source") {
-      const at = isEnd(command.args[0]!) ? 1 : 0
-      if (command.args[at] !== undefined) command.args[at] = printedBy(FILE, [command.args[at]])
+      const at = isEndOfOptions(command.args[0]!) ? 1 : 0
+      if (command.args[at] !== undefined) command.args[at] = outputOf(FILE, [command.args[at]])
     }
   })
 
-/** `${BASH_SOURCE[0]}`, which the interpreter lacks, is of a script what `$0` is. */
-export const located = (script: ScriptNode): void =>
+/** Replaces `${BASH_SOURCE[0]}`, which the interpreter lacks, by `$0` in a script. */
+export const rewriteScriptPath = (script: ScriptNode): void =>
   walk(script, (node) => {
     if (node["type"] === "ParameterExpansion" && OWN_PATH.test(String(node["parameter"]))) node["parameter"] = "0"
   })
 
-/** The same of what is read from a file by this path. */
-export const readFrom = (script: ScriptNode, path: string): void =>
-  spelled(script, ({ parameter }) => OWN_PATH.test(parameter), path)
+/** Replaces `${BASH_SOURCE[0]}` by the path in a script that is read from a file. */
+export const setScriptPath = (script: ScriptNode, path: string): void =>
+  replaceExpansions(script, ({ parameter }) => OWN_PATH.test(parameter), path)
 
 const OWN_PATH = /^BASH_SOURCE(\[0\])?$/
 
-/** Lets what `eval` and `.` run write to the console. */
-export const onConsole = ({ args }: SimpleCommandNode): void => {
+/** Lets the commands of `eval` and `.` write to the console. */
+export const streamSourced = ({ args }: SimpleCommandNode): void => {
   for (const arg of args)
     walk(arg, (node) => {
       const command = node as unknown as SimpleCommandNode
@@ -44,10 +44,13 @@ export const onConsole = ({ args }: SimpleCommandNode): void => {
     })
 }
 
-const isEnd = ({ parts: [first] }: WordNode): boolean => first?.type === "Literal" && first.value === "--"
+const isEndOfOptions = ({ parts: [first] }: WordNode): boolean => first?.type === "Literal" && first.value === "--"
 
-/** With `$?` behind the mode: the command ends with it, so that what is run sees it as it was. */
-const printedBy = (name: string, words: ReadonlyArray<WordNode>): WordNode => {
+/**
+ * Returns the output of a command as a word. The command gets the mode and `$?`, and exits with that status, so that
+ * the text still reads it.
+ */
+const outputOf = (name: string, words: ReadonlyArray<WordNode>): WordNode => {
   const command: CommandNode = {
     type: "SimpleCommand",
     name: { type: "Word", parts: [{ type: "Literal", value: name }] },

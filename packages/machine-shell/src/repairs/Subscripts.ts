@@ -1,20 +1,20 @@
 /**
- * `${gpus[$((i % n))]}`: the interpreter reads no arithmetic of its own in a subscript. So a part in front of it that
- * expands to nothing calculates it, into a variable that is the subscript then.
+ * Rewrites `${gpus[$((i % n))]}`: the interpreter does not evaluate arithmetic in a subscript. A part in front, which
+ * expands to nothing, evaluates it into a variable, and the variable becomes the subscript.
  */
 import { statementsOf, walk } from "../core/Syntax.ts"
 import type { ScriptNode, WordPart } from "../core/Syntax.ts"
 
-/** What a subscript is; the number of the subscript follows. */
+/** Begins the names of the variables that hold subscripts; the subscript's number follows. */
 const VALUE = "SHELL_SUBSCRIPT_"
 const CALCULATED = /^([A-Za-z_]\w*)\[\$\(\((.*)\)\)\]$/s
 
-export const subscripted = (script: ScriptNode): void => {
+export const rewriteSubscripts = (script: ScriptNode): void => {
   let count = 0
   const split = (part: WordPart): ReadonlyArray<WordPart> => {
     if (part.type !== "ParameterExpansion") return [part]
     const [, name, expression = ")"] = CALCULATED.exec(part.parameter) ?? []
-    if (!isOne(expression)) return [part]
+    if (!isBalanced(expression)) return [part]
     const variable = VALUE + count
     const before = partsOf(`\${PWD:${variable}=(${expression}):0}`)
     if (before === undefined) return [part]
@@ -26,8 +26,8 @@ export const subscripted = (script: ScriptNode): void => {
   })
 }
 
-/** Not the end of one expression and the beginning of another. */
-const isOne = (text: string): boolean => {
+/** False for the end of one expression and the beginning of another. */
+const isBalanced = (text: string): boolean => {
   let depth = 0
   for (const one of text) {
     if (one === "(") depth++
@@ -36,7 +36,7 @@ const isOne = (text: string): boolean => {
   return depth === 0
 }
 
-/** Undefined: it is none, and the interpreter says why. */
+/** Returns undefined for a text that is no expression; the interpreter reports it. */
 const partsOf = (word: string): ReadonlyArray<WordPart> | undefined => {
   try {
     const [command] = statementsOf(`: ${word}`)[0]!.pipelines[0]!.commands

@@ -1,9 +1,9 @@
-/** Commands and what they tell: at which second what is written, then the second and the code of the exit. */
+/** Commands with their stories: the second and the text of each write, then the second and the code of the exit. */
 import { expect } from "@effect/vitest"
 
 export const stories: ReadonlyArray<readonly [title: string, command: string, story: ReadonlyArray<unknown>]> = [
   [
-    "a loop",
+    "a loop writes in each iteration",
     "for i in 1 2; do echo $i; sleep 1; done",
     [
       [0, "1\n"],
@@ -12,7 +12,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "a pipe into a loop",
+    "a loop behind a pipe writes in each iteration",
     "seq 2 | while read x; do echo $x; sleep 1; done",
     [
       [0, "1\n"],
@@ -21,7 +21,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "if and case",
+    "`if` and `case` write when their commands run",
     "if ls /no; then :; else case a in a) echo b; sleep 2;; esac; echo c; fi",
     [
       [0, "ls: cannot access '/no': No such file or directory\nb\n"],
@@ -30,7 +30,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "a function",
+    "a function writes when its commands run",
     "f() { echo $FUNCNAME $1; sleep 1; return 4; }; f a; f b; echo $?",
     [
       [0, "f a\n"],
@@ -40,7 +40,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "a captured function",
+    "a captured function writes to its capture",
     "f() { echo x; sleep 1; echo e >&2; }; y=$(f); echo [$y]; f | tr x z",
     [
       [1, "e\n[x]\n"],
@@ -49,7 +49,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "a function that may not be defined",
+    "a function that a condition defines runs by its name",
     "command -v g >/dev/null || g() { echo mine; }; g",
     [
       [0, "mine\n"],
@@ -57,7 +57,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "bash -c",
+    "bash -c writes when its commands run",
     "bash -c 'echo a; sleep 1; echo b; exit 7'",
     [
       [0, "a\n"],
@@ -66,7 +66,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "bash with flags",
+    "bash takes flags in front of -c",
     "bash -euo pipefail -c 'echo $1; false | cat; echo no' x y",
     [
       [0, "y\n"],
@@ -74,7 +74,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "a script file",
+    "a script file writes when its commands run",
     "printf 'echo a; sleep 1\\necho b\\n' > s.sh; bash s.sh; rm s.sh",
     [
       [0, "a\n"],
@@ -83,7 +83,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "a captured bash",
+    "a captured bash writes to its capture",
     "x=$(bash -c 'echo a'); echo got $x",
     [
       [0, "got a\n"],
@@ -91,7 +91,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "an executable script",
+    "an executable script writes when its commands run",
     "printf '#!/bin/bash\\necho a; exit 5\\n' > s; chmod +x s; ./s; echo $?; rm s",
     [
       [0, "a\n5\n"],
@@ -99,7 +99,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "redirected groups",
+    "a redirected group writes to its file",
     "{ echo a; echo b >&2; } > f; cat f; { ls /no; } 2>/dev/null; rm f",
     [
       [0, "b\na\n"],
@@ -107,7 +107,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "2>&1 in front of a pipe",
+    "2>&1 in front of a pipe sends stderr into the pipe",
     "{ echo a; echo b >&2; } 2>&1 | sort -r",
     [
       [0, "b\na\n"],
@@ -115,7 +115,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "exec >file",
+    "exec >file sends the rest of the script to the file",
     "exec > f; echo hidden; cat f >&2; rm f",
     [
       [0, "hidden\n"],
@@ -123,7 +123,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "exec command",
+    "exec command ends the shell with the command",
     "exec echo instead; echo never",
     [
       [0, "instead\n"],
@@ -131,7 +131,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "background jobs",
+    "background jobs run beside the script",
     "(sleep 2; echo b) & sleep 1; echo a; wait; echo c",
     [
       [1, "a\n"],
@@ -140,7 +140,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "an endless background job",
+    "an endless background job ends with the script",
     "while true; do echo tick; sleep 4; done & sleep 6; echo end",
     [
       [0, "tick\n"],
@@ -150,7 +150,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "kill and wait",
+    "kill ends a background job, and wait returns its status",
     "sleep 60 & p=$!; (sleep 1; exit 3) & q=$!; kill $p; wait $q; echo $?; wait $p; echo $?",
     [
       [1, "3\n143\n"],
@@ -158,7 +158,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "timeout",
+    "timeout ends a command at its limit",
     "timeout 2 sleep 9; echo $?; timeout 5 echo ok; timeout 2 bash -c 'echo a; sleep 1; echo b; sleep 9; echo c'; echo $?",
     [
       [2, "124\nok\na\n"],
@@ -168,7 +168,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "an EXIT trap",
+    "an EXIT trap runs at the end",
     "x=1; f() { echo bye $x $?; }; trap f EXIT; x=2; exit 3",
     [
       [0, "bye 2 3\n"],
@@ -176,7 +176,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "an EXIT trap under set -e",
+    "an EXIT trap runs when set -e ends the script",
     "set -e; trap 'echo bye' EXIT; false; echo no",
     [
       [0, "bye\n"],
@@ -184,7 +184,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "time",
+    "time reports the machine's time",
     "time sleep 1.5",
     [
       [1.5, "\nreal\t0m1.500s\nuser\t0m0.000s\nsys\t0m0.000s\n"],
@@ -192,7 +192,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "date",
+    "date reads the machine's clock",
     "date -u +%FT%TZ; sleep 1h; date +%s; date -d '1 day ago' +%F; date -Is",
     [
       [0, "2023-11-14T22:13:20Z\n"],
@@ -201,27 +201,27 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "SECONDS",
+    "SECONDS counts the machine's seconds",
     "sleep 2; echo $SECONDS $((SECONDS + 1))",
     [
       [2, "2 3\n"],
       [2, 0]
     ]
   ],
-  ["an end that does not come", "echo a; sleep infinity", [[0, "a\n"], "runs on"]],
+  ["a command that does not end runs on", "echo a; sleep infinity", [[0, "a\n"], "runs on"]],
   [
-    "a command that is not here",
+    "a missing command exits with 127, and the machine says what it lacks",
     "python3 -c 1; echo $?; no-such",
     [
       [
         0,
-        "bash: python3: command not found\n127\nbash: no-such: command not found\nsimulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; `programs` of a scenario can stand in for it\n"
+        "bash: python3: command not found\nsimulated machine: a program is missing; it has bash and the usual text tools, but no Python, CUDA or network; `programs` of a scenario can stand in for it\n127\nbash: no-such: command not found\n"
       ],
       [0, 127]
     ]
   ],
   [
-    "an error in the script",
+    "a syntax error ends the script with 2",
     "echo a; if then",
     [
       [0, expect.stringContaining("syntax error")],
@@ -229,7 +229,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "the machine",
+    "the machine describes itself",
     "uname -sm; nproc; whoami; hostname; ulimit -n; umask; echo $HOME $PWD",
     [
       [0, "Linux x86_64\n32\nroot\nmachine-1\nunlimited\n0022\n/workspace /workspace\n"],
@@ -237,7 +237,7 @@ export const stories: ReadonlyArray<readonly [title: string, command: string, st
     ]
   ],
   [
-    "nvidia-smi",
+    "nvidia-smi shows the machine's GPUs",
     "nvidia-smi --query-gpu=index,name,memory.total --format=csv,noheader; nvidia-smi -L | wc -l; nvidia-smi | grep -c H100",
     [
       [0, "0, NVIDIA H100 80GB HBM3, 81559 MiB\n1, NVIDIA H100 80GB HBM3, 81559 MiB\n2\n2\n"],

@@ -7,25 +7,25 @@ import { Metrics } from "@sluice/domain/metrics/Metrics"
 import { type Hear, type Model, ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { type UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Clock, Crypto, Effect, Layer } from "effect"
-import { Catalog, type Offer } from "./catalog/Catalog.ts"
+import { UpstreamCatalog, type ServedModel } from "./catalog/UpstreamCatalog.ts"
 import { chatCall } from "./calls/ChatCall.ts"
 import { embeddingCall } from "./calls/EmbeddingCall.ts"
 import { imageCall } from "./calls/ImageCall.ts"
 import { speechCall } from "./calls/SpeechCall.ts"
 import { transcriptionCall } from "./calls/TranscriptionCall.ts"
 import { type Surroundings, Upstreams } from "./upstream/Upstreams.ts"
-import { videos } from "./calls/Videos.ts"
+import { upstreamVideos } from "./calls/UpstreamVideos.ts"
 
 export interface Options {
   /** That of the machine, unless a test holds it. */
   readonly clock?: Clock.Clock
 }
 
-export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, Catalog | Crypto.Crypto> =>
+export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, UpstreamCatalog | Crypto.Crypto> =>
   Layer.effect(
     ModelProvider,
     Effect.gen(function* () {
-      const catalog = yield* Catalog
+      const catalog = yield* UpstreamCatalog
       const crypto = yield* Crypto.Crypto
       const clock = options.clock ?? Clock.Clock.defaultValue()
       const around = { clock, metrics: yield* Metrics, scope: yield* Effect.scope }
@@ -62,14 +62,14 @@ export const layer = (options: Options = {}): Layer.Layer<ModelProvider, never, 
           models: transcription.models,
           transcribe: (model, task) => transcription.of(model).run(transcriptionCall(task))
         },
-        videos: videos(films.models, films.of)
+        videos: upstreamVideos(films.models, films.of)
       })
     })
   )
 
 /** The models of a kind, each with its upstreams until the scope ends. */
 const offered = Effect.fnUntraced(function* <M extends { readonly id: string }>(
-  offers: ReadonlyArray<Offer<M>>,
+  offers: ReadonlyArray<ServedModel<M>>,
   around: Surroundings
 ) {
   const all = new Map(offers.map((offer) => [offer.model.id, new Upstreams(offer, around)]))

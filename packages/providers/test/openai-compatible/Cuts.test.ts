@@ -89,7 +89,7 @@ describe("a stream", () => {
       const answer = yield* ask(yield* world([chatEntry([{ base_url: server.url }])]))
       expect([answer.reason, wordsOf(answer.events)]).toEqual([undefined, "Hello there"])
       yield* until(() => server.hungUp === 1)
-    }).pipe(Effect.scoped, Effect.timeout("20 seconds"))
+    }).pipe(Effect.scoped, Effect.timeout("5 minutes"))
   )
 
   it.live("may have hints before it, and fails by an event of that name, whatever that says", () =>

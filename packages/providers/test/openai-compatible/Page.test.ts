@@ -1,7 +1,7 @@
 /** docs/models.md and its example say what the code does: the example loads, and every field of the file is on the page. */
 import { describe, expect, it } from "@effect/vitest"
-import { offersOf } from "@sluice/providers/openai-compatible/catalog/Catalog"
-import { ModelEntry, UpstreamEntry } from "@sluice/providers/openai-compatible/catalog/CatalogFile"
+import { servedModelsOf } from "@sluice/providers/openai-compatible/catalog/UpstreamCatalog"
+import { CatalogModelEntry, UpstreamEntry } from "@sluice/providers/openai-compatible/catalog/CatalogFile"
 import { Redacted, Result } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,7 +17,7 @@ describe("docs/models.md", () => {
       .split(" ")
       .map((one) => one.split("=")[0]!)
     const keys = new Map(set.map((name) => [name, Redacted.make("k")]))
-    const offers = Result.getOrThrowWith(offersOf(example, keys), (issues) => new Error(issues.join("\n")))
+    const offers = Result.getOrThrowWith(servedModelsOf(example, keys), (issues) => new Error(issues.join("\n")))
     for (const [kind, all] of Object.entries(offers)) expect([kind, all.length > 0]).toEqual([kind, true])
     expect(offers.chat[0]!.servers.map(({ weight }) => weight)).toEqual([3, 1])
   })
@@ -25,7 +25,7 @@ describe("docs/models.md", () => {
   it("names every field", () => {
     const names = [
       ...Object.keys(UpstreamEntry.fields),
-      ...ModelEntry.members.flatMap(({ fields }) => [
+      ...CatalogModelEntry.members.flatMap(({ fields }) => [
         ...Object.keys(fields),
         fields.kind.literal,
         ...Object.keys(fields.price_usd.fields)

@@ -162,7 +162,7 @@ describe("the bytes of a film", () => {
       const some = yield* Stream.runCollect(Stream.take(bytes, 3))
       expect(some.length).toBe(3)
       yield* until(() => servers[0]!.hungUp === 1)
-    }).pipe(Effect.scoped, Effect.timeout("20 seconds"))
+    }).pipe(Effect.scoped, Effect.timeout("5 minutes"))
   )
 })
 

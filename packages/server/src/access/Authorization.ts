@@ -1,6 +1,6 @@
 /**
- * Who may call an endpoint of the infrastructure surface: a valid key (401), in an environment of its workspace (404), with
- * the endpoint's scope (403); for a job, within the budget (402).
+ * Authorizes requests of the infrastructure surface: they need a valid key (401), an environment of its workspace
+ * (404), the endpoint's scope (403) and, where they submit a job, a budget that is not spent (402).
  */
 import { Authorized, NeedsScope, WithinBudget } from "@sluice/api/access/InfraAccess"
 import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
@@ -34,26 +34,32 @@ export const authorized = Layer.effect(
         const inQuery = typeof query === "string" ? query : undefined
         const inHeader = typeof header === "string" ? header : undefined
         const isTwice = inQuery !== undefined && inHeader !== undefined && inQuery !== inHeader
-        const asked = (environment: string | undefined) => access.authenticate(bearerOf(source), environment)
-        const goOn = (principal: Principal) => Effect.provideService(httpEffect, CurrentPrincipal, principal)
-        return Effect.matchEffect(asked(isTwice ? undefined : (inQuery ?? inHeader)), {
+        const authenticate = (environment: string | undefined) => access.authenticate(bearerOf(source), environment)
+        const proceed = (principal: Principal) => Effect.provideService(httpEffect, CurrentPrincipal, principal)
+        return Effect.matchEffect(authenticate(isTwice ? undefined : (inQuery ?? inHeader)), {
           onFailure: refusal,
           onSuccess: (principal) =>
             !principal.scopes.includes(scope)
               ? refusal(new ScopeMissing({ scope }))
               : isTwice
-                ? Effect.matchEffect(same(asked(inQuery), asked(inHeader)), { onFailure: refusal, onSuccess: goOn })
-                : goOn(principal)
+                ? Effect.matchEffect(requireSame(authenticate(inQuery), authenticate(inHeader)), {
+                    onFailure: refusal,
+                    onSuccess: proceed
+                  })
+                : proceed(principal)
         })
       })
     }
   })
 )
 
-type Found = ReturnType<Access["Service"]["authenticate"]>
+type Authentication = ReturnType<Access["Service"]["authenticate"]>
 
-/** One environment has a name and an id: two texts may mean the same. One that is not there equals no other. */
-const same = (query: Found, header: Found) =>
+/**
+ * An environment has a name and an id, so two different texts may name the same one. An unknown environment equals no
+ * other.
+ */
+const requireSame = (query: Authentication, header: Authentication) =>
   Effect.flatMap(Effect.all([query, header]), ([inQuery, inHeader]) =>
     inQuery.environmentId === inHeader.environmentId ? Effect.succeed(inQuery) : Effect.fail(new EnvironmentAmbiguous())
   ).pipe(Effect.catchTag("EnvironmentNotFound", () => Effect.fail(new EnvironmentAmbiguous())))
@@ -64,8 +70,9 @@ export const withinBudget = Layer.effect(
     const gate = yield* BudgetGate
     return (httpEffect) =>
       Effect.withFiber((fiber) =>
-        // What an earlier run made may have spent it; the admission itself decides about what is not there.
-        Context.get(fiber.context, CurrentAttempt)?.again === true
+        // A retry may find that its first attempt spent the budget. It replays that attempt's result; the admission
+        // itself checks the budget where there is none.
+        Context.get(fiber.context, CurrentAttempt)?.isRetry === true
           ? httpEffect
           : Effect.matchEffect(gate.pass(Context.getUnsafe(fiber.context, CurrentPrincipal)), {
               onFailure: refusal,

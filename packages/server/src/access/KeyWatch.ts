@@ -1,6 +1,6 @@
 /**
- * Answers that take long end with their key: one that was deactivated or deleted opens nothing any more, nor keeps it open
- * (decisions: within 1 s). One look at a key serves all its answers; what is not sure, as without a database, ends nothing.
+ * Ends long responses when their key is deactivated or deleted (decisions: within 1 s). One check of a key serves all
+ * its responses. A check without a certain result, such as during a database outage, ends nothing.
  */
 import { Access } from "@sluice/domain/access/Access"
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
@@ -8,8 +8,8 @@ import { withAbort } from "@sluice/domain/runtime/Abortable"
 import { Context, Duration, Effect, Exit, Layer, Schedule } from "effect"
 import { inWallTime } from "../clock/WallTime.ts"
 
-const LOOK_EVERY = Duration.millis(500)
-const LOOKS_AT_ONCE = 8
+const CHECK_EVERY = Duration.millis(500)
+const MAX_CONCURRENT_CHECKS = 8
 
 interface Watcher {
   readonly end: (error: KeyInvalid) => void
@@ -19,9 +19,9 @@ interface Watcher {
 export class KeyWatch extends Context.Service<
   KeyWatch,
   {
-    /** Fails once this key is valid no more; waits until then. */
-    readonly gone: (bearer: string | undefined) => Effect.Effect<never, KeyInvalid>
-    /** Ends the work once this key is valid no more, and calls `beat` at each look meanwhile. */
+    /** Fails once the key is not valid any more; waits until then. */
+    readonly untilInvalid: (bearer: string | undefined) => Effect.Effect<never, KeyInvalid>
+    /** Interrupts the work once the key is not valid any more, and calls `beat` at each interval until then. */
     readonly during: <A, E, R>(
       bearer: string | undefined,
       work: Effect.Effect<A, E, R>,
@@ -37,18 +37,20 @@ export class KeyWatch extends Context.Service<
       const beatAll = Effect.sync(() => {
         for (const watchers of watched.values()) for (const { beat } of watchers) beat?.()
       })
-      const look = (bearer: string) =>
+      const check = (bearer: string) =>
         Effect.map(Effect.exit(access.authenticate(bearer, undefined)), (exit) => {
           const error = Exit.findErrorOption(exit)
           if (error._tag === "None" || error.value._tag !== "KeyInvalid") return
           for (const { end } of watched.get(bearer) ?? []) end(error.value)
         })
-      const everyLook = (effect: Effect.Effect<void>) =>
-        effect.pipe(Effect.repeat(Schedule.spaced(LOOK_EVERY)), inWallTime, Effect.forkScoped)
-      yield* everyLook(beatAll)
-      // A database that is silent holds up what is said of keys, not the beat.
-      yield* everyLook(
-        Effect.suspend(() => Effect.forEach(watched.keys(), look, { concurrency: LOOKS_AT_ONCE, discard: true }))
+      const atIntervals = (effect: Effect.Effect<void>) =>
+        effect.pipe(Effect.repeat(Schedule.spaced(CHECK_EVERY)), inWallTime, Effect.forkScoped)
+      yield* atIntervals(beatAll)
+      // Separate from the beat, because a silent database delays the checks.
+      yield* atIntervals(
+        Effect.suspend(() =>
+          Effect.forEach(watched.keys(), check, { concurrency: MAX_CONCURRENT_CHECKS, discard: true })
+        )
       )
 
       const watch = (bearer: string, watcher: Watcher) => {
@@ -61,7 +63,7 @@ export class KeyWatch extends Context.Service<
       }
 
       return KeyWatch.of({
-        gone: (bearer) =>
+        untilInvalid: (bearer) =>
           bearer === undefined
             ? Effect.never
             : Effect.callback<never, KeyInvalid>((resume) =>

@@ -1,4 +1,4 @@
-/** The routes of money. */
+/** The routes of billing. */
 import { InfraApi } from "@sluice/api/InfraApi"
 import { balanceToWire, transactionToWire, usageGroupToWire, usageToWire } from "@sluice/api/billing/BillingApi"
 import { CurrentPrincipal, type Principal } from "@sluice/domain/access/Principal"
@@ -42,7 +42,7 @@ interface Groups {
   readonly cursor?: string
 }
 
-/** The days asked for: what is left out is the start of `to`'s month, and today. */
+/** Returns the requested days. `from` defaults to the first day of `to`'s month, and `to` to today. */
 const days = Effect.fnUntraced(function* (query: Days) {
   const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
   const to = query.to ?? today

@@ -1,30 +1,32 @@
 /**
- * The wall clock, except that it never goes back. Deadlines, leases, rate windows and what is remembered for a second are
- * moments of it: set back by an hour, they would all come an hour late, and a deleted key would be let in until then.
+ * The wall clock, except that it never goes back. Deadlines, leases, rate windows and cache lifetimes are moments of
+ * this clock. If it went back by an hour, they would end an hour late, and a cached key that was deleted would work
+ * until then.
  *
- * When the wall clock is set back, this one goes on from where it was, a little slower than time until both agree. When it
- * is set ahead, this one follows: so does the wall clock of a machine that slept, and there the time has passed.
+ * When the wall clock is set back, this clock continues from its last value, a little slower than real time, until both
+ * agree. When the wall clock is set ahead, this clock follows at once: a machine that slept looks the same, and there
+ * the time has passed.
  */
 import { type Clock, type Duration, Effect } from "effect"
 
-/** How much slower it goes while it is ahead of the wall clock: a part of the time that passes. */
-const YIELDS = 1 / 20
-/** Differences between the two clocks of a machine that mean nothing. */
+/** Part of the elapsed time by which this clock slows down while it is ahead of the wall clock. */
+const SLOWDOWN = 1 / 20
+/** Differences between a machine's wall and monotonic clock that have no meaning. */
 const NOISE_MS = 10
-/** So long the wall clock is taken at its word when it has gone forward. */
+/** Milliseconds by which the wall clock may move forward until it is compared with the monotonic clock again. */
 const TRUSTED_MS = 1_000
 const NANOS_PER_MILLI = 1_000_000
 const NOISE_NANOS = BigInt(NOISE_MS * NANOS_PER_MILLI)
 
 export class SteadyClock implements Clock.Clock {
   private readonly real: Clock.Clock
-  /** What both clocks showed when they were last compared. */
+  /** Values of both clocks at the last comparison. */
   private wallMs: number
   private monotonicMs: number
-  /** How far it is ahead of the wall clock. */
+  /** Milliseconds by which this clock is ahead of the wall clock. */
   private aheadMs = 0
   private lastMs: number
-  /** What this clock shows where the monotonic one shows nothing. */
+  /** Value of this clock, in nanoseconds, at which the monotonic clock is zero. */
   private origin = 0n
   private lastNanos = 0n
   readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
@@ -45,7 +47,10 @@ export class SteadyClock implements Clock.Clock {
     return this.lastMs
   }
 
-  /** The same moment, finer. The wall clock's own nanoseconds are not that: they follow it a second late. */
+  /**
+   * The same moment in nanoseconds. The wall clock's own nanoseconds can't be used: they follow a change of the clock a
+   * second late.
+   */
   currentTimeNanosUnsafe(): bigint {
     const moment = BigInt(this.currentTimeMillisUnsafe()) * BigInt(NANOS_PER_MILLI)
     const monotonic = this.real.monotonicTimeNanosUnsafe()
@@ -69,7 +74,7 @@ export class SteadyClock implements Clock.Clock {
     const passed = Math.max(0, monotonic - this.monotonicMs)
     const gained = wall - this.wallMs - passed
     if (Math.abs(gained) > NOISE_MS) this.aheadMs = Math.max(0, this.aheadMs - gained)
-    this.aheadMs = Math.max(0, this.aheadMs - passed * YIELDS)
+    this.aheadMs = Math.max(0, this.aheadMs - passed * SLOWDOWN)
     this.wallMs = wall
     this.monotonicMs = monotonic
   }

@@ -1,8 +1,8 @@
 /**
- * The clock of a simulated world: `speed` times faster than the wall clock, and with it every timestamp, limit and bill
- * (decisions: Simulator, `--speed N`). Its anchor is in the database, so restarts and replicas share one time.
+ * The clock of a simulated world. It runs `speed` times faster than the wall clock, and with it every timestamp, limit
+ * and bill (decisions: Simulator, `--speed N`). Its anchor is in the database, so restarts and replicas share one time.
  *
- * All processes on one database are given the same speed: a process that runs keeps the anchor it started with.
+ * All processes on one database must have the same speed. A running process keeps the anchor that it started with.
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,10 +11,16 @@ import { SteadyClock } from "./SteadyClock.ts"
 import { takeAnchor } from "./WorldClockStore.ts"
 import { type Anchor, worldNanosAt } from "./WorldTime.ts"
 
-/** By how much the clock runs faster than those of callers, to whom waits are told. */
+/**
+ * Factor by which the service's clock runs faster than the callers' clocks. Waits that a response names are divided by
+ * it.
+ */
 export const WorldSpeed = Context.Reference<number>("@sluice/server/clock/WorldSpeed", { defaultValue: () => 1 })
 
-/** Replaces the `Clock` of what is built on it. At speed 1 in a world that was never faster, it is the wall clock's time. */
+/**
+ * Replaces the `Clock` of the layers built on it. At speed 1, in a world that was never faster, it shows the wall
+ * clock's time.
+ */
 export const worldClock = (speed: number): Layer.Layer<never, SqlError, SqlClient.SqlClient> =>
   Layer.merge(
     Layer.succeed(WorldSpeed, speed),
@@ -40,7 +46,7 @@ export class WorldClock implements Clock.Clock {
   readonly currentTimeNanos = Effect.sync(() => this.currentTimeNanosUnsafe())
   readonly monotonicTimeNanos = Effect.sync(() => this.monotonicTimeNanosUnsafe())
 
-  /** `real` never goes back. */
+  /** `real` must never go back. */
   constructor(real: Clock.Clock, anchor: Anchor) {
     this.real = real
     this.anchor = anchor
@@ -60,7 +66,7 @@ export class WorldClock implements Clock.Clock {
     return BigInt(Math.round(elapsed * this.anchor.speed))
   }
 
-  /** Never wakes early: a timer's millisecond is `speed` milliseconds here, so what is left is slept again. */
+  /** Never wakes early: a timer's millisecond is `speed` milliseconds of this clock, so the rest is slept again. */
   sleep(duration: Duration.Duration): Effect.Effect<void> {
     const millis = Duration.toMillis(duration)
     if (millis <= 0 || !Number.isFinite(millis)) return this.real.sleep(duration)

@@ -1,11 +1,11 @@
-/** Where is the world's clock anchored? One row in the database, so that restarts and replicas go on from the same moment. */
+/** Stores the anchor of the world's clock in one row, so that restarts and replicas continue from the same moment. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Anchor, anchorFrom } from "./WorldTime.ts"
 
 /**
- * The anchor to go on with at `speed`, stored before it is used; undefined means the plain wall clock. Processes that
- * start at once take turns and agree.
+ * Returns the anchor for `speed`, stored before its first use; undefined means the plain wall clock. A table lock lets
+ * processes that start at once agree on one anchor.
  */
 export const takeAnchor = (sql: SqlClient.SqlClient, speed: number, realMs: number) =>
   Effect.gen(function* () {
@@ -17,8 +17,8 @@ export const takeAnchor = (sql: SqlClient.SqlClient, speed: number, realMs: numb
     const anchor = anchorFrom(known, speed, realMs)
     if (known !== undefined && known.speed !== speed) {
       yield* Effect.logWarning(
-        `The world's clock ran ${known.speed} times as fast as the wall's and runs ${speed} times as fast from now on. Replicas ` +
-          "of one database need the same --speed: one that still runs at another bills by another time."
+        `The simulated clock's speed changes from ${known.speed} to ${speed} times the wall clock. Replicas ` +
+          "of one database need the same --speed: stop every replica that still runs at another speed, because it bills by another time."
       )
     }
     if (anchor !== undefined && anchor !== known) {
@@ -29,7 +29,10 @@ export const takeAnchor = (sql: SqlClient.SqlClient, speed: number, realMs: numb
     return anchor
   }).pipe(sql.withTransaction)
 
-/** At what speed the world of this database runs; 1 where none was ever faster than the wall clock. What is done to it from outside is dated by its clock. */
+/**
+ * Returns the speed of this database's world; 1 where the world was never faster than the wall clock. Commands that
+ * change the world from outside take their timestamps from its clock.
+ */
 export const worldSpeed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly speed: number }>`select speed from world_clock`

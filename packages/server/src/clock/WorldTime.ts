@@ -1,6 +1,6 @@
 /**
- * What time is it in a world that runs `speed` times faster than the wall clock? Pure: an anchor (one moment on both
- * clocks) and a speed give every later moment, the same for whoever knows the anchor.
+ * The time of a world that runs `speed` times faster than the wall clock. Pure: an anchor (one moment on both clocks)
+ * and a speed determine every later moment, the same on every replica that has the anchor.
  */
 
 export interface Anchor {
@@ -22,9 +22,9 @@ export const worldMillisAt = (anchor: Anchor, realNanos: bigint): number =>
   Number(worldNanosAt(anchor, realNanos) / NANOS_PER_MILLI)
 
 /**
- * The anchor to go on with at `realMs`; undefined when the world has always run at the wall clock's pace. The world's
- * clock never goes back: not by another speed, not by a wall clock set back before the
- * anchor (set back while nothing runs, but not so far, it takes the world's clock with it).
+ * Returns the anchor for a process that starts at `realMs`; undefined when the world has always run at the wall clock's
+ * speed. With an anchor, a new speed does not move the world's clock back, and a wall clock set back before the anchor
+ * does not either. A wall clock that is set back while no process runs, but not before the anchor, does move it back.
  */
 export const anchorFrom = (known: Anchor | undefined, speed: number, realMs: number): Anchor | undefined => {
   if (known === undefined) return speed === 1 ? undefined : { realMs, worldMs: realMs, speed }

@@ -1,6 +1,6 @@
 /**
- * The `Crypto` of a server that makes ids by the thousand: random bytes come from a pool that is filled 8 KiB at a
- * time, handed out once and wiped there. Ids are no secrets: their digits come from a text of their own, used once too.
+ * The `Crypto` of the server. Random bytes come from a pool that is filled with 8 KiB at a time; each byte is used once
+ * and then erased. UUIDs are no secrets: their digits come from a separate text, and each digit is used once too.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Crypto, Effect, Layer } from "effect"
@@ -8,7 +8,7 @@ import { randomBytes, randomFillSync } from "node:crypto"
 import { ID_DIGITS, IdOrder } from "./IdOrder.ts"
 
 const POOL_BYTES = 8_192
-const LARGEST_POOLED = 64
+const MAX_POOLED_BYTES = 64
 
 export const layer = Layer.effect(
   Crypto.Crypto,
@@ -18,7 +18,7 @@ export const layer = Layer.effect(
     let at = POOL_BYTES
 
     const take = (size: number): Uint8Array => {
-      if (size > LARGEST_POOLED) return randomBytes(size)
+      if (size > MAX_POOLED_BYTES) return randomBytes(size)
       if (at + size > POOL_BYTES) {
         randomFillSync(pool)
         at = 0

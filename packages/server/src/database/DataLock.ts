@@ -1,10 +1,11 @@
 /**
- * May this process use this data directory? Only one at a time: PGlite does not check, and rows of one side vanish.
+ * Locks the data directory for one process. PGlite does not check this itself, and two processes on one directory lose
+ * rows.
  *
- * The lock is a file with the holder's pid and the moment that process started, so a reused pid blocks nobody; a dead
- * holder's file is taken over. A holder that can't be looked up (another container on the same volume) shows that it
- * lives by touching the file. A holder that stood still for long (a paused container) may have lost it meanwhile, so it
- * looks before it goes on. Released with the scope.
+ * The lock is a file with the holder's pid and start time, so a reused pid does not count as the holder. The file of a
+ * dead holder is taken over. A holder that can't be looked up (another container on the same volume) proves that it
+ * lives by touching the file. A holder that was paused for long may have lost the lock, so it checks the file before it
+ * continues. The lock is released with the scope.
  */
 import { Clock, Duration, Effect, Schema } from "effect"
 import type { Scope } from "effect"
@@ -14,11 +15,14 @@ import { DataDirectoryInUse, DataDirectoryUnusable } from "./DatabaseErrors.ts"
 import { processIdentity } from "./ProcessIdentity.ts"
 
 export interface DataLock {
-  /** False once another process has the directory. While the heart beats this is a look at the clock alone. */
+  /** False once another process has the directory. Reads only the clock while the heartbeat runs. */
   readonly isHeld: () => boolean
 }
 
-/** Holds `directory` for this process until the scope closes. The directory must exist. */
+/**
+ * Holds `directory` for this process until the scope closes. The directory must exist. Fails where another process
+ * holds it or where its files can't be used.
+ */
 export const lockDataDirectory = (
   directory: string
 ): Effect.Effect<DataLock, DataDirectoryInUse | DataDirectoryUnusable, Scope.Scope> =>
@@ -28,31 +32,33 @@ export const lockDataDirectory = (
     const me = processIdentity(process.pid)
     const mine = JSON.stringify({ pid: process.pid, ...me })
     yield* Effect.acquireRelease(acquire(directory, file, mine, me.place), () => Effect.sync(() => release(file, mine)))
-    let held = true
+    let hasLock = true
     let beatAt = clock.currentTimeMillisUnsafe()
     const beat = () => {
       beatAt = clock.currentTimeMillisUnsafe()
-      held &&= isOurs(file, mine)
-      if (held) touch(file, beatAt)
+      hasLock &&= isOurs(file, mine)
+      if (hasLock) touch(file, beatAt)
     }
     yield* Effect.sync(beat).pipe(Effect.andThen(Effect.sleep(HEARTBEAT)), Effect.forever, Effect.forkScoped)
     return {
       isHeld: () => {
-        if (clock.currentTimeMillisUnsafe() - beatAt > STOOD_STILL_MS) beat()
-        return held
+        if (clock.currentTimeMillisUnsafe() - beatAt > PAUSED_MS) beat()
+        return hasLock
       }
     }
   })
 
 const LOCK_FILE = "sluice.lock"
 const HEARTBEAT = Duration.seconds(5)
-/** A file that nobody touched for so long has no living holder elsewhere. */
+/**
+ * A lock file that was not touched for this long has no living holder on another host. It is four missed heartbeats.
+ */
 const STALE_AFTER_MS = 20_000
-/** A heart that has not beaten for so long may have been taken for a dead one. */
-const STOOD_STILL_MS = 10_000
+/** After a pause of this length, another process may have taken the lock. It is half of `STALE_AFTER_MS`. */
+const PAUSED_MS = 10_000
 /** Long enough to see a living holder's heartbeat. */
-const WATCHED = Duration.seconds(6)
-/** Each round either takes the lock, finds it held, or removes one dead holder's file. */
+const WATCH_TIME = Duration.seconds(6)
+/** Each round takes the lock, finds it held, or removes the file of one dead holder. */
 const MAX_ROUNDS = 10
 
 class Holder extends Schema.Class<Holder>("Holder")({
@@ -85,10 +91,10 @@ const acquire = Effect.fnUntraced(function* (directory: string, file: string, mi
   return yield* new DataDirectoryInUse({ directory, pid: 0, lockFile: file })
 })
 
-/** Whether somebody touches it: one whose clock is far behind ours writes times that look old. */
+/** True where a holder touches the file now. A holder whose clock is far behind writes times that look stale. */
 const isTouched = Effect.fnUntraced(function* (file: string) {
   const before = touchedAt(file)
-  yield* Effect.sleep(WATCHED)
+  yield* Effect.sleep(WATCH_TIME)
   return touchedAt(file) !== before
 })
 
@@ -99,13 +105,13 @@ const createExclusive = (file: string, content: string): boolean => {
     return true
   } catch (cause) {
     if (isCode(cause, "EEXIST")) return false
-    // Made, and then there was no room for what it says: nobody holds it.
+    // The file was created, but the disk had no room for its content, so no process holds the lock.
     if (contentOf(file) === "") rmSync(file, { force: true })
     throw cause
   }
 }
 
-/** What can't be looked at, or is gone with its directory, is nobody else's. */
+/** A file that can't be read does not count as another holder's. A file that is gone is created again. */
 const isOurs = (file: string, mine: string): boolean => {
   try {
     const seen = contentOf(file)
@@ -124,7 +130,10 @@ const contentOf = (file: string): string | undefined => {
   }
 }
 
-/** Moves the file aside first: of two who both saw a dead holder, only one then removes that file, not a fresh lock. */
+/**
+ * Moves the file aside first: when two processes both saw the dead holder, only one removes that file. A new lock that
+ * was moved by mistake is put back.
+ */
 const removeDead = (file: string, seen: string): void => {
   const aside = `${file}.${process.pid}`
   try {

@@ -1,9 +1,10 @@
 /**
- * Which database is this? The only place that knows: an embedded PGlite (a directory, or memory for tests) or PostgreSQL.
- * Everything else asks for `SqlClient`, `PgClient`, `BatchSql` or `RelaxedSql`, and finds the newest schema.
+ * Opens the database: an embedded PGlite (in a directory, or in memory for tests) or PostgreSQL. Only this module knows
+ * which. Other code requires `SqlClient`, `PgClient`, `BatchSql` or `RelaxedSql`, and finds the newest schema.
  *
- * The embedded one holds the directory's lock as long as it is open, so two processes never write one directory.
- * Build these layers under the machine's own clock: pools and upkeep run in real time, whatever the world's speed.
+ * An embedded database holds the directory's lock while it is open, so two processes never write to one directory.
+ * Build these layers under the host's own clock: pools and upkeep run in real time, whatever the speed of the service's
+ * clock.
  */
 import type { PGlite } from "@electric-sql/pglite"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -32,8 +33,8 @@ import { watchedSockets } from "./WatchedSockets.ts"
 
 export type DatabaseClients = PgClient.PgClient | SqlClient.SqlClient | BatchSql | RelaxedSql
 
-/** The embedded database in `directory/pg`; made when missing, then with `more` tables. */
-export const embedded = (
+/** The embedded database in `directory/pg`. A missing database is created, with the tables of `more`. */
+export const openEmbedded = (
   directory: string,
   ...more: ReadonlyArray<MoreTables>
 ): Layer.Layer<DatabaseClients, Exclude<DatabaseFailure, DatabaseUnreachable>> =>
@@ -46,14 +47,16 @@ export const embedded = (
       const lock = yield* lockDataDirectory(directory)
       const path = join(directory, "pg")
       const database = yield* Effect.mapError(
-        opened(() => openDirectory(path, schema(more), PLANNING), loss),
+        acquire(() => openDirectory(path, schema(more), PLANNING), loss),
         broken
       )
       return { ...database, isOurs: lock.isHeld }
     })
   )
 
-/** A PGlite in memory with the newest schema, that of `more` included, and no row, for who closes it himself. */
+/**
+ * Opens a PGlite in memory with the newest schema, the tables of `more` included, and no rows. The caller closes it.
+ */
 export const openEmpty = async (...more: ReadonlyArray<MoreTables>): Promise<PGlite> =>
   (await openMemory(schema(more), PLANNING)).db
 
@@ -64,22 +67,27 @@ const schema = (more: ReadonlyArray<MoreTables>): Image =>
     return Effect.runPromise(Effect.provide(all, clients))
   })
 
-/** An embedded database that is gone with its scope. */
+/** An embedded database in memory that ends with its scope. */
 export const inMemory: Layer.Layer<DatabaseClients, MigrationFailed> = fromPglite((loss) =>
-  Effect.orDie(opened(() => openMemory(schema([]), PLANNING), loss))
+  Effect.orDie(acquire(() => openMemory(schema([]), PLANNING), loss))
 )
 
-/** A PGlite that is open already and stays open (one for many test suites). */
+/** Uses a PGlite that is open already and does not close it: one database serves many test suites. */
 export const overPglite = (db: PGlite): Layer.Layer<DatabaseClients, MigrationFailed> =>
   fromPglite(() => Effect.succeed({ db, isNewest: false }))
 
 export interface PostgresOptions {
   readonly url: Redacted.Redacted
-  /** How much faster than the wall clock the service's clock runs; waits are measured on that clock. Default 1. */
+  /**
+   * Factor by which the service's clock runs faster than the wall clock; timeouts are measured on that clock. Default
+   * 1.
+   */
   readonly speed?: number
 }
 
-/** PostgreSQL: a pool for requests, a small one for batches, a small one whose commits do not wait for the disk. */
+/**
+ * PostgreSQL with three pools: for requests, for batches, and for statements whose commit does not wait for the disk.
+ */
 export const postgres = (
   options: PostgresOptions
 ): Layer.Layer<DatabaseClients, DatabaseUnreachable | MigrationFailed> =>
@@ -98,9 +106,9 @@ export const postgres = (
           maxConnections,
           connectTimeout: Duration.times(CONNECT_TIMEOUT, options.speed ?? 1),
           idleTimeout: IDLE_TIMEOUT,
-          connectionTTL: LIFE,
+          connectionTTL: CONNECTION_TTL,
           startupParameters: { ...ISOLATION, ...startupParameters }
-        }).pipe(Effect.map(disableStatementCache))
+        }).pipe(Effect.flatMap(disableStatementCache))
       const clients = yield* Effect.all({
         main: pool(10, {}),
         batch: pool(4, PLANNING),
@@ -109,17 +117,18 @@ export const postgres = (
         Effect.tap((clients) => clients.main`select 1`),
         unreachable
       )
-      // A step of a migration may take minutes on a large table, and another replica waits for it.
-      yield* Effect.scoped(Effect.flatMap(unreachable(pool(1, {}, false)), migrated))
+      // Not watched: a migration step may take minutes on a large table, and other replicas wait for it.
+      yield* Effect.scoped(Effect.flatMap(unreachable(pool(1, {}, false)), runMigrations))
       return contextOf(clients.main, clients.batch, clients.relaxed)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** Statements count on seeing, once they have a lock, what was committed while they waited for it. */
+/** After waiting for a lock, statements must see the rows that were committed during the wait. */
 const ISOLATION = { default_transaction_isolation: "read committed" }
 /**
- * How batched statements are planned: once, and by index. They are large, so planning each call would cost more than running
- * it; and a plan that is made while tables are still empty would scan them for as long as it is kept.
+ * Planner settings of batched statements: one generic plan, by index. The statements are large, so planning each call
+ * would cost more than running it. A plan made while the tables are empty would otherwise scan them for as long as it
+ * is cached.
  */
 const PLANNING = {
   plan_cache_mode: "force_generic_plan",
@@ -130,13 +139,16 @@ const PLANNING = {
 }
 const CONNECT_TIMEOUT = Duration.seconds(10)
 const IDLE_TIMEOUT = Duration.minutes(5)
-/** Longer, and none is used again: what was true when it was opened (a standby, read-only by default) may not be any more. */
-const LIFE = Duration.minutes(1)
-/** Wires are cheap, and all share one backend. */
+/**
+ * Lifetime of a connection. A longer one would keep a connection to a server whose role has changed, such as a primary
+ * that became a standby.
+ */
+const CONNECTION_TTL = Duration.minutes(1)
+/** A wire costs little, and all wires share one backend. */
 const EMBEDDED_CONNECTIONS = 8
 
 interface Embedded extends Opened {
-  /** False: another process writes its files. */
+  /** Returns false once another process writes the database's files. */
   readonly isOurs?: () => boolean
 }
 
@@ -146,29 +158,29 @@ function fromPglite<E, R>(open: (loss: Loss) => Effect.Effect<Embedded, E, R>) {
       const loss = new Loss()
       const { db, isNewest, isOurs } = yield* open(loss)
       const watch: Watch = {
-        lost: () => (isOurs?.() === false ? loss.tell(TAKEN_OVER) : loss.error),
-        died: (lastWords) => void loss.tell(lastWords)
+        lost: () => (isOurs?.() === false ? loss.declare(TAKEN_OVER) : loss.error),
+        died: (lastWords) => void loss.declare(lastWords)
       }
       const wires = yield* Effect.acquireRelease(
         Effect.sync(() => makePgliteStream(db, watch)),
         ({ stop }) => Effect.promise(stop)
       )
       const client = yield* makePgliteClient(wires.stream, EMBEDDED_CONNECTIONS)
-      if (!isNewest) yield* migrated(client)
+      if (!isNewest) yield* runMigrations(client)
       yield* keepTidy.pipe(Effect.provideService(SqlClient.SqlClient, client), Effect.forkScoped)
-      return Context.add(contextOf(client, client, client), DatabaseLoss, loss.told)
+      return Context.add(contextOf(client, client, client), DatabaseLoss, loss.awaitLoss)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
 
-/** One that is lost is left as it is: closing it writes. */
-function opened(open: () => Promise<Opened>, loss: Loss) {
+/** Does not close a lost database: closing writes to its files. */
+function acquire(open: () => Promise<Opened>, loss: Loss) {
   return Effect.acquireRelease(Effect.tryPromise(open), ({ db }) =>
     loss.error === undefined ? Effect.promise(() => db.close()) : Effect.void
   )
 }
 
-const TAKEN_OVER = "this process stood still for so long that another one took over its data directory"
+const TAKEN_OVER = "this process was paused for so long that another process took over its data directory"
 
 const contextOf = (main: PgClient.PgClient, batch: PgClient.PgClient, relaxed: PgClient.PgClient) =>
   Context.make(PgClient.PgClient, main).pipe(
@@ -177,8 +189,10 @@ const contextOf = (main: PgClient.PgClient, batch: PgClient.PgClient, relaxed: P
     Context.add(RelaxedSql, relaxed)
   )
 
-/** Replicas may start at once: the migrator locks its table, the second one waits and finds nothing left to do. */
-const migrated = (client: PgClient.PgClient) =>
+/**
+ * Replicas may start at once: the migrator locks its table, and the second replica waits and finds nothing left to do.
+ */
+const runMigrations = (client: PgClient.PgClient) =>
   migrate.pipe(
     Effect.andThen(migrateServer),
     Effect.provideService(SqlClient.SqlClient, client),

@@ -1,7 +1,7 @@
-/** Where is this database, in words that may be shown? Never the user or the password of its URL. */
+/** Names a database in logs and errors without the user and password of its URL. */
 import { Redacted } from "effect"
 
-/** `host:port/name`; a socket directory stands in place of the host. */
+/** Returns `host:port/name`; a socket directory stands in place of the host. */
 export const addressOf = (url: Redacted.Redacted): string => {
   const parsed = URL.parse(Redacted.value(url))
   if (parsed === null) return "the given --database-url (not a URL)"

@@ -1,7 +1,10 @@
-/** Why the server does not start on a database or a data directory. Each message says what to do; none holds a secret. */
+/**
+ * Errors that keep the server from starting on a database or a data directory. Each message says what to do and holds
+ * no secret.
+ */
 import { Schema } from "effect"
 
-/** The database did not answer, or refused us. `address` is `host:port/name`, without user and password. */
+/** The database did not answer, or refused the connection. `address` is `host:port/name`, without user and password. */
 export class DatabaseUnreachable extends Schema.TaggedError<DatabaseUnreachable>()("DatabaseUnreachable", {
   address: Schema.String,
   reason: Schema.String
@@ -11,13 +14,13 @@ export class DatabaseUnreachable extends Schema.TaggedError<DatabaseUnreachable>
   }
 }
 
-/** This can be no data directory: a file, a place where we may not write, a disk without room. */
+/** The path can't be a data directory: it is a file, it is not writable, or its disk is full. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   directory: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The data directory ${this.directory} can't be used: ${this.reason}. Mend that, or give another one with --data.`
+    return `The data directory ${this.directory} can't be used: ${this.reason}. Fix the cause, or choose another directory with --data.`
   }
 }
 
@@ -27,13 +30,13 @@ export class DataDirectoryBroken extends Schema.TaggedError<DataDirectoryBroken>
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The data directory ${this.directory} does not open: ${this.reason}. Give another one with --data, or restore a copy of it.`
+    return `The data directory ${this.directory} does not open: ${this.reason}. Restore a copy of it, or choose another directory with --data.`
   }
 }
 
 /**
- * Another process holds the directory: two on one embedded database would lose rows silently. `pid` is 0 when the holder
- * is not known yet (its lock file is just being written).
+ * Another process holds the directory: two processes on one embedded database would lose rows silently. `pid` is 0 when
+ * the holder is not known yet, because its lock file is being written.
  */
 export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
   directory: Schema.String,
@@ -48,34 +51,34 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
   }
 }
 
-/** The embedded database can't be used any more by this process, which writes nothing more to it. */
+/** This process can't use the embedded database any more, and writes nothing more to it. */
 export class DatabaseLost extends Schema.TaggedError<DatabaseLost>()("DatabaseLost", {
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The embedded database is lost to this process: ${this.reason}. What was confirmed is in the data directory; mend the cause and start again.`
+    return `The embedded database is lost to this process: ${this.reason}. Confirmed changes are in the data directory. Fix the cause and start the server again.`
   }
 }
 
-/** It is open, and does not do what a server needs of it. `reason`: its own words. */
+/** The database is open, but refuses an operation that the server needs. `reason`: the database's own message. */
 export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The database does not do what was asked of it: ${this.reason}. Give it room and a role that may write, and try again.`
+    return `The database refused an operation: ${this.reason}. Check its disk space and that its role may write, then try again.`
   }
 }
 
-/** The schema could not be brought up to date. */
+/** The migration of the schema failed. */
 export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The database's schema can't be brought up to date: ${this.reason}.`
+    return `The database's schema can't be migrated: ${this.reason}.`
   }
 }
 
-/** Why there is no database to work with. */
+/** The reasons for which a database can't be opened. */
 export type DatabaseFailure =
   | DatabaseUnreachable
   | DataDirectoryUnusable

@@ -1,13 +1,13 @@
 /**
- * What a database says when it does not do what it was asked: a disk without room, a role that may only read. Who starts or
- * administers a server is told the database's own words; a caller of the service never is.
+ * Turns an SQL error into `DatabaseRefused` with the database's own message: a full disk, a read-only role. Only people
+ * who start or administer a server see these messages; callers of the API never do.
  */
 import { Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseErrors.ts"
 
-/** Fails with what the database refused, also where it was taken for a defect. */
-export const refusalTold = <A, E, R>(
+/** Fails with `DatabaseRefused` for an SQL error, also where that error was a defect. */
+export const failWithRefusal = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | DatabaseRefused, R> =>
   Effect.catchCause(effect, (cause): Effect.Effect<never, Exclude<E, SqlError.SqlError> | DatabaseRefused> => {
@@ -17,7 +17,7 @@ export const refusalTold = <A, E, R>(
       : Effect.failCause(cause as Cause.Cause<Exclude<E, SqlError.SqlError>>)
   })
 
-/** What went wrong in a few words, from the innermost cause that says something; drivers put no secret there. */
+/** Returns a short reason from the innermost cause that has a message. Drivers put no secrets in their messages. */
 export const reasonOf = (cause: unknown): string => {
   let reason = "unknown"
   for (let at: unknown = cause, depth = 0; at instanceof Error && depth < MAX_DEPTH; at = at.cause, depth++) {

@@ -1,10 +1,10 @@
 /**
- * Takes from a database that is to be copied what no copy needs: the templates of further databases, which nobody makes, and
- * what is in the log, which would be done again at each start.
+ * Shrinks a database before it is copied: drops the template databases, because no further databases are created, and
+ * empties the write-ahead log, which each start of a copy would replay.
  */
 import type { PGlite } from "@electric-sql/pglite"
 
-/** One at a time: databases are not dropped in a transaction. */
+/** Runs the statements one at a time: a database can't be dropped in a transaction. */
 export const trimDatabase = async (db: PGlite): Promise<void> => {
   for (const statement of STATEMENTS) await db.exec(statement)
 }

@@ -1,10 +1,10 @@
-/** Directories of ours: for nobody else, with those above them. */
+/** Creates the server's directories and their missing parents, accessible only to the server's user. */
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 
 /**
- * Makes what is missing of a path; throws what the system says where that can't be. Node's own way tries for ever where a
- * directory takes no other one and says that it is not there, as below /proc.
+ * Creates the missing directories of a path, and throws the system's error where that fails. Node's own recursive mkdir
+ * retries for ever where a parent reports that it does not exist and takes no entries, as below /proc.
  */
 export const makeDirectory = (path: string): void => {
   const parent = dirname(path)
@@ -16,10 +16,10 @@ export const makeDirectory = (path: string): void => {
   }
 }
 
-/** Something stands at this path, and it is no directory. */
+/** True where the path exists and is no directory. */
 export const isFile = (path: string): boolean => isDirectory(path) === false
 
-/** Undefined where nothing stands, and where nobody lets us look. */
+/** Undefined where the path does not exist or can't be inspected. */
 const isDirectory = (path: string): boolean | undefined => {
   try {
     return statSync(path).isDirectory()

@@ -1,9 +1,9 @@
 /**
- * How does an embedded database come to its files? An existing directory is opened. A new one is made beside its place
- * and moved there when it is whole, so a crash in the middle leaves nothing half made.
+ * Opens the files of an embedded database, or creates them. A new database is written beside its final place and
+ * renamed when it is complete, so a crash leaves no partial database.
  *
- * What a new one begins as is unpacked from an archive (`Archive.ts`). All are alike: their segments of the log are small,
- * and the templates of further databases, which nobody makes, are gone. So one takes 9 MB, not 41.
+ * New databases are unpacked from an archive (`Archive.ts`). The archive has small segments of the write-ahead log and
+ * no template databases, so a new database takes 9 MB instead of 41.
  */
 import { MemoryFS, PGlite, type PGliteOptions } from "@electric-sql/pglite"
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -12,23 +12,23 @@ import { makeDirectory } from "./Directory.ts"
 import { trimDatabase } from "./DatabaseTrimStore.ts"
 import { entriesOf } from "./Tar.ts"
 
-/** What a new database is to be. */
+/** The content of a new database. */
 export interface Image {
-  /** Says all that `prepare` depends on: another one is made anew. */
+  /** A name that changes with everything that `prepare` depends on. A new name makes a new archive. */
   readonly name: string
   readonly prepare: (db: PGlite) => Promise<void>
 }
 
 export interface Opened {
   readonly db: PGlite
-  /** It was just made, so nothing of its schema is missing. */
+  /** The database was just created, so it needs no migration. */
   readonly isNewest: boolean
 }
 
-/** PostgreSQL's own by name. */
+/** Names and values of PostgreSQL's own settings. */
 export type Settings = Readonly<Record<string, string>>
 
-/** Opens the database in `directory`, or makes it. The caller holds the directory's lock. */
+/** Opens the database in `directory`, or creates it. The caller must hold the directory's lock. */
 export const openDirectory = async (directory: string, image: Image, settings: Settings): Promise<Opened> => {
   const isNewest = !existsSync(directory)
   if (isNewest) {
@@ -46,8 +46,8 @@ export const openMemory = async (image: Image, settings: Settings): Promise<Open
 }
 
 /**
- * PostgreSQL's cache is cleared at each start, and what is cleared takes room: its 128 MB would be a tenth of a start. What is
- * not in it is in the cache of the system, or in memory anyhow.
+ * PostgreSQL clears its cache at each start; the default of 128 MB would take a tenth of the start. Pages outside it
+ * are in the system's page cache, or in memory anyway.
  */
 const ON_DISK: Settings = { shared_buffers: "32MB" }
 const IN_MEMORY: Settings = { shared_buffers: "16MB" }
@@ -58,13 +58,16 @@ const parameters = (settings: Settings): Array<string> => [
 ]
 
 const open = async (options: PGliteOptions): Promise<PGlite> => {
-  const db = new Plain(options)
+  const db = new PlainPGlite(options)
   await db.waitReady
   return db
 }
 
-/** Without a look at all types at each start, for parsers of arrays that nobody asks: clients parse by themselves. */
-class Plain extends PGlite {
+/**
+ * Skips PGlite's query of all types at each start. It serves array parsers that nothing uses: clients parse by
+ * themselves.
+ */
+class PlainPGlite extends PGlite {
   override async _initArrayTypes(): Promise<void> {}
 }
 
@@ -78,7 +81,7 @@ const archive = (image: Image): Promise<Buffer> =>
     return bytes
   })
 
-/** A segment of 1 MB, and none that waits to be used again. */
+/** Log segments of 1 MB, and no segment kept for reuse. */
 const SMALL_LOG = ["--wal-segsize=1", "-c", "wal_recycle=off"]
 
 const unpack = (archive: Buffer, directory: string): void => {
@@ -89,7 +92,7 @@ const unpack = (archive: Buffer, directory: string): void => {
   }
 }
 
-/** Files in memory that begin as those of an archive. */
+/** A file system in memory that starts with the files of an archive. */
 class ArchiveFs extends MemoryFS {
   private readonly archive: Buffer
 
@@ -102,10 +105,10 @@ class ArchiveFs extends MemoryFS {
     const { FS } = this.pg!.Module
     for (const { bytes, mode, path } of entriesOf(this.archive)) {
       if (bytes === undefined) FS.mkdirTree(DATA + path, mode)
-      // The file owns its part of the archive from here on: nothing is copied.
+      // The file takes over its part of the archive, so nothing is copied.
       else FS.writeFile(DATA + path, bytes, { canOwn: true })
     }
   }
 }
-/** Where PGlite's program looks for its data. */
+/** The directory in which PGlite's program looks for its data. */
 const DATA = "/pglite/data"

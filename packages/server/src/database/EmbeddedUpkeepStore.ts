@@ -1,17 +1,17 @@
 /**
- * Who keeps statistics, dead rows and the log in check where nobody else does? PGlite has no autovacuum and no checkpointer:
- * without statistics its planner scans whole tables, updated rows pile up, and the log grows for as long as it runs, with
- * what a start after a crash has to do again. Wakes each half minute, takes one table at a time because each statement blocks the
- * process, and may run any number of times.
+ * Keeps the statistics, dead rows and write-ahead log of an embedded database in check. PGlite has no autovacuum and no
+ * checkpointer: without statistics its planner scans whole tables, dead rows pile up, and the log grows without bound
+ * and lengthens recovery after a crash. The upkeep runs every 30 s and is idempotent. It handles one table at a time,
+ * because each statement blocks the process.
  */
 import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 const PAUSE = Duration.seconds(30)
-/** Of the log, since the last checkpoint: a tenth of a second's work at a start. */
+/** Log bytes since the last checkpoint. Their recovery takes a tenth of a second at a start. */
 const LOG_BYTES = 32 * 1024 * 1024
 
-/** Never ends; a failure is logged and tried again later, as it costs speed and nothing else. */
+/** Never ends. A failure is logged and retried at the next run, because it costs only speed. */
 export const keepTidy: Effect.Effect<never, never, SqlClient.SqlClient> = Effect.suspend(() => tidy).pipe(
   Effect.catchCause((cause) => Effect.logDebug("upkeep of the embedded database", cause)),
   Effect.andThen(Effect.sleep(PAUSE)),
@@ -23,8 +23,8 @@ export const tidy: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.su
 )
 
 /**
- * PostgreSQL's own thresholds: 50 rows and a tenth of the table for statistics, a fifth for dead rows. Large values lie in
- * a table beside (TOAST), which can be full of dead pieces while few rows of its owner are.
+ * PostgreSQL's own thresholds: 50 rows and a tenth of the table for statistics, a fifth for dead rows. Large values are
+ * stored in a separate table (TOAST), which can be full of dead rows while few rows of the main table are dead.
  */
 const tidyTables: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -38,7 +38,7 @@ const tidyTables: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen
   for (const { name, dead } of tables) yield* sql.unsafe(`${dead ? "vacuum (analyze)" : "analyze"} ${name}`)
 })
 
-/** After the tables: reading a page for statistics can write it to the log. */
+/** Runs after the tables: reading a page for statistics can write it to the log. */
 export const tidyLog: Effect.Effect<void, unknown, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [log] = yield* sql<{ readonly due: boolean }>`

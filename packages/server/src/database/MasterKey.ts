@@ -1,9 +1,10 @@
 /**
- * Which keys seal this installation's secrets? From SLUICE_MASTER_KEY (newest first), else made once in the data
- * directory. Raw bytes live in `KeyObject`s alone; an id is derived from its key and shows nothing of it.
+ * Loads the keys that seal this installation's secrets: from SLUICE_MASTER_KEY (newest first), else from a key file
+ * that is created once in the data directory. Raw bytes are kept only in `KeyObject`s; an id is a hash of its key and
+ * reveals nothing of it.
  *
- * The database remembers the ids in use: a replica with other keys, or a lost key file, is refused at the start instead
- * of failing at the first secret.
+ * The database stores the ids in use. A replica with other keys, or without the key file, fails at its start instead of
+ * at the first secret.
  */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -24,7 +25,7 @@ export interface MasterKey {
 export class MasterKeys extends Context.Service<MasterKeys, readonly [newest: MasterKey, ...older: Array<MasterKey>]>()(
   "@sluice/server/database/MasterKeys"
 ) {
-  /** `given` is the text of SLUICE_MASTER_KEY; without it the key file in `directory` counts. */
+  /** `given` is the text of SLUICE_MASTER_KEY. Without it the layer uses the key file in `directory`. */
   static readonly layer = (options: {
     readonly given: Redacted.Redacted<string> | undefined
     readonly directory: string
@@ -51,7 +52,7 @@ export class MasterKeys extends Context.Service<MasterKeys, readonly [newest: Ma
     )
 }
 
-/** What is given is not a list of base64 texts of 32 bytes each. */
+/** The text is not a list of base64 texts of 32 bytes each. */
 export class MasterKeyInvalid extends Schema.TaggedError<MasterKeyInvalid>()("MasterKeyInvalid", {
   source: Schema.String
 }) {
@@ -60,17 +61,17 @@ export class MasterKeyInvalid extends Schema.TaggedError<MasterKeyInvalid>()("Ma
   }
 }
 
-/** The key file can't be read, or not be made. What is in it is not known, so it must not be replaced. */
+/** The key file can't be read or created. Its content is unknown, so it must not be replaced. */
 export class MasterKeyUnusable extends Schema.TaggedError<MasterKeyUnusable>()("MasterKeyUnusable", {
   source: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The master key ${this.source} can't be read or made: ${this.reason}. Mend that, and keep the file: secrets are sealed with it.`
+    return `The master key ${this.source} can't be read or created: ${this.reason}. Fix the cause, and keep the file: secrets are sealed with it.`
   }
 }
 
-/** Secrets in the database were sealed with a key that is not here. */
+/** Secrets in the database were sealed with a key that this process does not have. */
 export class MasterKeyUnknown extends Schema.TaggedError<MasterKeyUnknown>()("MasterKeyUnknown", {
   source: Schema.String,
   missing: Schema.String
@@ -87,7 +88,7 @@ const MASTER_KEY_BYTES = 32
 export const KEY_ID_BYTES = 8
 const KEY_FILE = "master.key"
 
-/** undefined when the text is not exactly MASTER_KEY_BYTES in base64. */
+/** Undefined when the text is not exactly MASTER_KEY_BYTES in base64. */
 export const masterKey = (bytes: Buffer, text: string): MasterKey | undefined => {
   const exact =
     bytes.length === MASTER_KEY_BYTES && bytes.toString("base64").replace(/=+$/, "") === text.replace(/=+$/, "")
@@ -96,7 +97,10 @@ export const masterKey = (bytes: Buffer, text: string): MasterKey | undefined =>
   return { id, key: createSecretKey(bytes) }
 }
 
-/** Made at the first start, readable by its owner alone; of two processes that start at once the first one's counts. */
+/**
+ * Reads the key file. The first start creates it, readable by its owner alone; of two processes that start at once,
+ * both use the first one's file.
+ */
 const fromFile = Effect.fnUntraced(function* (directory: string) {
   const file = join(directory, KEY_FILE)
   return yield* Effect.try({
@@ -104,7 +108,7 @@ const fromFile = Effect.fnUntraced(function* (directory: string) {
       makeDirectory(directory)
       const found = existsSync(file) ? readFileSync(file, "utf8").trim() : ""
       if (found !== "") return found
-      make(file)
+      createKeyFile(file)
       return readFileSync(file, "utf8").trim()
     },
     catch: (cause) =>
@@ -113,11 +117,11 @@ const fromFile = Effect.fnUntraced(function* (directory: string) {
 })
 
 /**
- * Whole or not at all: it gets its name when it is written. An empty file is what a full disk left of one. Where a file can't
- * have two names (network shares, FAT) it is written in its place.
+ * Creates the key file in one step: the complete file gets its name by a hard link. An empty file is left by a full
+ * disk and is replaced. On file systems without hard links (network shares, FAT) the file is written directly.
  */
-const make = (file: string): void => {
-  // In containers that share a directory every server may be process 1.
+const createKeyFile = (file: string): void => {
+  // A random name, not the pid: servers in containers that share a directory may all be process 1.
   const unfinished = `${file}.${randomBytes(8).toString("hex")}`
   const text = randomBytes(MASTER_KEY_BYTES).toString("base64") + "\n"
   const options = { mode: 0o600, flush: true, flag: "wx" }

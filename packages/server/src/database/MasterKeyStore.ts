@@ -1,13 +1,14 @@
 /**
- * Which master keys have sealed rows of this database? Their ids are kept in a table of the server's own, so that a
- * process without one of them is found out at its start. Ids are derived from keys and show nothing of them.
+ * Records the ids of the master keys that have sealed rows of this database, in a table of the server's own. A process
+ * that lacks one of the keys fails at its start. Ids are hashes of keys and reveal nothing of them.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * Records the newest of `ids` (hex, newest first) as sealing. Answers the id of a key that has sealed and is not among
- * them, or undefined when all are known. The lock decides between two processes that start at once on an empty database.
+ * Records the newest of `ids` (hexadecimal, newest first) as in use. Returns the id of a used key that is not among
+ * `ids`, or undefined when all are present. The table lock decides between two processes that start at once on an empty
+ * database.
  */
 export const unknownSealingKey = (sql: SqlClient.SqlClient, ids: ReadonlyArray<string>, now: Date) =>
   Effect.gen(function* () {

@@ -1,10 +1,11 @@
 /**
- * How are secrets sealed at rest? Envelope: a data key of its own for each value seals it with AES-256-GCM, and the
- * newest master key seals the data key. `aad` names table, row and column, so a sealed value moved elsewhere stays shut.
+ * Seals secrets at rest by envelope encryption. Each value has its own data key, which seals it with AES-256-GCM; the
+ * newest master key seals the data key. `aad` names table, row and column, so a sealed value does not open in another
+ * place.
  *
- *   version 1 | master key id 8 | nonce 12, wrapped data key 32, tag 16 | nonce 12, tag 16, value
+ * Layout, in bytes: version 1 | master key id 8 | nonce 12, tag 16, wrapped data key 32 | nonce 12, tag 16, value
  *
- * Opening refuses everything that is not exactly that, with one error that tells neither why nor any byte of a key.
+ * Opening fails for any other input, always with the same error, which reveals no reason and no byte of a key.
  */
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
 import { Effect, Layer, Redacted } from "effect"
@@ -54,7 +55,7 @@ const openWith = (byId: ReadonlyMap<string, KeyObject>, sealed: Buffer, aad: str
   return decrypt(createSecretKey(dataKey), body, Buffer.from(aad, "utf8")).toString("utf8")
 }
 
-/** nonce, tag, ciphertext */
+/** Returns nonce, tag and ciphertext. */
 const encrypt = (key: KeyObject, nonce: Buffer, plain: Buffer, aad: Buffer): ReadonlyArray<Buffer> => {
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(aad)
   const text = cipher.update(plain)
@@ -62,7 +63,7 @@ const encrypt = (key: KeyObject, nonce: Buffer, plain: Buffer, aad: Buffer): Rea
   return [nonce, cipher.getAuthTag(), text]
 }
 
-/** Throws when a single bit of key, nonce, tag, text or aad is another. */
+/** Throws when any bit of key, nonce, tag, ciphertext or aad differs. */
 const decrypt = (key: KeyObject, bytes: Buffer, aad: Buffer): Buffer => {
   const nonce = bytes.subarray(0, NONCE_BYTES)
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
@@ -74,7 +75,7 @@ const decrypt = (key: KeyObject, bytes: Buffer, aad: Buffer): Buffer => {
 
 const POOL_BYTES = 8192
 
-/** Random bytes from one large draw: a draw per value costs more than the sealing. Each byte is given out once. */
+/** Draws random bytes in blocks: one draw per value costs more than the sealing. Each byte is used once. */
 const randomPool = () => {
   const pool = Buffer.alloc(POOL_BYTES)
   let used = POOL_BYTES

@@ -1,4 +1,4 @@
-/** A client of an embedded database: it needs no password, and waits for the one backend as long as it takes. */
+/** A client of an embedded database. It needs no password, and waits without a timeout for the one backend. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Duration, Effect } from "effect"
 import type { Duplex } from "node:stream"
@@ -13,4 +13,4 @@ export const makePgliteClient = (stream: () => Duplex, maxConnections: number) =
     maxConnections,
     connectTimeout: Duration.infinity,
     idleTimeout: Duration.infinity
-  }).pipe(Effect.map(disableStatementCache), Effect.orDie)
+  }).pipe(Effect.flatMap(disableStatementCache), Effect.orDie)

@@ -1,9 +1,9 @@
 /**
- * The few frames of the PostgreSQL wire protocol that the PGlite bridge writes or looks into by itself. Everything else
- * passes as bytes. Refuses nothing: both ends of the bridge are ours.
+ * Encodes and decodes the few frames of the PostgreSQL wire protocol that the PGlite bridge writes or inspects itself.
+ * All other frames pass as bytes. Nothing is validated: both ends of the bridge belong to this server.
  */
 
-/** One message: its type, its length, its body; a string body ends with NUL. */
+/** Returns one message: type, length, body. A string body ends with NUL. */
 export const message = (type: string, body: Buffer | string = Buffer.alloc(0)): Buffer => {
   const bytes = typeof body === "string" ? Buffer.from(body + "\0") : body
   const head = Buffer.alloc(5)
@@ -14,12 +14,12 @@ export const message = (type: string, body: Buffer | string = Buffer.alloc(0)): 
 
 export const BackendType = { readyForQuery: 0x5a, notification: 0x41, error: 0x45 } as const
 
-/** The status byte of ReadyForQuery; others are 'T' (in a transaction) and 'E' (in a failed one). */
+/** The status byte of ReadyForQuery. Other values: 'T' (in a transaction) and 'E' (in a failed one). */
 export const TransactionStatus = { idle: 0x49 } as const
 
 export const readyStatus = (bytes: Buffer, at: number): number => bytes[at + 5]!
 
-/** What an error says after which its backend is gone; undefined: it goes on. */
+/** Returns the message of an error that ends the backend; undefined for an error after which the backend continues. */
 export const lastWords = (bytes: Buffer, at: number): string | undefined => {
   const fields = new Map<string, string>()
   for (let from = at + 5; bytes[from] !== 0; from = bytes.indexOf(0, from) + 1)
@@ -37,7 +37,7 @@ const SERVER_PARAMETERS = [
   ["TimeZone", "UTC"]
 ] as const
 
-/** What a server says once a client is in: authentication done, parameters, the connection's id, ready. */
+/** The server's first reply to a client: authentication done, parameters, the connection's id, ready. */
 export const hello = (connectionId: number): Buffer => {
   const key = Buffer.alloc(8)
   key.writeInt32BE(connectionId, 0)

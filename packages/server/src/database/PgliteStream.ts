@@ -1,18 +1,21 @@
 /**
- * How does a PostgreSQL client talk to PGlite? Through Duplex streams that speak the wire protocol: many connections
- * ("wires") over the one backend of a PGlite.
+ * Connects PostgreSQL clients to PGlite through Duplex streams that speak the wire protocol: many connections ("wires")
+ * over the one backend of a PGlite.
  *
- * The backend is handed to another wire only when it is idle (ReadyForQuery 'I'), so transactions never mix. A wire that
- * ends rolls its transaction back and closes its prepared statements: the backend outlives it and would keep them.
- * What one backend cannot give: advisory locks between wires, SET per wire, cancelling a running query.
+ * The backend passes to another wire only when it is idle (ReadyForQuery 'I'), so transactions never mix. A closed wire
+ * rolls its transaction back and closes its prepared statements; the backend outlives the wire and would keep them. One
+ * backend does not support advisory locks between wires, SET per wire, or cancelling a running query.
  */
 import type { PGlite } from "@electric-sql/pglite"
 import type { Duplex } from "node:stream"
-import { answerOf } from "./PgliteAnswer.ts"
+import { executeFrames } from "./PgliteAnswer.ts"
 import { BackendType, lastWords, message, readyStatus, TransactionStatus } from "./PgliteFrames.ts"
 import { type Backend, type Gate, Wire } from "./PgliteWire.ts"
 
-/** Whether the backend may be used: `lost` is asked before each batch, `died` is told its last words. */
+/**
+ * Watches the backend. `lost` is called before each batch and returns the error of a lost backend; `died` receives the
+ * last error message of a backend that ended.
+ */
 export interface Watch {
   readonly lost: () => Error | undefined
   readonly died: (lastWords: string) => void
@@ -20,15 +23,15 @@ export interface Watch {
 
 const UNWATCHED: Watch = { lost: () => undefined, died: () => {} }
 
-/** `stream`: a new wire each call, for `PgClient.make`. `stop` must be awaited before the database is closed. */
+/** `stream` returns a new wire at each call, for `PgClient.make`. Await `stop` before closing the database. */
 export const makePgliteStream = (db: PGlite, watch: Watch = UNWATCHED) => {
-  const bridge = new Bridge((bytes) => db.runExclusive(() => answerOf(db, bytes)), watch)
+  const bridge = new Bridge((bytes) => db.runExclusive(() => executeFrames(db, bytes)), watch)
   return { stream: (): Duplex => new Wire(bridge), stop: () => bridge.stop() }
 }
 
 /**
- * One backend for many processes of a simulation: the database is called synchronously (`answerNow`), so that no call is
- * ever outstanding when virtual time moves.
+ * One backend for many processes of a simulation. The database is called synchronously (`executeFramesNow`), so no call
+ * is outstanding when virtual time moves.
  */
 export const makePgliteBackend = (execute: (bytes: Uint8Array) => Buffer) => {
   const bridge = new Bridge(execute)
@@ -36,13 +39,16 @@ export const makePgliteBackend = (execute: (bytes: Uint8Array) => Buffer) => {
     stream: (gate: Gate): (() => Duplex) => {
       return () => new Wire(bridge, gate)
     },
-    /** Whether a wire is in the middle of a transaction. */
+    /** True while a wire is inside a transaction. */
     inTransaction: () => bridge.isOwned
   }
 }
 
-/** PGlite resolves on microtasks alone: without a turn now and then, a queue of queries would starve sockets and timers. */
-const TURN_AFTER_MS = 4
+/**
+ * Milliseconds after which the loop yields to the event loop. PGlite resolves on microtasks alone, so a long queue of
+ * queries would starve sockets and timers.
+ */
+const YIELD_AFTER_MS = 4
 
 type Execute = (bytes: Buffer) => Buffer | Promise<Buffer>
 
@@ -51,7 +57,7 @@ class Bridge implements Backend {
   private readonly queue: Array<readonly [wire: Wire, bytes: Buffer]> = []
   private readonly execute: Execute
   private readonly watch: Watch
-  /** The wire inside a transaction or an unfinished pipeline: nobody else may use the backend. */
+  /** The wire inside a transaction or an unfinished pipeline. No other wire may use the backend meanwhile. */
   private owner: Wire | undefined
   private running = false
   private stopped = false
@@ -77,13 +83,15 @@ class Bridge implements Backend {
     if (!this.running) this.drained = this.drain()
   }
 
-  /** Answers what was asked before, and nothing after: a backend that is being closed may spin for ever on it. */
+  /**
+   * Finishes the queued statements and accepts no more: a backend that is being closed may spin for ever on a new one.
+   */
   async stop(): Promise<void> {
     while (this.running) await this.drained
     this.stopped = true
   }
 
-  /** Forgets what the wire still wanted and cleans up what it leaves in the backend. Running it twice is harmless. */
+  /** Removes the wire's queued statements and cleans up its state in the backend. Idempotent. */
   close(wire: Wire): void {
     for (let i = this.queue.length; i-- > 0;) if (this.queue[i]![0] === wire) this.queue.splice(i, 1)
     for (const wires of this.listeners.values()) wires.delete(wire)
@@ -99,7 +107,7 @@ class Bridge implements Backend {
 
   private async drain(): Promise<void> {
     this.running = true
-    let turnAt = performance.now() + TURN_AFTER_MS
+    let yieldAt = performance.now() + YIELD_AFTER_MS
     for (let job = this.next(); job !== undefined; job = this.next()) {
       const [wire, bytes] = job
       const lost = this.watch.lost()
@@ -117,9 +125,9 @@ class Bridge implements Backend {
       } catch (cause) {
         this.refuse(wire, cause instanceof Error ? cause : new Error("PGlite failed"))
       }
-      if (performance.now() > turnAt) {
+      if (performance.now() > yieldAt) {
         await new Promise<void>((resume) => setImmediate(resume))
-        turnAt = performance.now() + TURN_AFTER_MS
+        yieldAt = performance.now() + YIELD_AFTER_MS
       }
     }
     this.running = false
@@ -132,11 +140,11 @@ class Bridge implements Backend {
 
   private deliver(wire: Wire, out: Buffer): void {
     const kept: Array<Buffer> = []
-    let idle = false
+    let isIdle = false
     let last: string | undefined
     for (let at = 0, end = 0; at < out.length; at = end) {
       end = at + 1 + out.readInt32BE(at + 1)
-      if (out[at] === BackendType.readyForQuery) idle = readyStatus(out, at) === TransactionStatus.idle
+      if (out[at] === BackendType.readyForQuery) isIdle = readyStatus(out, at) === TransactionStatus.idle
       else if (out[at] === BackendType.error) last ??= lastWords(out, at)
       if (out[at] !== BackendType.notification) {
         kept.push(out.subarray(at, end))
@@ -145,10 +153,10 @@ class Bridge implements Backend {
       const channel = out.toString("utf8", at + 9, out.indexOf(0, at + 9))
       for (const listener of this.listeners.get(channel) ?? []) listener.push(Buffer.from(out.subarray(at, end)))
     }
-    this.owner = idle ? undefined : wire
+    this.owner = isIdle ? undefined : wire
     if (last !== undefined) {
       this.watch.died(last)
-      // It waits for a backend that answers nothing more.
+      // The client would wait for a backend that does not reply any more.
       return this.refuse(wire, new Error(last))
     }
     if (wire.destroyed) this.close(wire)

@@ -1,22 +1,24 @@
-/** One connection to the embedded database as its client sees it: a stream that speaks the wire protocol of PostgreSQL. */
+/** One connection to the embedded database: a stream that speaks the wire protocol of PostgreSQL. */
 import { Duplex } from "node:stream"
 import { hello, message } from "./PgliteFrames.ts"
 
-/** What stands behind all wires. */
+/** The part of the bridge that all wires share. */
 export interface Backend {
-  /** Who listens on a channel. */
+  /** The wires that listen on each channel. */
   readonly listeners: Map<string, Set<Wire>>
   readonly nextId: () => number
   readonly submit: (wire: Wire, bytes: Buffer) => void
   readonly close: (wire: Wire) => void
 }
 
-/** Decides about each batch of frames that a wire sends (a statement, as a rule) before the backend sees it. */
+/**
+ * Sees each batch of frames that a wire sends (usually one statement) before the backend does, and passes it on or not.
+ */
 export type Gate = (wire: Duplex, batch: Buffer, pass: (batch: Buffer) => void) => void
 
 const SSL_REQUEST = 80877103
 const CANCEL_REQUEST = 80877102
-/** Sync, Query, Flush, CopyDone, CopyFail: what the client waits for an answer after. */
+/** Sync, Query, Flush, CopyDone, CopyFail: the frames after which a client waits for a reply. */
 const ENDS_BATCH = "SQHcf"
 
 const OPEN: Gate = (_wire, batch, pass) => pass(batch)
@@ -104,7 +106,10 @@ export class Wire extends Duplex {
     else if (frame[5] === 0x53) this.prepared.delete(name)
   }
 
-  /** LISTEN is per connection but the backend is shared: keep the listeners here, never send UNLISTEN. */
+  /**
+   * LISTEN belongs to a connection, but the backend is shared: this keeps the listeners itself and never sends
+   * UNLISTEN.
+   */
   private listen(type: string, frame: Buffer): Buffer {
     if (type !== "P" && type !== "Q") return frame
     const sqlAt = type === "Q" ? 5 : frame.indexOf(0, 5) + 1

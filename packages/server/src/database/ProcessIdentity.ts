@@ -1,15 +1,15 @@
 /**
- * Is the process with this pid still the same one? A pid alone is reused; together with the moment of its start and the
- * place where pids are counted (this boot, this pid namespace) it names one process for ever.
+ * Identifies a process beyond its pid, which the system reuses: the pid, the start time and the place where pids are
+ * counted (this boot, this pid namespace) name one process for ever.
  */
 import { spawnSync } from "node:child_process"
 import { readFileSync, readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 
 export interface ProcessIdentity {
-  /** Where the pid counts: boot and pid namespace, or the host's name. */
+  /** The space in which the pid is unique: boot and pid namespace, or the host's name. */
   readonly place: string
-  /** Empty when no such process exists. Comparable as text only. */
+  /** Empty when no such process exists. Compare it as text only. */
   readonly startedAt: string
 }
 
@@ -31,7 +31,8 @@ const startOf = (pid: number): string => {
     if (!(cause instanceof Error && "code" in cause && cause.code === "EPERM")) return ""
   }
   try {
-    // Field 22 of the line, counted after the command's closing parenthesis, which may itself hold anything.
+    // Field 22 of the line. Fields are counted after the command's closing parenthesis, because the command may contain
+    // any text.
     const line = readFileSync(`/proc/${pid}/stat`, "utf8")
     const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
     const ended = fields[0] === "Z" || fields[0] === "X"

@@ -1,4 +1,4 @@
-/** What a new embedded database begins as: the newest schema, without a row. */
+/** Describes a new embedded database: the newest schema, without rows. */
 import type { PGlite } from "@electric-sql/pglite"
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -8,19 +8,19 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Image } from "./EmbeddedFiles.ts"
 
-/** Tables that stand beside the service's own: how they come to be, and the file that says so. */
+/** Tables beside the service's own: `migrate` creates them, and `source` is the file that defines them. */
 export interface MoreTables {
   readonly migrate: Effect.Effect<void, unknown, SqlClient.SqlClient>
   readonly source: string
 }
 
-/** `migrate` brings a database to the newest schema, that of `more` included. */
+/** `migrate` migrates a database to the newest schema, the tables of `more` included. */
 export const schemaImage = (more: ReadonlyArray<MoreTables>, migrate: (db: PGlite) => Promise<void>): Image => ({
   name: digestOf([...sources(), ...more.map(({ source }) => source)]),
   prepare: migrate
 })
 
-/** Every file that says what the schema is, or the files that hold it. */
+/** Returns every file that defines the schema or the layout of its files. */
 const sources = (): ReadonlyArray<string> => {
   const domain = dirname(fileURLToPath(import.meta.resolve("@sluice/domain/database/Migrations")))
   const migrations = join(domain, "migrations")

@@ -1,6 +1,6 @@
 /**
- * Tables of the process itself, which the domain does not know: its clock's anchor and the master keys in use. A history
- * of its own beside the domain's, with the same rule: what has shipped never changes.
+ * Migrates the tables of the server itself, which the domain does not know: the anchor of its clock and the master keys
+ * in use. Their history is separate from the domain's, with the same rule: a shipped migration never changes.
  */
 import { Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ const first = Effect.gen(function* () {
   yield* sql`create table master_keys (id text primary key, since timestamptz not null)`
 })
 
-/** Brings these tables to their newest form. */
+/** Migrates these tables to their newest version. */
 export const migrateServer = Migrator.make({})({
   loader: Migrator.fromRecord({ "0001_process": first }),
   table: "server_migrations"

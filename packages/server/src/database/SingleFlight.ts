@@ -1,24 +1,25 @@
 /**
- * A question to a database that may be silent, for who must have an answer soon: it is waited for no longer than `within`,
- * while the statement goes on behind; who asks meanwhile waits for the same answer, so that silence piles nothing up.
+ * Single flight with a timeout, for a query to a database that may not answer. A caller waits at most `within`, while
+ * the query goes on in the background. Callers that come meanwhile share the running query, so queries to a silent
+ * database do not pile up.
  */
 import { Effect, Fiber } from "effect"
 import type { Cause, Duration, Scope } from "effect"
 
 export const singleFlight = <A, E>(
-  ask: Effect.Effect<A, E>,
+  query: Effect.Effect<A, E>,
   within: Duration.Duration
 ): Effect.Effect<Effect.Effect<A, E | Cause.TimeoutError>, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
-    let asked: Fiber.Fiber<A, E> | undefined
-    const begun = Effect.suspend(() =>
-      asked !== undefined
-        ? Effect.succeed(asked)
-        : Effect.map(Effect.forkIn(ask, scope, { startImmediately: true }), (fiber) => {
-            asked = fiber
-            fiber.addObserver(() => (asked = undefined))
+    let running: Fiber.Fiber<A, E> | undefined
+    const start = Effect.suspend(() =>
+      running !== undefined
+        ? Effect.succeed(running)
+        : Effect.map(Effect.forkIn(query, scope, { startImmediately: true }), (fiber) => {
+            running = fiber
+            fiber.addObserver(() => (running = undefined))
             return fiber
           })
     )
-    return begun.pipe(Effect.flatMap(Fiber.join), Effect.timeout(within))
+    return start.pipe(Effect.flatMap(Fiber.join), Effect.timeout(within))
   })

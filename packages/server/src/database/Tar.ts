@@ -1,6 +1,9 @@
-/** What is in a tar archive as PGlite writes it: files and directories with short names, in the order of their making. */
+/**
+ * Reads a tar archive as PGlite writes it: files and directories with short names, in the order in which they were
+ * written.
+ */
 export interface TarEntry {
-  /** Begins with a slash, ends without one. */
+  /** Starts with a slash and does not end with one. */
   readonly path: string
   /** Undefined for a directory. A view of the archive, not a copy. */
   readonly bytes: Uint8Array | undefined

@@ -1,44 +1,48 @@
 /**
- * Connections to PostgreSQL, watched: one whose server was asked something and has said nothing for SILENT_MS is given up, and
- * what waits for it fails as for a lost connection. A failover, a firewall that forgot the connection or a machine that stands
- * still close no socket: without this their statements would wait for ever, and those who share them.
+ * Opens connections to PostgreSQL and closes silent ones: where a statement was sent and the server has sent nothing
+ * for SILENT_MS, its callers fail as after a lost connection. A failover, a firewall that dropped the connection or a
+ * frozen host closes no socket; without this, statements and the callers that share them would wait for ever.
  */
 import { Duration, Effect, type Redacted, Redacted as Redact, Schedule } from "effect"
 import { connect, type Socket } from "node:net"
 import { Duplex } from "node:stream"
 import { inWallTime, wallClock } from "../clock/WallTime.ts"
 
-/** Longer than any statement of ours takes, its wait for locks included. */
+/** Longer than any statement of the server takes, its wait for locks included. */
 const SILENT_MS = 30_000
-/** A connection that only listens is asked nothing: the system finds out that its server has gone. */
-const KEPT = { keepAlive: true, keepAliveInitialDelay: 30_000 }
+/** A connection that only listens sends no statements: TCP keepalive detects that its server is gone. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 30_000 }
 const NANOS_PER_MILLI = 1_000_000n
-const LOOK_EVERY = Duration.seconds(2)
+const CHECK_EVERY = Duration.seconds(2)
 
 interface Watched {
-  /** Since when an answer is missing, in milliseconds of the monotonic clock; undefined: none is. */
+  /** Milliseconds of the monotonic clock since which a reply is missing; undefined when none is. */
   askedAt: number | undefined
-  /** When it last said something, or began. */
+  /** Milliseconds of the monotonic clock at which data last arrived or the connection opened. */
   heardAt: number
   readonly socket: Duplex
 }
 
-/** Gives connections to the server of `url` until the scope closes. Time is the host's, and no clock that is set counts. */
+/**
+ * Returns a function that opens a connection to the server of `url`, watched until the scope closes; undefined where
+ * `url` is no URL. Times are of the host's monotonic clock, so setting a clock has no effect.
+ */
 export const watchedSockets = Effect.fnUntraced(function* (url: Redacted.Redacted, silentMs = SILENT_MS) {
   const open = new Set<Watched>()
   const now = () => Number(wallClock.monotonicTimeNanosUnsafe() / NANOS_PER_MILLI)
-  const look = Effect.sync(() => {
+  const closeSilent = Effect.sync(() => {
     const silent = [...open].flatMap(({ askedAt }) => askedAt ?? []).filter((askedAt) => now() - askedAt >= silentMs)
     if (silent.length === 0) return
-    // What befell one has befallen those that were not heard since, and nobody should wait for them as long.
+    // The cause of one silent connection affects all connections silent since then, and their callers should not wait
+    // as long.
     const since = Math.min(...silent)
     for (const { heardAt, socket } of open) {
       if (heardAt <= since) socket.destroy(new Error(`the database has not answered for ${silentMs / 1_000} s`))
     }
   })
-  yield* Effect.repeat(look, Schedule.spaced(LOOK_EVERY)).pipe(inWallTime, Effect.forkScoped)
+  yield* Effect.repeat(closeSilent, Schedule.spaced(CHECK_EVERY)).pipe(inWallTime, Effect.forkScoped)
   const target = targetOf(Redact.value(url))
-  // What is no address, the client says in its own words.
+  // The client reports an invalid URL itself.
   if (target === undefined) return undefined
   return (): Duplex => {
     const raw = connect(target)
@@ -59,7 +63,7 @@ export const watchedSockets = Effect.fnUntraced(function* (url: Redacted.Redacte
   }
 })
 
-/** Where the URL leads, as libpq reads it: a host that is a directory holds a socket. */
+/** Returns the target of the URL, as libpq reads it: a host that is a directory holds a socket. */
 const targetOf = (text: string) => {
   const url = URL.parse(text)
   if (url === null) return undefined
@@ -68,10 +72,13 @@ const targetOf = (text: string) => {
   const tls = !["disable", null].includes(url.searchParams.get("sslmode"))
   return host.startsWith("/")
     ? { path: `${host}/.s.PGSQL.${port}`, tls }
-    : { host: host === "" ? "localhost" : host, port, noDelay: true, ...KEPT, tls }
+    : { host: host === "" ? "localhost" : host, port, noDelay: true, ...KEEP_ALIVE, tls }
 }
 
-/** TLS writes past a socket; through this it does not. */
+/**
+ * Node's TLS layer bypasses the `write` of a plain socket and uses its handle. It writes to this stream, which calls
+ * `write`.
+ */
 class Relay extends Duplex {
   readonly #socket: Socket
 

@@ -1,25 +1,25 @@
 /**
- * Who may do something now, where many want to: so many at a time in all, and of those so many for one owner, that nobody keeps
- * the others from theirs. Who waits too long for a turn is told that it is busy; who goes away leaves its place.
+ * A semaphore with a limit in total and a limit per owner, so that no owner can use all permits. A caller that waits
+ * too long for a permit fails with `Busy`; an interrupted caller releases its permit or its place in the queue.
  */
-import { Data, Effect, Semaphore } from "effect"
+import { Effect, Schema, Semaphore } from "effect"
 
 export interface SemaphoreLimits {
-  /** At a time, in all. */
+  /** Permits in total. */
   readonly total: number
-  /** At a time, of one owner. */
+  /** Permits of one owner. */
   readonly each: number
   readonly waitMs: number
 }
 
-/** No turn came in time. */
-export class Busy extends Data.TaggedError("NoTurn")<{}> {}
+/** No permit became free within `waitMs`. */
+export class Busy extends Schema.TaggedError<Busy>()("Busy", {}) {}
 
 export class FairSemaphore {
   readonly #limits: SemaphoreLimits
   readonly #all: Semaphore.Semaphore
-  /** Owners who have a turn or wait for one. */
-  readonly #owners = new Map<string, { readonly turns: Semaphore.Semaphore; users: number }>()
+  /** Owners that hold a permit or wait for one. */
+  readonly #owners = new Map<string, { readonly permits: Semaphore.Semaphore; users: number }>()
 
   constructor(limits: SemaphoreLimits) {
     this.#limits = limits
@@ -28,21 +28,21 @@ export class FairSemaphore {
 
   run<A, E, R>(owner: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> {
     return Effect.suspend(() => {
-      const known = this.#owners.get(owner) ?? { turns: Semaphore.makeUnsafe(this.#limits.each), users: 0 }
-      this.#owners.set(owner, known)
-      known.users++
-      let begun = false
-      const turn = Effect.suspend(() => {
-        begun = true
+      const entry = this.#owners.get(owner) ?? { permits: Semaphore.makeUnsafe(this.#limits.each), users: 0 }
+      this.#owners.set(owner, entry)
+      entry.users++
+      let isStarted = false
+      const started = Effect.suspend(() => {
+        isStarted = true
         return work
       })
-      const late = Effect.flatMap(Effect.sleep(this.#limits.waitMs), () =>
-        begun ? Effect.never : Effect.fail(new Busy())
+      const timeout = Effect.flatMap(Effect.sleep(this.#limits.waitMs), () =>
+        isStarted ? Effect.never : Effect.fail(new Busy())
       )
-      return Effect.raceFirst(known.turns.withPermit(this.#all.withPermit(turn)), late).pipe(
+      return Effect.raceFirst(entry.permits.withPermit(this.#all.withPermit(started)), timeout).pipe(
         Effect.ensuring(
           Effect.sync(() => {
-            if (--known.users === 0) this.#owners.delete(owner)
+            if (--entry.users === 0) this.#owners.delete(owner)
           })
         )
       )

@@ -1,7 +1,7 @@
 /**
- * Why something was not fetched, in words that the one who gave its URL may read: how to mend the URL, or what its server did
- * wrong. Never an address, never another server's text; and what is not public, what has no address and what does not answer
- * are one reason, so that nobody learns from us what there is on the inside.
+ * The reasons why a URL could not be fetched, in words for the caller that gave the URL: how to correct it, or what its
+ * server did wrong. They contain no address and no text of another server. Private addresses, names without an address
+ * and silent servers have the same reason, so that a caller can't scan the operator's network.
  */
 import { Schema } from "effect"
 import type { UrlFault } from "./TargetUrl.ts"
@@ -18,30 +18,31 @@ export type FetchReason =
   | "broken"
   | "busy"
 
-const WORDS: Readonly<Record<FetchReason, string>> = {
+const MESSAGES: Readonly<Record<FetchReason, string>> = {
   length: "a URL has at most 8192 characters",
-  characters: "a URL has no spaces, control characters or backslashes; percent-encode what is not ASCII",
+  characters:
+    "a URL must not contain spaces, control characters or backslashes; percent-encode characters that are not ASCII",
   scheme: "a link begins with http:// or https://",
-  userinfo: "a link must not hold a user or password",
+  userinfo: "a link must not contain a user or password",
   host: "the host must be a plain name or an IP address in its usual spelling",
   port: "the port must be 80, 443 or above 1023",
-  unreachable: "nothing public answers at this address",
-  redirect: "it leads elsewhere more than three times, or to where a link must not lead",
-  status: "its server answered with another status than 200",
-  type: "its Content-Type is not one that is taken here",
-  encoding: "its server compresses it although it was asked not to (Content-Encoding)",
-  too_large: "what is there is too large",
-  timeout: "it did not come in time",
-  broken: "its server broke off",
-  busy: "too much is being fetched already; try again shortly"
+  unreachable: "no public server answers at this address",
+  redirect: "it redirects more than three times, or to a URL that is not allowed",
+  status: "its server answered with a status other than 200",
+  type: "its Content-Type is not accepted here",
+  encoding: "its server sent a compressed body (Content-Encoding), which is not accepted",
+  too_large: "the file is too large",
+  timeout: "its server did not send it in time",
+  broken: "its server closed the connection early",
+  busy: "too many links are being fetched at present; try again shortly"
 }
 
-const REASONS = Object.keys(WORDS) as Array<FetchReason>
+const REASONS = Object.keys(MESSAGES) as Array<FetchReason>
 
 export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed", {
   reason: Schema.Literals(REASONS)
 }) {
   override get message(): string {
-    return WORDS[this.reason]
+    return MESSAGES[this.reason]
   }
 }

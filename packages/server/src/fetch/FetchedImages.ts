@@ -1,4 +1,4 @@
-/** `ImageFetch` over the safe client: what answers must say that it is an image, and comes back as the `data:` URL of it. */
+/** `ImageFetch` over `SafeFetch`: accepts only responses with an image type, and returns the image as a `data:` URL. */
 import { ImageFetch, ImageUnfetched } from "@sluice/domain/inference/images/ImageFetch"
 import { MAX_IMAGE_BYTES } from "@sluice/domain/inference/images/LinkedImages"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
@@ -6,10 +6,10 @@ import { Effect, Layer } from "effect"
 import type { FetchReason } from "./FetchFailed.ts"
 import { SafeFetch } from "./SafeFetch.ts"
 
-/** Said better where images are meant. */
-const OF_IMAGES: Partial<Record<FetchReason, string>> = {
+/** More specific messages for images. */
+const IMAGE_MESSAGES: Partial<Record<FetchReason, string>> = {
   type: "its Content-Type must be that of an image (image/png, ...)",
-  too_large: `all images of a request have at most ${MAX_IMAGE_BYTES} bytes together`
+  too_large: `all images of a request may have at most ${MAX_IMAGE_BYTES} bytes together`
 }
 
 const IMAGE = /^image\/[a-z0-9.+-]{1,64}$/
@@ -23,7 +23,7 @@ export const layer = Layer.effect(
         Effect.mapError((failed) =>
           failed.reason === "busy"
             ? new UpstreamFailed({ reason: "overloaded" })
-            : new ImageUnfetched({ why: OF_IMAGES[failed.reason] ?? failed.message })
+            : new ImageUnfetched({ why: IMAGE_MESSAGES[failed.reason] ?? failed.message })
         )
       )
   }))

@@ -1,7 +1,7 @@
 /**
- * One GET of one target at addresses that were checked before: the name is not asked again, it only stands in the `Host` header
- * and in what TLS verifies. Nothing of ours goes with it: no cookie, no credential, no proxy of the environment. Redirects are
- * handed back, bodies are counted as they come, and whoever stops waiting hangs up.
+ * One GET request to addresses that were checked before. The name is not resolved again; it is only used for the `Host`
+ * header and for TLS verification. The request carries no cookies, no credentials and no proxy of the environment.
+ * Redirects are returned and not followed, bodies are counted as they arrive, and an interrupt closes the connection.
  */
 import { Effect } from "effect"
 import * as http from "node:http"
@@ -10,20 +10,20 @@ import { isIPv6, type LookupFunction } from "node:net"
 import { FetchFailed, type FetchReason } from "./FetchFailed.ts"
 import type { Target } from "./TargetUrl.ts"
 
-/** What is wanted of a target. */
-export interface Wanted {
+/** The requirements for a response. */
+export interface FetchRequirements {
   /** The `Accept` header. */
   readonly accept: string
-  /** Whether a media type (lower case, without parameters) is wanted. */
+  /** True for a media type (lower case, without parameters) that is accepted. */
   readonly accepts: (mediaType: string) => boolean
-  /** What bodies may still have; shared by those who are fetched for one request. */
+  /** The remaining bytes for bodies, shared by all fetches of one request. */
   readonly allowance: Allowance
 }
 
 export interface Allowance {
-  /** Bytes. */
+  /** Remaining bytes. */
   readonly left: number
-  /** Takes as many; false: there are not as many left. */
+  /** Takes `bytes` and returns true, or returns false where fewer are left. */
   readonly take: (bytes: number) => boolean
 }
 
@@ -39,25 +39,25 @@ export interface Redirected {
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** Answers before the answer (103 Early Hints), which no limit of bytes counts. */
+/** Informational responses (103 Early Hints) before the response; no limit of bytes counts them. */
 const MAX_HINTS = 4
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 4
 
-/** `answering` is called when an answer has begun. It fails with `unreachable` before that, whatever the reason. */
+/** `onResponse` is called when a response begins. Any failure before that is `unreachable`. */
 export const pinnedGet = (
   target: Target,
   addresses: ReadonlyArray<string>,
-  wanted: Wanted,
-  answering: () => void
+  wanted: FetchRequirements,
+  onResponse: () => void
 ): Effect.Effect<Fetched | Redirected, FetchFailed> =>
   Effect.callback((resume) => {
-    const request = (target.secure ? https : http).request({
+    const request = (target.isSecure ? https : http).request({
       agent: false,
       host: target.host,
       port: target.port,
       path: target.path,
-      lookup: pinnedTo(addresses),
+      lookup: lookupIn(addresses),
       rejectUnauthorized: true,
       insecureHTTPParser: false,
       headers: { accept: wanted.accept, "accept-encoding": "identity", "user-agent": "sluice" }
@@ -67,19 +67,20 @@ export const pinnedGet = (
       resume(result)
     }
     const fail = (reason: FetchReason) => end(Effect.fail(new FetchFailed({ reason })))
-    // Once there is an answer, it alone says how it ended: a request may be closed before the last bytes are read.
-    let begun = false
-    const unanswered = () => begun || fail("unreachable")
-    request.on("error", unanswered)
-    request.on("close", unanswered)
+    // After the response began, only the response decides the outcome: a request may close before the last bytes are
+    // read.
+    let isStarted = false
+    const failUnanswered = () => isStarted || fail("unreachable")
+    request.on("error", failUnanswered)
+    request.on("close", failUnanswered)
     let hints = 0
     request.on("information", () => ++hints > MAX_HINTS && fail("broken"))
     request.on("response", (response) => {
-      begun = true
-      answering()
+      isStarted = true
+      onResponse()
       response.on("error", () => fail("broken"))
       response.on("close", () => fail("broken"))
-      const head = judged(response, wanted)
+      const head = checkHead(response, wanted)
       if (head._tag === "Refused") return fail(head.reason)
       if (head._tag === "Redirected") return end(Effect.succeed(head))
       const parts: Array<Buffer> = []
@@ -100,8 +101,8 @@ type Head =
   | { readonly _tag: "Refused"; readonly reason: FetchReason }
   | Pick<Fetched, "_tag" | "mediaType">
 
-/** What the head of an answer says of the rest. */
-const judged = ({ headers, statusCode }: http.IncomingMessage, { accepts, allowance }: Wanted): Head => {
+/** Checks the head of a response. */
+const checkHead = ({ headers, statusCode }: http.IncomingMessage, { accepts, allowance }: FetchRequirements): Head => {
   const refused = (reason: FetchReason): Head => ({ _tag: "Refused", reason })
   if (REDIRECTS.has(statusCode ?? 0)) {
     return headers.location === undefined ? refused("redirect") : { _tag: "Redirected", location: headers.location }
@@ -114,8 +115,8 @@ const judged = ({ headers, statusCode }: http.IncomingMessage, { accepts, allowa
   return { _tag: "Fetched", mediaType }
 }
 
-/** A resolver that knows one answer. */
-const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => {
+/** A lookup that returns only the given addresses. */
+const lookupIn = (addresses: ReadonlyArray<string>): LookupFunction => {
   const all = addresses.slice(0, MAX_ADDRESSES).map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   return (_name, options, callback) =>
     process.nextTick(() => {

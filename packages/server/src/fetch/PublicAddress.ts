@@ -1,13 +1,13 @@
 /**
- * Is an IP address one of the public internet? Pure. IPv4 is public but for what IANA keeps for special purposes; IPv6 is
- * public only within what is handed out to the world, less the same. What is in no table is refused, and so is what can't be
- * read: a new kind of private address is then no hole.
+ * Decides whether an IP address belongs to the public internet. Pure. An IPv4 address is public unless IANA reserves it
+ * for a special purpose. An IPv6 address is public only inside the global unicast space, minus special purposes.
+ * Unknown and unreadable addresses are refused, so a new kind of private IPv6 address is refused too.
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net"
 
 type Block = readonly [network: string, bits: number]
 
-/** IANA's IPv4 Special-Purpose Address Registry, multicast, and one more. */
+/** IANA's IPv4 Special-Purpose Address Registry, multicast, and one address of Azure. */
 const SPECIAL_IPV4: ReadonlyArray<Block> = [
   ["0.0.0.0", 8], // this network
   ["10.0.0.0", 8], // private
@@ -27,26 +27,26 @@ const SPECIAL_IPV4: ReadonlyArray<Block> = [
   ["203.0.113.0", 24], // documentation
   ["224.0.0.0", 4], // multicast
   ["240.0.0.0", 4], // reserved, broadcast
-  ["168.63.129.16", 32] // looks public, but is the host of every machine in Azure
+  ["168.63.129.16", 32] // looks public, but reaches the host of every machine in Azure
 ]
 
-/** All that is handed out to the world. `::`, `::1`, mapped, compatible, fc00::/7, fe80::/10, ff00::/8 lie outside. */
+/** The global unicast space. `::`, `::1`, mapped, compatible, fc00::/7, fe80::/10 and ff00::/8 are outside of it. */
 const GLOBAL_IPV6: ReadonlyArray<Block> = [
   ["2000::", 3],
-  ["64:ff9b::", 96] // IPv4 as hosts without it write it (NAT64)
+  ["64:ff9b::", 96] // NAT64: IPv4 addresses as IPv6-only hosts write them
 ]
 
-/** What of it is for special purposes. */
+/** Special-purpose blocks inside the global unicast space. */
 const SPECIAL_IPV6: ReadonlyArray<Block> = [
   ["2001::", 23], // protocol assignments: Teredo, benchmarking, ORCHID
   ["2001:db8::", 32], // documentation
-  ["2002::", 16], // 6to4: an IPv4 address in disguise
+  ["2002::", 16], // 6to4: contains an IPv4 address
   ["2620:4f:8000::", 48], // AS112
   ["3fff::", 20], // documentation
   ...SPECIAL_IPV4.map(([network, bits]): Block => [`64:ff9b::${network}`, 96 + bits])
 ]
 
-/** Whether an address, as a resolver or a canonical URL writes it, belongs to the public internet. */
+/** True where the address belongs to the public internet. Accepts the text of a resolver or of a canonical URL. */
 export const isPublic = (address: string): boolean => {
   if (isIPv4(address)) return !special4.check(address, "ipv4")
   if (!isIPv6(address) || address.includes("%")) return false

@@ -1,19 +1,23 @@
 /**
- * From what the domain says to an answer of the infrastructure surface: a value becomes the success body, a failure its
- * line in the table of wire errors. Handlers say what to call, and nothing else.
+ * Turns results of the domain into responses of the infrastructure surface: a value becomes the success body, a failure
+ * the wire error of its row in the table. Handlers only name the call and the body.
  */
 import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
-import { isId, listOf, pageRequest } from "@sluice/api/infra/Envelope"
+import { isMarked, markOf } from "@sluice/api/infra/Cursor"
+import { isId, listOf, pageRequest, shortListOf } from "@sluice/api/infra/Envelope"
 import { wireErrorOf } from "@sluice/api/infra/WireError"
 import { CurrentPrincipal, type Principal } from "@sluice/domain/access/Principal"
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
+import { CurrentAttempt, type Attempt } from "@sluice/domain/idempotency/Attempt"
+import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
 import { Context, Effect } from "effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { infraError, unsupportedMediaType } from "./EdgeErrors.ts"
-import type { NotJson } from "./JsonBody.ts"
+import { jsonBody, type NotJson } from "./JsonBody.ts"
 import { RequestId } from "./RequestId.ts"
 
-/** The body that `toBody` makes of the value, or the error as it goes over the wire. */
+/** Returns the body that `toBody` makes of the value, or the response of the failure. */
 export const answer = <A, B, E extends InfraFailure | NotJson, R>(
   effect: Effect.Effect<A, E, R>,
   toBody: (value: A, requestId: string) => B
@@ -26,19 +30,19 @@ export const answer = <A, B, E extends InfraFailure | NotJson, R>(
     })
   })
 
-/** A failure as it goes over the wire. */
+/** Returns the response of a failure. */
 export const refusal = (failure: InfraFailure | NotJson, requestId: string): HttpServerResponse.HttpServerResponse =>
   infraError(failure._tag === "NotJson" ? unsupportedMediaType : wireErrorOf(failure), requestId)
 
-/** `{ data }` of one resource. */
+/** Returns the body `{ data }` of one resource. */
 export const dataOf =
   <A, B>(toWire: (value: A) => B) =>
   (value: A) => ({ data: toWire(value) })
 
-/** The body of what is gone. */
+/** The body after a deletion. */
 export const nothing = () => undefined
 
-/** Runs with an id that can be one; any other text is the id of nothing, as for a row that is not there. */
+/** Runs with an id in valid form. Any other text fails as `missing`, as an unknown id does. */
 export const withId = <A, E, R, M>(
   id: string,
   missing: (id: string) => M,
@@ -48,7 +52,7 @@ export const withId = <A, E, R, M>(
   return isId(lower) ? run(lower) : Effect.fail(missing(id))
 }
 
-/** The handler that does something with the one resource of its path. */
+/** Returns a handler that acts on the resource whose id is in the path. */
 export const one =
   <Q extends { readonly params: { readonly id: string } }, A, B, E extends InfraFailure, M extends InfraFailure, R>(
     missing: (id: string) => M,
@@ -63,13 +67,69 @@ export const one =
       )
     )
 
-/** The handler that lists a page of the caller's resources. */
+/**
+ * Returns a raw handler of a body that the domain checks itself, for the routes whose body has issues that no schema of the
+ * contract knows, such as a region without the GPU type. The caller gets all issues at once.
+ */
+export const submit =
+  <A, B, E extends InfraFailure, R>(
+    call: (principal: Principal, body: unknown, attempt: Attempt | undefined) => Effect.Effect<A, E, R>,
+    toBody: (value: A) => B
+  ) =>
+  ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) =>
+    Effect.withFiber<B | HttpServerResponse.HttpServerResponse, never, R | CurrentPrincipal>((fiber) => {
+      const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
+      const attempt = Context.get(fiber.context, CurrentAttempt)
+      return answer<A, B, E | RequestInvalid | NotJson, R>(
+        Effect.flatMap(jsonBody(request), (body) => call(principal, body, attempt)),
+        toBody
+      )
+    })
+
+interface Paging {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+interface ListRequest<Q> {
+  readonly query: Q
+  readonly endpoint: { readonly path: string }
+}
+
+/** Returns a handler that lists one page of the caller's resources. */
 export const page =
-  <Q extends { readonly limit?: number; readonly cursor?: string }, A, B, E extends InfraFailure, R>(
+  <Q extends Paging, A, B, E extends InfraFailure, R>(
     call: (principal: Principal, page: PageRequest, query: Q) => Effect.Effect<Page<A>, E, R>,
     toWire: (item: A) => B
   ) =>
-  ({ query }: { readonly query: Q }) =>
-    Effect.flatMap(CurrentPrincipal, (principal) =>
-      answer(call(principal, pageRequest(query), query), (found, requestId) => listOf(found, toWire, requestId))
-    )
+  (request: ListRequest<Q>) =>
+    Effect.flatMap(CurrentPrincipal, (principal) => {
+      const { query } = request
+      const mark = markOfRequest(principal, request)
+      return answer(
+        Effect.andThen(ownCursor(query, mark), call(principal, pageRequest(query), query)),
+        (found, requestId) => listOf(found, toWire, requestId, mark)
+      )
+    })
+
+/** Returns a handler of a short list, which comes whole if no limit is given. */
+export const shortPage =
+  <A, B, E extends InfraFailure, R>(items: Effect.Effect<ReadonlyArray<A>, E, R>, toWire: (item: A) => B) =>
+  (request: ListRequest<Paging>) =>
+    Effect.flatMap(CurrentPrincipal, (principal) => {
+      const { query } = request
+      const mark = markOfRequest(principal, request)
+      return answer(Effect.andThen(ownCursor(query, mark), items), (all, requestId) =>
+        shortListOf(all, query, toWire, requestId, mark)
+      )
+    })
+
+const markOfRequest = ({ environmentId }: Principal, { endpoint, query }: ListRequest<object>): string =>
+  markOf(`${endpoint.path} ${environmentId}`, { ...query })
+
+const ownCursor = ({ cursor }: Paging, mark: string): Effect.Effect<void, RequestInvalid> =>
+  cursor === undefined || isMarked(cursor, mark)
+    ? Effect.void
+    : Effect.fail(new RequestInvalid({ issues: [{ path: "cursor", message: OTHER_LIST }] }))
+
+const OTHER_LIST = "is of another list or of other filters; leave it out for the first page"

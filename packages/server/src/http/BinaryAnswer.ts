@@ -1,13 +1,16 @@
 /**
- * Bytes that are handed on as they come, with what a client needs to show progress and to go on after a cut. A reader that
- * stops reading holds the producer up, and is dropped after a while.
+ * Streams bytes to a client as they arrive, with the headers for progress and for resuming after a cut (`Range`).
+ * Backpressure of a slow reader reaches the producer; a reader that stops reading is disconnected after a while.
  */
 import type { VideoBytes } from "@sluice/domain/models/MediaProvider"
 import { Cause, Effect, Stream } from "effect"
 import type { ServerResponse } from "node:http"
 import { dropSlowReader } from "./SlowReader.ts"
 
-/** Writes the answer to the end; what breaks on the way closes the connection, so that nobody takes a part for the whole. */
+/**
+ * Writes the response to its end. A failure on the way closes the connection, so that no client takes a part for the
+ * whole.
+ */
 export const sendBytes = (
   response: ServerResponse,
   answer: VideoBytes & { readonly partial: boolean; readonly contentType: string },
@@ -22,31 +25,33 @@ export const sendBytes = (
       "accept-ranges": "bytes",
       ...(partial ? { "content-range": `bytes ${start}-${end - 1}/${size}` } : {})
     })
-    const written = Stream.runForEach(bytes, (chunk) => writeOne(response, chunk))
-    const whole = Effect.andThen(
-      written,
+    const writes = Stream.runForEach(bytes, (chunk) => writeOne(response, chunk))
+    const complete = Effect.andThen(
+      writes,
       Effect.sync(() => void response.end())
     )
-    return Effect.raceFirst(whole, dropSlowReader(response)).pipe(
+    return Effect.raceFirst(complete, dropSlowReader(response)).pipe(
       Effect.catchCause((cause) =>
         Effect.andThen(
           Effect.sync(() => response.destroy()),
-          Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.logWarning("Bytes broke off", cause)
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.interrupt
+            : Effect.logWarning("Sending the bytes of a response failed", cause)
         )
       )
     )
   })
 
-/** Returns when there is room for more. */
+/** Returns when the response accepts more bytes. */
 const writeOne = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (response.destroyed) return resume(Effect.interrupt)
     if (response.write(chunk)) return resume(Effect.void)
-    const go = () => resume(response.destroyed ? Effect.interrupt : Effect.void)
-    response.once("drain", go)
-    response.once("close", go)
+    const resumeWrite = () => resume(response.destroyed ? Effect.interrupt : Effect.void)
+    response.once("drain", resumeWrite)
+    response.once("close", resumeWrite)
     return Effect.sync(() => {
-      response.off("drain", go)
-      response.off("close", go)
+      response.off("drain", resumeWrite)
+      response.off("close", resumeWrite)
     })
   })

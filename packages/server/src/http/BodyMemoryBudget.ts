@@ -1,73 +1,78 @@
 /**
- * How much of bodies is held at a time, all requests together: of those that are still coming and of those that are being
- * answered. When it is full, the body that has been coming for longest gives way: one that is sent at the pace of a network
- * is never that one. So a slow sender keeps nobody else out, and one key gets half at most.
+ * Bounds the bytes of request bodies held at one time by all requests together, both arriving and complete. When the
+ * budget is full, the body that has been arriving longest is evicted: a slow sender does not keep others out, and a
+ * body sent at the speed of a network is never the oldest. One key gets at most half of the budget.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { getHeapStatistics } from "node:v8"
 import { inWallTime } from "../clock/WallTime.ts"
 import { spoolBytes } from "./Spool.ts"
 
-/** What answers one body takes some three times its size of the heap: as text, as values, and as text for an upstream. */
+/**
+ * Part of the heap for bodies. Handling a body takes about three times its size: as text, as values, and as text for an
+ * upstream.
+ */
 const PART_OF_HEAP = 8
-/** Three of the largest bodies: a key that has half of it can send one. */
+/** Three of the largest bodies, so that half of the budget, the share of one key, holds one. */
 const MIN_BYTES = 64 * 1024 * 1024
-const COMPLAIN_EVERY_MS = 60_000
+const LOG_EVERY_MS = 60_000
 
-const roomBytes = () => Math.max(MIN_BYTES, getHeapStatistics().heap_size_limit / PART_OF_HEAP)
+const defaultMaxBytes = () => Math.max(MIN_BYTES, getHeapStatistics().heap_size_limit / PART_OF_HEAP)
 
 export interface BodyReservation {
-  /** Whose it is, as far as anybody knows before it is read. */
+  /** The key that sent the body, as far as it is known before the body is read. */
   readonly owner: string
-  /** What is held of it. */
+  /** Bytes held for this body. */
   bytes: number
-  /** It has to go: nothing of it is held any more. */
-  readonly evicted: () => void
+  /** Called on eviction: the body's bytes must be dropped. */
+  readonly onEvicted: () => void
 }
 
 export class ByteBudget {
-  /** Those that can still go, the oldest first. */
-  private readonly coming = new Set<BodyReservation>()
+  /** Reservations that can be evicted, the oldest first. */
+  private readonly arriving = new Set<BodyReservation>()
   private readonly owners = new Map<string, number>()
-  private readonly most: number
+  private readonly maxBytes: number
   private held = 0
-  private complainedAtMs = Number.NEGATIVE_INFINITY
+  private loggedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(most = roomBytes()) {
-    this.most = most
+  constructor(maxBytes = defaultMaxBytes()) {
+    this.maxBytes = maxBytes
   }
 
-  /** So much more of it came. */
-  grow(guest: BodyReservation, bytes: number): void {
-    this.coming.add(guest)
-    this.take(guest, bytes)
-    const { owner } = guest
-    for (const one of this.coming) {
-      const isOwners = (this.owners.get(owner) ?? 0) > this.most / 2
-      if (!isOwners && this.held <= this.most) return
-      if (isOwners && one.owner !== owner) continue
-      this.leave(one)
-      one.evicted()
+  /** Adds `bytes` to an arriving body, and evicts others, or this one, until the budget holds. */
+  grow(reservation: BodyReservation, bytes: number): void {
+    this.arriving.add(reservation)
+    this.take(reservation, bytes)
+    const { owner } = reservation
+    for (const oldest of this.arriving) {
+      const isOwnerOverHalf = (this.owners.get(owner) ?? 0) > this.maxBytes / 2
+      if (!isOwnerOverHalf && this.held <= this.maxBytes) return
+      if (isOwnerOverHalf && oldest.owner !== owner) continue
+      this.release(oldest)
+      oldest.onEvicted()
     }
   }
 
-  /** It is whole, and stays until it is answered. */
-  settle(guest: BodyReservation): void {
-    this.coming.delete(guest)
+  /** The body is complete: it can't be evicted any more, and stays until its request is answered. */
+  complete(reservation: BodyReservation): void {
+    this.arriving.delete(reservation)
   }
 
-  /** It is answered, or nobody waits for it. */
-  leave(guest: BodyReservation): void {
-    this.coming.delete(guest)
-    this.take(guest, -guest.bytes)
+  /** Releases the bytes of a body whose request is answered or abandoned. */
+  release(reservation: BodyReservation): void {
+    this.arriving.delete(reservation)
+    this.take(reservation, -reservation.bytes)
   }
 
-  /** Says what keeps everything out, however much room there is: once a minute, as many may come meanwhile. */
-  complain(words: Effect.Effect<void>): Effect.Effect<void> {
+  /**
+   * Logs a problem that keeps bodies out even of an empty budget. At most once a minute, because every upload meets it.
+   */
+  logProblem(log: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.flatMap(inWallTime(Clock.currentTimeMillis), (nowMs) => {
-      if (nowMs - this.complainedAtMs < COMPLAIN_EVERY_MS) return Effect.void
-      this.complainedAtMs = nowMs
-      return words
+      if (nowMs - this.loggedAtMs < LOG_EVERY_MS) return Effect.void
+      this.loggedAtMs = nowMs
+      return log
     })
   }
 
@@ -75,12 +80,12 @@ export class ByteBudget {
     return { owners: this.owners.size, bytes: this.held }
   }
 
-  private take(guest: BodyReservation, bytes: number): void {
-    guest.bytes += bytes
+  private take(reservation: BodyReservation, bytes: number): void {
+    reservation.bytes += bytes
     this.held += bytes
-    const owns = (this.owners.get(guest.owner) ?? 0) + bytes
-    if (owns === 0) this.owners.delete(guest.owner)
-    else this.owners.set(guest.owner, owns)
+    const ownerBytes = (this.owners.get(reservation.owner) ?? 0) + bytes
+    if (ownerBytes === 0) this.owners.delete(reservation.owner)
+    else this.owners.set(reservation.owner, ownerBytes)
   }
 }
 
@@ -88,10 +93,13 @@ export class BodyMemoryBudget extends Context.Service<BodyMemoryBudget, ByteBudg
   "@sluice/server/http/BodyMemoryBudget"
 ) {}
 
-/** Files lie on disk until they are answered, and what is free there is not ours alone. */
+/**
+ * Part of the free disk for files of forms. Files stay until their request is answered, and other programs use the disk
+ * too.
+ */
 const PART_OF_DISK = 4
 
-/** Of files that come in forms: bytes of the disk that they are spooled to. */
+/** Bytes on the disk of files that arrive in forms. */
 export class FileSpaceBudget extends Context.Service<FileSpaceBudget, ByteBudget>()("@sluice/server/http/FileRoom") {
   static readonly layer = Layer.effect(
     FileSpaceBudget,

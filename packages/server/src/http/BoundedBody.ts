@@ -1,105 +1,105 @@
 /**
- * A request's body as text, read once and never beyond its limit. The socket stays open when it is too large, so that the
- * caller reads a 413 instead of a reset connection; what still comes is thrown away.
+ * Reads a request's body as text, once and never beyond its limit. When the body is too large, the rest is discarded
+ * and the socket stays open, so that the caller reads a 413 instead of a reset connection.
  */
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Data, Effect, Exit } from "effect"
+import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
+import { Effect, Exit, Schema } from "effect"
 import { bearerOf } from "./Bearer.ts"
 import type { BodyReservation, ByteBudget } from "./BodyMemoryBudget.ts"
 
-export class BodyTooLarge extends Data.TaggedError("BodyTooLarge")<{ readonly limit: number }> {}
+/** The bytes are not UTF-8, so they are no JSON text either. */
+export class BodyNotText extends Schema.TaggedError<BodyNotText>()("BodyNotText", {}) {}
 
-/** The bytes are not UTF-8: no JSON text either. */
-export class BodyNotText extends Data.TaggedError("BodyNotText")<{}> {}
-
-/** It is compressed, or encoded in another way that nobody here undoes. */
-export class BodyEncoded extends Data.TaggedError("BodyEncoded")<{}> {}
-
-/** It gave way to others while it was still coming. */
-export class BodyCrowdedOut extends Data.TaggedError("BodyCrowdedOut")<{}> {}
+/** The body is compressed or has another content coding; the server decodes none. */
+export class BodyEncoded extends Schema.TaggedError<BodyEncoded>()("BodyEncoded", {}) {}
 
 export type BodyFailure = BodyTooLarge | BodyNotText | BodyEncoded | BodyCrowdedOut
 
 export type BodyOutcome = Exit.Exit<string, BodyFailure>
 
 export interface BoundedBody {
-  /** Tells `told` what came, once it is all there or too much; never where the caller goes away before. */
-  readonly read: (told: (outcome: BodyOutcome) => void, gone?: () => void) => void
+  /**
+   * Calls `onOutcome` once the body is complete or has failed, and `onGone` when the caller disconnects before that.
+   */
+  readonly read: (onOutcome: (outcome: BodyOutcome) => void, onGone?: () => void) => void
   readonly text: Effect.Effect<string, BodyFailure>
-  /** Whether more than the limit came. */
-  readonly overflowed: () => boolean
+  /** True once more bytes than the limit have arrived. */
+  readonly hasOverflowed: () => boolean
 }
 
-/** A body of so many bytes takes no room. */
+/** A body of up to this many bytes counts against no budget. */
 export const SMALL_BODY_BYTES = 16_384
 
-/** `response`: when it is closed, the request is answered. */
+/** `response`: its close releases the body's bytes. */
 export const boundedBody = (
   source: IncomingMessage,
   response: ServerResponse,
   limit: number,
-  room: ByteBudget
+  budget: ByteBudget
 ): BoundedBody => {
-  /** What became of the body, for those who ask again. */
+  /** The outcome for later calls of `read`. */
   let outcome: BodyOutcome | undefined
-  let overflowed = false
-  const read: BoundedBody["read"] = (told, gone) => {
-    if (outcome !== undefined) return told(outcome)
+  let hasOverflowed = false
+  const read: BoundedBody["read"] = (onOutcome, onGone) => {
+    if (outcome !== undefined) return onOutcome(outcome)
     const end = (result: BodyOutcome) => {
       outcome ??= result
-      told(outcome)
+      onOutcome(outcome)
     }
-    // Said before it came: none of it is waited for.
+    // The declared length is over the limit, so nothing is read.
     if (Number(source.headers["content-length"]) > limit) {
-      overflowed = true
-      return end(Exit.fail(new BodyTooLarge({ limit })))
+      hasOverflowed = true
+      return end(Exit.fail(new BodyTooLarge({ limitBytes: limit })))
     }
-    const coding = source.headers["content-encoding"]
-    if (coding !== undefined && coding.toLowerCase() !== "identity") return end(Exit.fail(new BodyEncoded()))
+    const contentCoding = source.headers["content-encoding"]
+    if (contentCoding !== undefined && contentCoding.toLowerCase() !== "identity")
+      return end(Exit.fail(new BodyEncoded()))
     const parts: Array<Buffer> = []
     let size = 0
     const drop = (why: BodyFailure) => {
       parts.length = 0
       end(Exit.fail(why))
     }
-    let guest: BodyReservation | undefined
-    const enter = () => {
-      const one = {
+    let reservation: BodyReservation | undefined
+    const reserve = () => {
+      const reservation = {
         owner: bearerOf(source) ?? "",
         bytes: 0,
-        evicted: () => drop(new BodyCrowdedOut())
+        onEvicted: () => drop(new BodyCrowdedOut())
       }
-      response.on("close", () => room.leave(one))
-      return one
+      response.on("close", () => budget.release(reservation))
+      return reservation
     }
     source.on("data", (chunk: Buffer) => {
       if (outcome !== undefined) return
       size += chunk.length
       if (size > limit) {
-        overflowed = true
-        if (guest !== undefined) room.leave(guest)
-        return drop(new BodyTooLarge({ limit }))
+        hasOverflowed = true
+        if (reservation !== undefined) budget.release(reservation)
+        return drop(new BodyTooLarge({ limitBytes: limit }))
       }
       parts.push(chunk)
-      if (size > SMALL_BODY_BYTES) room.grow((guest ??= enter()), guest.bytes === 0 ? size : chunk.length)
+      if (size > SMALL_BODY_BYTES)
+        budget.grow((reservation ??= reserve()), reservation.bytes === 0 ? size : chunk.length)
     })
     source.on("end", () => {
       if (outcome !== undefined) return
-      if (guest !== undefined) room.settle(guest)
+      if (reservation !== undefined) budget.complete(reservation)
       const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
       parts.length = 0
       end(isUtf8(bytes) ? Exit.succeed(textOf(bytes)) : Exit.fail(new BodyNotText()))
     })
-    source.on("error", () => gone?.())
+    source.on("error", () => onGone?.())
   }
   const text = Effect.callback<string, BodyFailure>((resume) => {
     read(resume, () => resume(Effect.interrupt))
   })
-  return { read, text, overflowed: () => overflowed }
+  return { read, text, hasOverflowed: () => hasOverflowed }
 }
 
-/** Some begin with a mark of byte order, which is no part of what they say (RFC 8259, 8.1). */
+/** Some texts start with a byte order mark, which is no part of the text (RFC 8259, 8.1). */
 const textOf = (bytes: Buffer): string => {
   const text = bytes.toString("utf8")
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text

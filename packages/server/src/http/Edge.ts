@@ -1,7 +1,8 @@
 /**
- * What holds for every answer of the server, whatever the route: a request id, a `Host` that is ours, a bounded body, an
- * error body in the form of the surface, and no defect's text. Unknown routes and wrong methods end here.
+ * The middleware around every route: it sets a request id, refuses a foreign `Host`, bounds the body, and writes errors
+ * in the form of the surface, without the text of defects. Unknown routes and wrong methods end here.
  */
+import { BodyCrowdedOut, BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
 import { isTransient } from "@sluice/domain/database/StoreFailure"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Effect } from "effect"
@@ -9,14 +10,14 @@ import type { Types } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BodyMemoryBudget, type ByteBudget } from "./BodyMemoryBudget.ts"
-import { BodyCrowdedOut, BodyEncoded, BodyNotText, BodyTooLarge, boundedBody } from "./BoundedBody.ts"
+import { BodyEncoded, BodyNotText, boundedBody } from "./BoundedBody.ts"
 import {
-  evicted,
+  bodyEvicted,
   type EdgeError,
   edgeError,
-  encodedBody,
+  bodyEncoded,
   endWith,
   foreignHost,
   internalError,
@@ -24,45 +25,49 @@ import {
   methodNotAllowed,
   notFound,
   payloadTooLarge,
+  severalHosts,
   stoppedEarly,
   storeUnavailable,
   unmetExpectation,
   unsupportedMediaType
 } from "./EdgeErrors.ts"
 import { invalid } from "@sluice/api/infra/WireError"
-import { isUnmet } from "./Expect.ts"
-import type { HostRule } from "./Hosts.ts"
-import { BodyTooFull, bodyTooFull, bounded } from "./InfraBody.ts"
+import { hasUnmetExpectation } from "./Expect.ts"
+import { hasSeveralHosts, type HostRule } from "./Hosts.ts"
+import { BodyRefused, bodyRefused, checkBody } from "./InfraBody.ts"
 import { commonHeaders, RequestId, requestIdOf } from "./RequestId.ts"
 import type { Route } from "./RouteTable.ts"
 import { methodsOf } from "./RouteTable.ts"
 
 const MAX_INFRA_BODY_BYTES = 1_048_576
-/** Images come inline. */
+/** 20 MiB, because images are sent inline as base64. */
 export const MAX_INFERENCE_BODY_BYTES = 20_971_520
+
+/** Probes of a cluster use the address of the pod, and load balancers send no `Host`: these answers hold nothing to hide. */
+const PROBES = /^\/(healthz|readyz)\/?$/
 
 export interface EdgeOptions {
   readonly isOurHost: HostRule
-  /** All routes there are, to tell a wrong method from an unknown path. */
+  /** All routes, to distinguish a wrong method from an unknown path. */
   readonly routes: ReadonlyArray<Route>
 }
 
 type Handled = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
 
-/** The one global middleware. */
+/** The only global middleware. */
 export const edge = (options: EdgeOptions) =>
   HttpRouter.middleware(
     Effect.map(
       BodyMemoryBudget,
-      (room) => (httpEffect: Handled) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handled(options, room, httpEffect, request))
+      (budget) => (httpEffect: Handled) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handle(options, budget, httpEffect, request))
     ),
     { global: true }
   )
 
-const handled = (
+const handle = (
   options: EdgeOptions,
-  room: ByteBudget,
+  budget: ByteBudget,
   httpEffect: Handled,
   request: HttpServerRequest.HttpServerRequest
 ): Handled => {
@@ -72,17 +77,18 @@ const handled = (
   const refuse = (error: EdgeError) => Effect.succeed(edgeError(path, error, requestId))
   const response = NodeHttpServerRequest.toServerResponse(request)
   for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
-  if (!options.isOurHost(source.headers.host)) return refuse(foreignHost)
-  if (isUnmet(source)) return Effect.map(refuse(unmetExpectation), HttpServerResponse.setStatus(417))
+  if (hasSeveralHosts(source)) return refuse(severalHosts)
+  if (!PROBES.test(path) && !options.isOurHost(source.headers.host)) return refuse(foreignHost)
+  if (hasUnmetExpectation(source)) return refuse(unmetExpectation)
 
   const limit = isInference(path) ? MAX_INFERENCE_BODY_BYTES : MAX_INFRA_BODY_BYTES
-  // A form bounds its file itself: it knows which endpoint it is for, and does not come here for its text.
-  const body = boundedBody(source, response, limit, room)
-  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : bounded(body.text) })
+  // Forms do not read the text: each bounds its file itself, by the endpoint's limit.
+  const body = boundedBody(source, response, limit, budget)
+  Object.defineProperty(request, "text", { value: isInference(path) ? body.text : checkBody(body.text) })
 
   return Effect.matchCauseEffect(Effect.provideService(httpEffect, RequestId, requestId), {
     onSuccess: (response) =>
-      body.overflowed() && response.status !== 413
+      body.hasOverflowed() && response.status !== 413
         ? refuse(payloadTooLarge(limit))
         : response.status === 415
           ? refuse(unsupportedMediaType)
@@ -92,7 +98,7 @@ const handled = (
         ? Effect.failCause(cause)
         : Effect.flatMap(explain(cause, request.method, path, options.routes, limit, requestId), refuse)
   }).pipe(
-    // The drain is over: who is still there and has heard nothing is told so.
+    // The drain is over: a caller that has no response yet gets an error.
     Effect.onInterrupt(() => Effect.sync(() => endWith(response, source, stoppedEarly(source))))
   )
 }
@@ -108,14 +114,14 @@ const explain = (
   const failure = Cause.squash(cause)
   if (failure instanceof HttpServerError.HttpServerError && failure.reason._tag === "RouteNotFound") {
     const methods = methodsOf(routes, path)
-    // A path that no route can read, as a broken percent code, has no method that would help.
+    // A path that no route can parse, such as one with a broken percent code, has no allowed methods.
     const known = methods.length > 0 && !methods.includes(method)
     return Effect.succeed(known ? methodNotAllowed(methods) : notFound)
   }
   if (failure instanceof BodyTooLarge) return Effect.succeed(payloadTooLarge(limit))
-  if (failure instanceof BodyTooFull) return Effect.succeed(bodyTooFull(failure))
-  if (failure instanceof BodyCrowdedOut) return Effect.succeed(evicted)
-  if (failure instanceof BodyEncoded) return Effect.succeed(encodedBody)
+  if (failure instanceof BodyRefused) return Effect.succeed(bodyRefused(failure))
+  if (failure instanceof BodyCrowdedOut) return Effect.succeed(bodyEvicted)
+  if (failure instanceof BodyEncoded) return Effect.succeed(bodyEncoded)
   if (failure instanceof BodyNotText) return Effect.succeed(invalid([{ path: "", message: "must be JSON in UTF-8" }]))
   return Effect.logError("request failed", cause).pipe(
     Effect.annotateLogs({ requestId, method, path }),

@@ -1,6 +1,6 @@
-/** What a request's `Expect` asks for. `100-continue` Node meets, before anybody here hears of the request. */
+/** Checks the `Expect` header of a request. Node itself answers `100-continue` before this code sees the request. */
 import type { IncomingMessage } from "node:http"
 
-/** Whether it asks for something else. */
-export const isUnmet = ({ headers: { expect } }: IncomingMessage): boolean =>
+/** True where the header expects anything else. */
+export const hasUnmetExpectation = ({ headers: { expect } }: IncomingMessage): boolean =>
   expect !== undefined && !/100-continue/i.test(expect)

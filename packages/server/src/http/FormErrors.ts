@@ -1,13 +1,13 @@
-/** Why a form with files is not read. */
-import { Data } from "effect"
+/** The failures of reading a form with files. */
+import { Schema } from "effect"
 
-export class FormTooLarge extends Data.TaggedError("FormTooLarge")<{ readonly limitBytes: number }> {}
+export class FormTooLarge extends Schema.TaggedError<FormTooLarge>()("FormTooLarge", { limitBytes: Schema.Int }) {}
 
-/** It gave way to others, or the disk takes no more. */
-export class FormCrowdedOut extends Data.TaggedError("FormCrowdedOut")<{}> {}
+/** The form was evicted because the space for bodies or files was full, or its files could not be written to disk. */
+export class FormCrowdedOut extends Schema.TaggedError<FormCrowdedOut>()("FormCrowdedOut", {}) {}
 
-export class FormInvalid extends Data.TaggedError("FormInvalid")<{
-  readonly reason: "no_form" | "malformed" | "too_much"
-}> {}
+export class FormInvalid extends Schema.TaggedError<FormInvalid>()("FormInvalid", {
+  reason: Schema.Literals(["no_form", "malformed", "too_much"])
+}) {}
 
 export type FormFailure = FormTooLarge | FormCrowdedOut | FormInvalid

@@ -1,7 +1,7 @@
 /**
- * Routes that are answered before the router: a request that comes a thousand times a second goes straight from the socket
- * to its handler, one fiber and no middleware. What is not plain (another host, an `Expect`, a query) is left to the router,
- * which knows the same endpoint.
+ * Handles the most frequent routes before the router: a request goes from the socket straight to its handler, with one
+ * fiber and no middleware. Requests with a foreign host, an `Expect` or a query are left to the router, which has the
+ * same endpoints.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type StartFiber, makeFiberPool } from "@sluice/domain/runtime/FiberPool"
@@ -9,10 +9,10 @@ import { Context, Effect, Exit, type Scope } from "effect"
 import type { ByteBudget } from "./BodyMemoryBudget.ts"
 import { type BoundedBody, boundedBody, SMALL_BODY_BYTES } from "./BoundedBody.ts"
 import { endWith, serverStopping } from "./EdgeErrors.ts"
-import { isUnmet } from "./Expect.ts"
-import type { HostRule } from "./Hosts.ts"
+import { hasUnmetExpectation } from "./Expect.ts"
+import { hasSeveralHosts, type HostRule } from "./Hosts.ts"
 
-/** Writes the whole answer; interrupted when the caller goes away. It must not fail. `text`: the body. */
+/** Writes the whole response; interrupted when the caller disconnects. It must not fail. `text`: the body. */
 export type HotHandler = (
   source: IncomingMessage,
   response: ServerResponse,
@@ -21,7 +21,7 @@ export type HotHandler = (
 
 export interface HotRoute {
   readonly path: string
-  /** Bytes of a body at most. */
+  /** Limit of the body in bytes. */
   readonly maxBodyBytes: number
   readonly handler: HotHandler
 }
@@ -29,14 +29,14 @@ export interface HotRoute {
 export class HotRoutes extends Context.Service<
   HotRoutes,
   {
-    /** Answers `POST path` until the scope closes; what is being answered then is interrupted. */
+    /** Handles `POST path` until the scope closes, which interrupts running requests. */
     readonly add: (route: HotRoute) => Effect.Effect<void, never, Scope.Scope>
-    /** Takes the request, or leaves it to the router. */
+    /** Handles the request and returns true, or returns false and leaves it to the router. */
     readonly take: (source: IncomingMessage, response: ServerResponse) => boolean
   }
 >()("@sluice/server/http/HotRoutes") {}
 
-export const makeHotRoutes = (isOurHost: HostRule, room: ByteBudget): HotRoutes["Service"] => {
+export const makeHotRoutes = (isOurHost: HostRule, budget: ByteBudget): HotRoutes["Service"] => {
   const routes = new Map<string, HotRoute & { readonly run: StartFiber<never> }>()
   return {
     add: Effect.fnUntraced(function* (route) {
@@ -46,9 +46,10 @@ export const makeHotRoutes = (isOurHost: HostRule, room: ByteBudget): HotRoutes[
     take: (source, response) => {
       const { headers, method, url } = source
       const route = method === "POST" && url !== undefined ? routes.get(url) : undefined
-      if (route === undefined || !isOurHost(headers.host) || isUnmet(source)) return false
+      if (route === undefined || !isOurHost(headers.host) || hasSeveralHosts(source) || hasUnmetExpectation(source))
+        return false
       const length = Number(headers["content-length"] ?? Number.NaN)
-      const body = boundedBody(source, response, route.maxBodyBytes, room)
+      const body = boundedBody(source, response, route.maxBodyBytes, budget)
       const begin = (text: BoundedBody["text"]) => {
         if (response.destroyed) return
         const fiber = route.run(route.handler(source, response, text))
@@ -60,7 +61,7 @@ export const makeHotRoutes = (isOurHost: HostRule, room: ByteBudget): HotRoutes[
           if (!response.writableEnded) fiber.interruptUnsafe()
         })
       }
-      // A small body is read before its fiber begins, whoever sends it: then nothing is waited for but the answer.
+      // A small body is read before its fiber starts, so that the fiber waits for nothing but the handler's work.
       if (length <= SMALL_BODY_BYTES) body.read(begin)
       else begin(body.text)
       return true

@@ -1,10 +1,11 @@
-/** A JSON body for the handlers that leave its validation to the domain: parsed, and nothing more. */
+/** Parses a JSON body for handlers whose validation is in the domain. */
+import { pathText } from "@sluice/domain/requests/BodyIssues"
 import { RequestInvalid } from "@sluice/domain/requests/RequestInvalid"
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 
-/** The body claims to be something else than JSON. */
-export class NotJson extends Data.TaggedError("NotJson")<{}> {}
+/** The `Content-Type` is not JSON. */
+export class NotJson extends Schema.TaggedError<NotJson>()("NotJson", {}) {}
 
 export const jsonBody = (
   request: HttpServerRequest.HttpServerRequest
@@ -13,17 +14,17 @@ export const jsonBody = (
     ? Effect.flatMap(Effect.orDie(request.text), parse)
     : Effect.fail(new NotJson())
 
-/** No body, or an object without fields, which many clients send where there is nothing to say. */
+/** Accepts an empty body, and an object without fields, which many clients send in place of no body. */
 export const noBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, RequestInvalid | NotJson> =>
   Effect.flatMap(Effect.orDie(request.text), (text) =>
-    text === "" ? Effect.void : Effect.flatMap(jsonBody(request), fieldless)
+    text === "" ? Effect.void : Effect.flatMap(jsonBody(request), requireNoFields)
   )
 
-const fieldless = (body: unknown): Effect.Effect<void, RequestInvalid> => {
+const requireNoFields = (body: unknown): Effect.Effect<void, RequestInvalid> => {
   const issues =
     typeof body !== "object" || body === null || Array.isArray(body)
       ? [{ path: "", message: "must be a JSON object" }]
-      : Object.keys(body).map((path) => ({ path, message: "is not a field of this request" }))
+      : Object.keys(body).map((name) => ({ path: pathText([name]), message: "is not a field of this request" }))
   return issues.length === 0 ? Effect.void : Effect.fail(new RequestInvalid({ issues }))
 }
 

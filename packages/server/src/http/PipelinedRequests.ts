@@ -1,99 +1,107 @@
 /**
- * How many requests of one connection are answered at once. Whoever writes the next ones before an answer came waits with
- * them: else one connection could begin as many as it can send. Nothing keeps these from coming, as Node reads on after each
- * that is whole, and holds what it read of their bodies. So they are counted, with their bytes: a connection that has far more
- * waiting than any client writes is closed.
+ * Bounds the pipelined requests of a connection that are handled at the same time; further ones wait in a queue. Node
+ * keeps reading complete requests from the socket and buffers their bodies, so the queue is bounded in requests and
+ * bytes. A connection that exceeds a bound, far above what any client sends, is closed.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
-/** Answered at once; browsers and clients of ours write one. */
+/** Requests of one connection handled at the same time. Browsers and the usual clients send one. */
 export const MAX_CONCURRENT = 16
 
-/** Of one connection: more than what one read can bring. */
+/** Waiting requests of one connection: more than one read from the socket can bring. */
 export const MAX_WAITING = 1_500
-/** Of all connections together: some kilobytes each. */
+/** Waiting requests of all connections together: some kilobytes each. */
 const MAX_WAITING_IN_ALL = 15_000
 
-/** Bytes of those that wait, of one connection. */
+/** Bytes of one connection's waiting requests. */
 export const MAX_BYTES = 2 * 1024 * 1024
 export const MAX_BYTES_IN_ALL = 16 * MAX_BYTES
-/** Of a body that nobody reads yet Node holds no more; then it waits for a reader. */
+/** Bytes that Node buffers of a body that no handler reads yet; then it stops reading the socket. */
 export const MAX_BODY_BYTES = 128 * 1024
 
-interface Held {
+interface WaitingRequest {
   readonly source: IncomingMessage
   readonly response: ServerResponse
   readonly bytes: number
 }
 
 interface ConnectionQueue {
-  /** Begun, and neither answered nor left. No set: what comes and goes in one may outlive its time (FiberPool.ts). */
-  readonly open: Array<ServerResponse>
-  /** Read already, in what came with the others. */
-  readonly held: Array<Held>
-  /** Of what is held. */
+  /**
+   * Started requests without a complete response. An array, because entries of a long-lived set may be kept long after
+   * their removal (FiberPool.ts).
+   */
+  readonly running: Array<ServerResponse>
+  /** Requests that were read and not started yet. */
+  readonly pending: Array<WaitingRequest>
+  /** Bytes of `pending`. */
   bytes: number
 }
 
 export class PipelinedRequests {
-  private readonly lines = new WeakMap<Duplex, ConnectionQueue>()
+  private readonly queues = new WeakMap<Duplex, ConnectionQueue>()
   private waiting = 0
   private bytes = 0
-  private readonly start: (source: IncomingMessage, response: ServerResponse, over: () => void) => void
+  private readonly start: (source: IncomingMessage, response: ServerResponse, onEnd: () => void) => void
 
-  /** `start` begins a request, and calls `over` once its answer has left or its caller has gone. */
-  constructor(start: (source: IncomingMessage, response: ServerResponse, over: () => void) => void) {
+  /** `start` handles a request, and calls `onEnd` once its response has been sent or its caller has disconnected. */
+  constructor(start: (source: IncomingMessage, response: ServerResponse, onEnd: () => void) => void) {
     this.start = start
   }
 
-  /** A request has come: it begins now or in its turn. */
+  /** Starts a request, or queues it. */
   enter(source: IncomingMessage, response: ServerResponse): void {
     const { socket } = source
-    // Closed, it still tells the rest of what was read.
+    // The parser still delivers requests that were read before the socket was closed.
     if (socket.destroyed) return
-    const line = this.lineOf(socket)
-    if (line.open.length < MAX_CONCURRENT) return this.begin(socket, line, source, response)
+    const queue = this.queueOf(socket)
+    if (queue.running.length < MAX_CONCURRENT) return this.begin(socket, queue, source, response)
     const bytes = bytesOf(source)
-    line.held.push({ source, response, bytes })
-    this.count(line, 1, bytes)
-    const isLong = line.held.length > MAX_WAITING || line.bytes > MAX_BYTES
+    queue.pending.push({ source, response, bytes })
+    this.count(queue, 1, bytes)
+    const isLong = queue.pending.length > MAX_WAITING || queue.bytes > MAX_BYTES
     if (isLong || this.waiting > MAX_WAITING_IN_ALL || this.bytes > MAX_BYTES_IN_ALL) socket.destroy()
   }
 
-  /** Whether an answer has begun and goes on: whatever else is written now would be read as more of it. */
+  /** True while a response is being written: any other bytes would be read as part of it. */
   isWithinAnswer(socket: Duplex): boolean {
-    for (const response of this.lines.get(socket)?.open ?? []) {
+    for (const response of this.queues.get(socket)?.running ?? []) {
       if (response.socket === socket && response.headersSent && !response.writableEnded) return true
     }
     return false
   }
 
-  private begin(socket: Socket, line: ConnectionQueue, source: IncomingMessage, response: ServerResponse): void {
-    line.open.push(response)
+  /** Returns the newest request without a whole response; "none": all have theirs; undefined: the connection had none. */
+  newest(socket: Duplex): IncomingMessage | "none" | undefined {
+    const queue = this.queues.get(socket)
+    return queue === undefined ? undefined : (queue.pending.at(-1)?.source ?? queue.running.at(-1)?.req ?? "none")
+  }
+
+  private begin(socket: Socket, queue: ConnectionQueue, source: IncomingMessage, response: ServerResponse): void {
+    queue.running.push(response)
     this.start(source, response, () => {
-      line.open.splice(line.open.indexOf(response), 1)
-      const next = socket.destroyed ? undefined : line.held.shift()
+      queue.running.splice(queue.running.indexOf(response), 1)
+      const next = socket.destroyed ? undefined : queue.pending.shift()
       if (next === undefined) return
-      this.count(line, -1, -next.bytes)
-      this.begin(socket, line, next.source, next.response)
+      this.count(queue, -1, -next.bytes)
+      this.begin(socket, queue, next.source, next.response)
     })
   }
 
-  private count(line: ConnectionQueue, requests: number, bytes: number): void {
+  private count(queue: ConnectionQueue, requests: number, bytes: number): void {
     this.waiting += requests
     this.bytes += bytes
-    line.bytes += bytes
+    queue.bytes += bytes
   }
 
-  private lineOf(socket: Socket): ConnectionQueue {
-    const known = this.lines.get(socket)
+  private queueOf(socket: Socket): ConnectionQueue {
+    const known = this.queues.get(socket)
     if (known !== undefined) return known
-    const line: ConnectionQueue = { open: [], held: [], bytes: 0 }
-    this.lines.set(socket, line)
-    socket.on("close", () => this.count(line, -line.held.splice(0).length, -line.bytes))
-    return line
+    const queue: ConnectionQueue = { running: [], pending: [], bytes: 0 }
+    this.queues.set(socket, queue)
+    socket.on("close", () => this.count(queue, -queue.pending.splice(0).length, -queue.bytes))
+    return queue
   }
 }
 

@@ -1,4 +1,7 @@
-/** The id of the request being answered: in every answer's `X-Request-Id`, in every error, in every log line about it. */
+/**
+ * The id of the current request. It is in every response's `X-Request-Id`, in every error and in every log line of the
+ * request.
+ */
 import { Context } from "effect"
 import type { IncomingMessage } from "node:http"
 
@@ -10,16 +13,19 @@ interface Named extends IncomingMessage {
   [ID]?: string
 }
 
-/** Before anybody answers it: the caller's own id is kept where it may be. On the request itself, which costs nothing. */
+/**
+ * Gives a request its id: the caller's own where that is valid, else a new one. It is stored on the request object,
+ * without a lookup.
+ */
 export const nameRequest = (source: Named, newId: () => string): void => {
   const given = source.headers["x-request-id"]
   source[ID] = typeof given === "string" && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newId()
 }
 
-/** The id of a request that has been named. */
+/** Returns the id of a request that has been named. */
 export const requestIdOf = (source: Named): string => source[ID] ?? ""
 
-/** What every answer has. */
+/** The headers of every response. */
 export const commonHeaders = (requestId: string): Record<string, string> => ({
   "x-request-id": requestId,
   "x-content-type-options": "nosniff",

@@ -1,41 +1,48 @@
 /**
- * The path and query of a request as everything after it is to see them, whatever the way they were written. Each takes time
- * in proportion to the length, whatever is in it.
+ * Normalizes the path of a request, so that every check after it sees one spelling. Takes time linear in the length,
+ * for any input.
  */
 
-/** Ids of open models have slashes, and not every client encodes them: below `/v1/models/` all is one id. */
+/** Ids of open models contain slashes, and not every client encodes them: everything below `/v1/models/` is one id. */
 const MODELS = "/v1/models/"
 
 export const requestPath = (target: string): string =>
-  withModelInOne(inOneSpelling(target.startsWith("/") ? target : pathOf(target)))
+  encodeModelId(normalizeSpelling(target.startsWith("/") ? target : removeOrigin(target)))
 
-/** Absolute-form targets (as sent to a proxy) name the host, too. */
-const pathOf = (target: string): string => {
+/** Returns the host of an absolute-form target, which counts instead of the `Host` field (RFC 9112, 3.2.2). */
+export const hostOfTarget = (target: string): string | undefined =>
+  target.startsWith("/") ? undefined : /^https?:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(target)?.[1]
+
+/** Removes the scheme and host of an absolute-form target, as clients send it to a proxy. */
+const removeOrigin = (target: string): string => {
   const rest = target.replace(/^https?:\/\/[^/?#]*/i, "")
   return rest === target || rest.startsWith("/") ? rest : `/${rest}`
 }
 
 /**
- * The router ends a path at `;` and `#`, and reads letters from their percent codes: a proxy that lets `/metrics;x` through
- * lets `/metrics` through. Here the two are part of the path, and letters are letters (RFC 3986, 6.2.2.2) before anybody looks.
+ * The router ends a path at `;` and `#` and decodes percent-encoded letters, so a proxy that allows `/metrics;x` would
+ * allow `/metrics`. Here the two characters are part of the path, and encoded letters are decoded before any check (RFC
+ * 3986, 6.2.2.2).
  */
-const inOneSpelling = (url: string): string => {
+const normalizeSpelling = (url: string): string => {
   if (!/^[^?;#%]*[;#%]/.test(url)) return url
   const query = url.indexOf("?")
   const path = query < 0 ? url : url.slice(0, query)
-  // A path with a broken code is none to the router: a letter must not make it whole.
+  // The router knows no path with a broken percent code. Decoding a letter must not repair one.
   const isBroken = /%(?![\da-f]{2})/i.test(path)
-  return path.replace(isBroken ? /[;#]/g : /;|#|%[\da-f]{2}/gi, spelling) + (query < 0 ? "" : url.slice(query))
+  return (
+    path.replace(isBroken ? /[;#]/g : /;|#|%[\da-f]{2}/gi, normalizeCharacter) + (query < 0 ? "" : url.slice(query))
+  )
 }
 
-const spelling = (found: string): string => {
+const normalizeCharacter = (found: string): string => {
   if (found === ";") return "%3B"
   if (found === "#") return "%23"
   const letter = String.fromCharCode(Number.parseInt(found.slice(1), 16))
   return /[\w.~-]/.test(letter) ? letter : found
 }
 
-const withModelInOne = (url: string): string => {
+const encodeModelId = (url: string): string => {
   if (!url.startsWith(MODELS)) return url
   const query = url.indexOf("?")
   let end = query < 0 ? url.length : query

@@ -1,4 +1,4 @@
-/** All routes of the server, over the services they need; whoever assembles the server provides those and a socket. */
+/** Assembles all routes of the server. The caller provides the services and a socket. */
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { InfraApi } from "@sluice/api/InfraApi"
 import { Layer, type Redacted } from "effect"
@@ -44,7 +44,7 @@ const inference = HttpApiBuilder.layer(InferenceApi).pipe(
   Layer.provide(KeyWatch.layer)
 )
 
-/** All that there are. */
+/** Every route of the server. */
 export const allRoutes: ReadonlyArray<Route> = [
   ...routesOf(InfraApi),
   ...routesOf(InferenceApi),
@@ -53,12 +53,15 @@ export const allRoutes: ReadonlyArray<Route> = [
   metricsRoute
 ]
 
-/** Serves everything on the `HttpServer` that is provided. `metricsToken`: what opens `/metrics`; without, this machine alone. */
+/**
+ * Serves all routes on the provided `HttpServer`. `metricsToken`: the token for `/metrics`; without it, `/metrics`
+ * answers only requests from this machine.
+ */
 export const serveRoutes = (isOurHost: HostRule, metricsToken?: Redacted.Redacted) => {
-  const watched = metrics(metricsToken).pipe(Layer.provide(LiveCounts.layer))
+  const metricsRoutes = metrics(metricsToken).pipe(Layer.provide(LiveCounts.layer))
   const everywhere = edge({ isOurHost, routes: allRoutes })
-  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, imageLink, watched, everywhere), {
-    // What a proxy lets through or not by its path must be the same path here.
+  return HttpRouter.serve(Layer.mergeAll(infra, inference, site, imageLink, metricsRoutes, everywhere), {
+    // A proxy that filters by path must see the same path as this router.
     routerConfig: { caseSensitive: true, ignoreDuplicateSlashes: false },
     disableLogger: true,
     disableListenLog: true

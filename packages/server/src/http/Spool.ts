@@ -1,7 +1,7 @@
 /**
- * Where files of forms are kept while they come: in a directory of this server's in the system's one for temporary ones, so
- * that a later start can tell what a killed server left there. That it takes none is told to the operator; callers only hear
- * that they may come again.
+ * Stores files of forms while they arrive, in this server's own directory below the system's directory for temporary
+ * files. The directory's name identifies the process, so that a later start finds what a killed server left. Failures
+ * are logged for the operator; callers get a 503.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Context, Crypto, Effect, FileSystem, Layer } from "effect"
@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { inWallTime } from "../clock/WallTime.ts"
 import { processIdentity, type ProcessIdentity } from "../database/ProcessIdentity.ts"
 
-/** All files, with temporary directories in this server's own. */
+/** A file system whose temporary directories are inside this server's directory. */
 export class Spool extends Context.Service<Spool, FileSystem.FileSystem>()("@sluice/server/http/Spool") {
   static readonly layer = Layer.effect(
     Spool,
@@ -20,14 +20,14 @@ export class Spool extends Context.Service<Spool, FileSystem.FileSystem>()("@slu
       const files = yield* FileSystem.FileSystem
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
       const prefix = spoolName(process.pid, processIdentity(process.pid))
-      removeLeft(yield* inWallTime(Clock.currentTimeMillis))
+      removeOrphans(yield* inWallTime(Clock.currentTimeMillis))
       let name = prefix
       let mode: number | undefined
       const path = () => join(tmpdir(), name)
       const isThere = () => mode !== undefined && mode === ownDirectory(path())?.mode
       yield* Effect.addFinalizer(() => Effect.sync(() => isThere() && remove(path())))
-      // It is made with the first form, and again where somebody cleaned up meanwhile: by a name that nobody could know, as
-      // what has the old one by then may be anybody's.
+      // Created for the first form, and again after another program removed it. The new name is unpredictable, because
+      // another user may have created the old one by then.
       const directory = Effect.map(newId, (id) => {
         if (isThere()) return path()
         name = prefix + id
@@ -44,18 +44,20 @@ export class Spool extends Context.Service<Spool, FileSystem.FileSystem>()("@slu
   ).pipe(Layer.provide(NodeFileSystem.layer))
 }
 
-/** How the directories of a process begin: two processes never share it, wherever their pids count. */
+/**
+ * Returns the prefix of a process's directory names. No two processes share it, also with pids of different containers.
+ */
 export const spoolName = (pid: number, { place, startedAt }: ProcessIdentity): string =>
   `${spoolPlace(pid, place)}${digest(startedAt)}-`
 
 const spoolPlace = (pid: number, place: string) => `sluice-forms-${pid}-${digest(place)}-`
 const digest = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 16)
 
-/** Longer than any form takes: what nothing was put into or taken from for so long, nobody uses. */
-const LEFT_AFTER_MS = 3_600_000
+/** Longer than any upload takes: a directory unchanged for this long is in use by no server. */
+const ORPHAN_AFTER_MS = 3_600_000
 
-/** Removes what servers left that were killed. One whose pid counts elsewhere, as in a container, can't be looked up. */
-const removeLeft = (nowMs: number): void => {
+/** Removes directories of killed servers. A pid of another container can't be looked up; there the age decides. */
+const removeOrphans = (nowMs: number): void => {
   const known = new Map<number, ProcessIdentity>()
   for (const name of namesIn(tmpdir())) {
     const pid = Number(/^sluice-forms-([1-9]\d*)-/.exec(name)?.[1])
@@ -65,7 +67,7 @@ const removeLeft = (nowMs: number): void => {
     const now = known.get(pid) ?? processIdentity(pid)
     known.set(pid, now)
     const isHere = name.startsWith(spoolPlace(pid, now.place))
-    if (isHere ? !name.startsWith(spoolName(pid, now)) : nowMs - found.mtimeMs > LEFT_AFTER_MS) remove(path)
+    if (isHere ? !name.startsWith(spoolName(pid, now)) : nowMs - found.mtimeMs > ORPHAN_AFTER_MS) remove(path)
   }
 }
 
@@ -77,7 +79,10 @@ const namesIn = (directory: string): ReadonlyArray<string> => {
   }
 }
 
-/** Nothing where it is no directory, or somebody else's: anybody may put anything into a directory for temporary files. */
+/**
+ * Undefined where the path is no directory or belongs to another user: every user may write to a directory for
+ * temporary files.
+ */
 const ownDirectory = (path: string): Stats | undefined => {
   try {
     const found = lstatSync(path)
@@ -91,7 +96,7 @@ const make = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch {
-    // Told by whoever is to put something there.
+    // The following write reports the failure.
   }
 }
 
@@ -99,17 +104,18 @@ const remove = (path: string): void => {
   try {
     rmSync(path, { recursive: true, force: true })
   } catch {
-    // Somebody else's, or the disk's doing: nothing depends on it.
+    // The directory belongs to another user, or the disk failed. Nothing depends on it.
   }
 }
 
 /**
- * Looks whether files can be kept, and how many bytes are free: 0 where nobody says. Neither keeps the server from serving.
- * At once: the socket listens meanwhile, and what comes before there is somebody to answer is never answered.
+ * Checks that files can be stored, and returns the free bytes; 0 where they are unknown. The server starts in either
+ * case. Runs synchronously: the socket is listening, and a request that arrives before the router is built is never
+ * answered.
  */
 export const spoolBytes: Effect.Effect<number> = Effect.gen(function* () {
   yield* Effect.try(() => rmdirSync(mkdtempSync(join(tmpdir(), "sluice-")))).pipe(
-    Effect.catch((error) => Effect.logWarning(refusal(error)))
+    Effect.catch((error) => Effect.logWarning(failureMessage(error)))
   )
   const disk = Effect.try(() => statfsSync(tmpdir()))
   return yield* Effect.orElseSucceed(
@@ -118,13 +124,13 @@ export const spoolBytes: Effect.Effect<number> = Effect.gen(function* () {
   )
 })
 
-/** A file that came could not be kept. */
-export const notSpooled = (error: unknown): Effect.Effect<void> => Effect.logError(refusal(error))
+/** Logs that the file of a form could not be stored. */
+export const logSpoolFailure = (error: unknown): Effect.Effect<void> => Effect.logError(failureMessage(error))
 
-const refusal = (error: unknown): string =>
-  `Files of forms can't be kept in ${tmpdir()} (${codeOf(error)}): each is answered with 503. TMPDIR names another directory`
+const failureMessage = (error: unknown): string =>
+  `Uploaded files can't be stored in ${tmpdir()} (${codeOf(error)}): every upload is answered with 503. Set TMPDIR to another directory`
 
-/** The system's code, somewhere below what others say. */
+/** Returns the system's error code, from the innermost causes where needed. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown"
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)

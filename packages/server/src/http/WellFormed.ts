@@ -1,10 +1,11 @@
 /**
- * Bad input of the infrastructure surface becomes 422 with all issues at once, after everything that `Authorization` asks.
- * A POST whose contract has no body is looked at too: a body that nobody reads may have been meant to change something.
+ * Answers invalid input of the infrastructure surface with 422 and all issues at once, after every check of
+ * `Authorization`. It also checks the body of a POST whose contract has none: an ignored body may have been meant to
+ * change something.
  */
 import { WellFormed } from "@sluice/api/access/InfraAccess"
 import { invalid } from "@sluice/api/infra/WireError"
-import { listed } from "@sluice/domain/requests/BodyIssues"
+import { listIssues } from "@sluice/domain/requests/BodyIssues"
 import { Context, Effect, Layer, type Types } from "effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpApiError from "effect/http-api/HttpApiError"
@@ -17,7 +18,7 @@ export const wellFormed = Layer.succeed(WellFormed, (httpEffect, { endpoint }) =
   const isBodiless = endpoint.method === "POST" && endpoint.payload.size === 0
   return Effect.withFiber((fiber) => {
     const requestId = Context.get(fiber.context, RequestId)
-    const checked = Effect.catchIf(httpEffect, isCallers, (error) =>
+    const checked = Effect.catchIf(httpEffect, isInputError, (error) =>
       Effect.succeed(infraError(invalid(issuesOf(error)), requestId))
     )
     if (!isBodiless) return checked
@@ -28,9 +29,9 @@ export const wellFormed = Layer.succeed(WellFormed, (httpEffect, { endpoint }) =
   })
 })
 
-/** An answer of ours that does not fit the contract is our defect, never the caller's 422. */
-const isCallers = (error: Types.unhandled): error is Types.unhandled & HttpApiError.HttpApiSchemaError =>
+/** A response that does not fit the contract is a defect of the server, never the caller's 422. */
+const isInputError = (error: Types.unhandled): error is Types.unhandled & HttpApiError.HttpApiSchemaError =>
   HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders"
 
 const issuesOf = (error: HttpApiError.HttpApiSchemaError) =>
-  listed(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")
+  listIssues(error.cause.issue, error.kind === "Query" ? "query parameter of this endpoint" : "field of this request")

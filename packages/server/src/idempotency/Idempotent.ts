@@ -1,11 +1,12 @@
 /**
- * `Idempotency-Key` on every POST of the infrastructure surface, one mechanism for all of them (decisions: Infrastructure
- * surface). The request is the same when method, path, query, environment and body are, and where its answer holds a secret
- * the caller's API key too; the answer is kept when it decided something: not a 415, 422 or 429, which leave the key free,
- * and of those from 500 a 500 alone, where it names a job that was created. A 503 names one that may have been.
+ * `Idempotency-Key` on every POST of the infrastructure surface (decisions: Infrastructure surface). A request is the
+ * same when method, path, query, environment and body are equal; where the response contains a secret, the caller's API
+ * key must be equal too. A response is stored when it is final. A 415, 422 or 429 leaves the key free. Of the 5xx
+ * responses only a 500 with the id of a created job is stored; a 503 leaves the outcome unknown, because it may name a
+ * job that was not created.
  */
 import { createHash } from "node:crypto"
-import { Idempotent, TellsSecret } from "@sluice/api/access/InfraAccess"
+import { Idempotent, ReturnsSecret } from "@sluice/api/access/InfraAccess"
 import { invalid, wireErrorOf } from "@sluice/api/infra/WireError"
 import type { Principal } from "@sluice/domain/access/Principal"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
@@ -24,7 +25,7 @@ export const idempotentLayer = Layer.effect(
     const idempotency = yield* Idempotency
     return (httpEffect, { endpoint }) => {
       if (endpoint.method !== "POST") return httpEffect
-      const isSecret = Context.get(endpoint.annotations, TellsSecret)
+      const isSecret = Context.get(endpoint.annotations, ReturnsSecret)
       return Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const key = request.headers["idempotency-key"]
@@ -61,7 +62,7 @@ const hashOf = (request: HttpServerRequest.HttpServerRequest, principal: Princip
     .update(body)
     .digest("hex")
 
-/** What is kept of an answer. */
+/** The stored form of a response. */
 const Stored = Schema.Struct({
   status: Schema.Int,
   headers: Schema.Record(Schema.String, Schema.String),
@@ -86,7 +87,7 @@ const outcomeOf = (status: number, body: string): Outcome => {
 
 const fromText = (text: string, replayed: boolean, requestId: string): HttpServerResponse.HttpServerResponse => {
   const { status, headers, body: first } = Schema.decodeSync(StoredText)(text)
-  const body = replayed && status >= 400 ? renamed(first, requestId) : first
+  const body = replayed && status >= 400 ? withRequestId(first, requestId) : first
   const all = replayed ? { ...headers, "idempotent-replayed": "true" } : headers
   if (body === "") return HttpServerResponse.empty({ status, headers: all })
   return HttpServerResponse.text(body, {
@@ -96,8 +97,8 @@ const fromText = (text: string, replayed: boolean, requestId: string): HttpServe
   })
 }
 
-/** An error names the request that it answers, as its header does: of a replay that is not the first one. */
-const renamed = (body: string, requestId: string): string => {
+/** Puts the id of the current request into a replayed error body, as in the response's header. */
+const withRequestId = (body: string, requestId: string): string => {
   const { error }: { readonly error: { readonly details: object } } = JSON.parse(body)
   return JSON.stringify({ error: { ...error, details: { ...error.details, request_id: requestId } } })
 }

@@ -1,9 +1,10 @@
 /**
- * What stands before every endpoint of the inference surface: the key, its rate and its scope, in this order, and one form
- * for every failure. The rate headers are on every answer to a known key, whatever becomes of it. No generators: each
- * request passes here.
+ * Checks each request of the inference surface before its endpoint: the key, its rate limit and its scope, in this
+ * order. It writes every failure in one form. The rate headers are on every response to a known key, also on failures.
+ * The code avoids generators, because every request passes here.
  */
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { RateExceeded, StoreUnavailable, Unexpected } from "@sluice/api/inference/EdgeFailures"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import { Access } from "@sluice/domain/access/Access"
 import { ScopeMissing } from "@sluice/domain/access/AccessErrors"
@@ -13,20 +14,20 @@ import type { Verdict } from "@sluice/domain/limits/RateLimit"
 import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
 import { Metrics } from "@sluice/domain/metrics/Metrics"
-import { Cause, Effect, Exit, Option } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { WorldSpeed } from "../clock/WorldClock.ts"
 import { bearerOf } from "../http/Bearer.ts"
 import { requestIdOf } from "../http/RequestId.ts"
 
-/** A known caller and the headers that its answer carries. */
+/** An authenticated caller, and the headers that its response carries. */
 export interface Caller {
   readonly principal: Principal
   readonly requestId: string
   readonly headers: Record<string, string>
 }
 
-/** An answer that is yet to be written; undefined: it was written on the way. */
+/** A response to be written; undefined when the endpoint has already written it. */
 export type Reply =
   | {
       readonly status: number
@@ -36,15 +37,14 @@ export type Reply =
     }
   | undefined
 
-/** `headers`: those that the answer has whatever becomes of it, unless the response has them already. */
-export type Guarded = (
+/** `headers`: headers of every response, failures included, unless the response object has them already. */
+type Gate = (
   source: IncomingMessage,
-  asked: { readonly headers?: Record<string, string> | undefined; readonly scope: Scope },
+  requirements: { readonly headers?: Record<string, string> | undefined; readonly scope: Scope },
   answer: (caller: Caller) => Effect.Effect<Reply, InferenceFailure>
 ) => Effect.Effect<Reply>
 
-/** The gate over `Access` and `RateLimits`. */
-export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effect.gen(function* () {
+const makeGate = Effect.gen(function* () {
   const access = yield* Access
   const limits = yield* RateLimits
   const speed = yield* WorldSpeed
@@ -57,9 +57,9 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
         writeHeaders(headers, verdict)
         if (verdict.admitted) return Effect.succeed(principal)
         refusals.add()
-        // Windows end on the service's clock, callers wait on their own.
+        // Windows end on the service's clock, but callers wait on the wall clock.
         const retryAfterSeconds = Math.max(1, Math.ceil(verdict.retryAfterSeconds / speed))
-        return Effect.fail({ _tag: "RateExceeded" as const, limit: verdict.limit, retryAfterSeconds })
+        return Effect.fail(new RateExceeded({ limit: verdict.limit, retryAfterSeconds }))
       }
     )
 
@@ -70,7 +70,8 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
     if (found !== undefined && Exit.isSuccess(found)) return admit(found.value, headers)
     return Effect.matchEffect(known, {
       onSuccess: (principal) => admit(principal, headers),
-      // The key is known even if the environment is not: its rate counts, and its answer says so.
+      // The key is valid even where the environment is unknown: the request counts against the key's rate, and the
+      // response shows it.
       onFailure: (error): Effect.Effect<Principal, InferenceFailure> =>
         error._tag === "KeyInvalid"
           ? Effect.fail(error)
@@ -81,7 +82,7 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
     })
   }
 
-  return (source, { headers = {}, scope }, answer) => {
+  const gate: Gate = (source, { headers = {}, scope }, answer) => {
     const requestId = requestIdOf(source)
     return Effect.catchCause(
       Effect.flatMap(identify(source, headers), (principal) =>
@@ -92,27 +93,36 @@ export const makeGate: Effect.Effect<Guarded, never, Access | RateLimits> = Effe
       (cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<never>)
-          : Effect.map(failureOf(cause, requestId), (failure) => failed(failure, requestId, headers))
+          : Effect.map(failureOf(cause, requestId), (failure) => failureReply(failure, requestId, headers))
     )
   }
+  return gate
 })
+
+/** The gate over `Access` and `RateLimits`, one for all endpoints. */
+export class CallerGate extends Context.Service<CallerGate, Gate>()("@sluice/server/inference/CallerGate") {
+  static readonly layer: Layer.Layer<CallerGate, never, Access | RateLimits> = Layer.effect(CallerGate, makeGate)
+}
 
 const environmentOf = (source: IncomingMessage): string | undefined => {
   const given = source.headers["x-environment"]
   return typeof given === "string" ? given : undefined
 }
 
-/** The failure to tell; what we did not foresee is logged under the request's id and told in general words. */
+/**
+ * Returns the failure for the caller. A defect is logged under the request's id, and the caller gets a general failure.
+ */
 export const failureOf = (cause: Cause.Cause<InferenceFailure>, requestId: string): Effect.Effect<InferenceFailure> => {
   const known = Cause.findErrorOption(cause)
   if (Option.isSome(known)) return Effect.succeed(known.value)
   const defect = Cause.squash(cause)
-  return Effect.as(Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })), {
-    _tag: isTransient(defect) ? "StoreUnavailable" : "Unexpected"
-  } as const)
+  return Effect.as(
+    Effect.logError("Inference request failed", cause).pipe(Effect.annotateLogs({ requestId })),
+    isTransient(defect) ? new StoreUnavailable() : new Unexpected()
+  )
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export const json = (status: number, body: string, headers: Readonly<Record<string, string>>): Reply => ({
   status,
   contentType: "application/json",
@@ -120,8 +130,8 @@ export const json = (status: number, body: string, headers: Readonly<Record<stri
   headers
 })
 
-/** A failure as an answer. */
-const failed = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
+/** The response of a failure. */
+const failureReply = (failure: InferenceFailure, requestId: string, headers: Record<string, string>) => {
   const error = inferenceErrorOf(failure)
   return json(error.status, inferenceErrorText(error, requestId), { ...headers, ...error.headers })
 }

@@ -1,6 +1,5 @@
-/** The routes of machines and of the kinds there are. */
+/** The routes of machines and of GPU types. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { shortListOf } from "@sluice/api/infra/Envelope"
 import { gpuTypeToWire, instanceToWire } from "@sluice/api/instances/InstanceWire"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
 import { MachineNotFound } from "@sluice/domain/machines/Machine"
@@ -8,7 +7,7 @@ import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Machines } from "@sluice/domain/machines/Machines"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, one, page } from "../http/Answer.ts"
+import { dataOf, one, page, shortPage } from "../http/Answer.ts"
 
 const missing = (id: string) => new MachineNotFound({ id })
 
@@ -19,9 +18,7 @@ export const instancesHandlers = HttpApiBuilder.group(InfraApi, "instances", (ha
     const provider = yield* MachineProvider
     return handlers
       .handle("list", page(machines.list, instanceToWire))
-      .handle("types", ({ query }) =>
-        answer(provider.gpuTypes, (types, requestId) => shortListOf(types, query, gpuTypeToWire, requestId))
-      )
+      .handle("types", shortPage(provider.gpuTypes, gpuTypeToWire))
       .handle("get", one(missing, machines.get, dataOf(instanceToWire)))
       .handle("stop", one(missing, jobs.stopMachine, dataOf(instanceToWire)))
   })

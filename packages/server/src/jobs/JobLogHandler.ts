@@ -1,6 +1,6 @@
 /**
- * `GET /jobs/{id}/logs`: which form is asked for, from where, and how the stream ends. It never ends a broken stream as if
- * it were whole: the connection is closed instead, so that the reader comes back for the rest.
+ * `GET /jobs/{id}/logs`: selects the format and the start of the log, and ends the stream. A failed stream never ends
+ * normally: the connection is closed instead, so that the reader reconnects and resumes.
  */
 import type { KeyInvalid } from "@sluice/domain/access/AccessErrors"
 import { CurrentPrincipal } from "@sluice/domain/access/Principal"
@@ -14,7 +14,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { KeyWatch } from "../access/KeyWatch.ts"
 import { answer, withId } from "../http/Answer.ts"
 import { bearerOf } from "../http/Bearer.ts"
-import { dropSlowReader, inPieces } from "../http/SlowReader.ts"
+import { dropSlowReader, splitIntoPieces } from "../http/SlowReader.ts"
 import { asEvents, asText } from "./JobLogStream.ts"
 
 interface LogRequest {
@@ -23,15 +23,15 @@ interface LogRequest {
   readonly query: { readonly offset?: number; readonly tail?: number; readonly follow?: "true" | "false" }
 }
 
-/** The handler, once its services are there. */
+/** Makes the handler. */
 export const jobLog = Effect.gen(function* () {
   const logs = yield* JobLogs
   const keys = yield* KeyWatch
 
   const open = Effect.fnUntraced(function* ({ request, params, query }: LogRequest) {
     const principal = yield* CurrentPrincipal
-    const events = wantsEvents(request)
-    const from = yield* startOf(request, query, events)
+    const isEvents = prefersEvents(request)
+    const from = yield* startOf(request, query, isEvents)
     const options = { ...from, follow: query.follow !== "false" }
     const log = yield* withId(
       params.id,
@@ -39,18 +39,23 @@ export const jobLog = Effect.gen(function* () {
       (id) => logs.events(principal, id, options)
     )
     const bearer = bearerOf(NodeHttpServerRequest.toIncomingMessage(request))
-    return yield* streamed(request, events ? asEvents(log) : asText(log), events, keys.gone(bearer))
+    return yield* respondWithStream(
+      request,
+      isEvents ? asEvents(log) : asText(log),
+      isEvents,
+      keys.untilInvalid(bearer)
+    )
   })
 
   return (input: LogRequest) => answer(open(input), (response) => response)
 })
 
-/** Events are wanted where they are named, and text is not wanted more. */
-const wantsEvents = (request: HttpServerRequest.HttpServerRequest): boolean => {
+/** True where `Accept` names events and does not prefer text. */
+const prefersEvents = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const ranges = new Map((request.headers.accept ?? "").split(",").map(qualityOf))
-  const events = ranges.get("text/event-stream") ?? 0
-  const text = ranges.get("text/plain") ?? ranges.get("text/*") ?? ranges.get("*/*") ?? 0
-  return events > 0 && events >= text
+  const eventQuality = ranges.get("text/event-stream") ?? 0
+  const textQuality = ranges.get("text/plain") ?? ranges.get("text/*") ?? ranges.get("*/*") ?? 0
+  return eventQuality > 0 && eventQuality >= textQuality
 }
 
 const qualityOf = (range: string): readonly [type: string, quality: number] => {
@@ -59,8 +64,8 @@ const qualityOf = (range: string): readonly [type: string, quality: number] => {
   return [type, quality === undefined ? 1 : Number(quality.slice(2))]
 }
 
-const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], events: boolean) => {
-  const last = events ? request.headers["last-event-id"] : undefined
+const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest["query"], isEvents: boolean) => {
+  const last = isEvents ? request.headers["last-event-id"] : undefined
   if (last !== undefined && last !== "") {
     return /^\d{1,15}$/.test(last)
       ? Effect.succeed({ offset: Number(last), tail: undefined })
@@ -73,21 +78,21 @@ const startOf = (request: HttpServerRequest.HttpServerRequest, query: LogRequest
 
 const invalid = (path: string, message: string) => Effect.fail(new RequestInvalid({ issues: [{ path, message }] }))
 
-const streamed = Effect.fnUntraced(function* (
+const respondWithStream = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   bytes: Stream.Stream<Uint8Array>,
-  events: boolean,
-  gone: Effect.Effect<never, KeyInvalid>
+  isEvents: boolean,
+  keyInvalid: Effect.Effect<never, KeyInvalid>
 ) {
   const response = NodeHttpServerRequest.toServerResponse(request)
   yield* Effect.forkScoped(dropSlowReader(response))
-  yield* Effect.forkScoped(Effect.catchTag(gone, "KeyInvalid", () => Effect.sync(() => response.destroy())))
+  yield* Effect.forkScoped(Effect.catchTag(keyInvalid, "KeyInvalid", () => Effect.sync(() => response.destroy())))
   return HttpServerResponse.stream(
-    inPieces(bytes).pipe(
-      // A job may be silent for long: the reader sees at once that its request was taken.
+    splitIntoPieces(bytes).pipe(
+      // A job may write nothing for long: the headers show the reader at once that the request was accepted.
       Stream.onStart(Effect.sync(() => response.flushHeaders())),
       Stream.onError(() => Effect.sync(() => response.destroy()))
     ),
-    { contentType: events ? "text/event-stream" : "text/plain; charset=utf-8" }
+    { contentType: isEvents ? "text/event-stream" : "text/plain; charset=utf-8" }
   )
 })

@@ -1,21 +1,21 @@
 /**
- * A job's log on the wire: as plain bytes, or as server-sent events that can be resumed (decisions: GET /jobs/{id}/logs).
- * An event's id is the offset of the next byte not yet sent in whole: a character cut by a chunk's end waits for its rest
- * and is not counted, so that resuming neither loses nor repeats a byte.
+ * Writes a job's log as plain bytes, or as server-sent events that can be resumed (decisions: GET /jobs/{id}/logs). An
+ * event's id is the offset of the next byte that was not sent completely: a character cut at the end of a chunk waits
+ * for its rest and is not counted, so resuming loses no byte and repeats none.
  */
 import { jobToWire } from "@sluice/api/jobs/JobWire"
 import type { LogEvent } from "@sluice/domain/jobs/JobLogs"
 import { gapLine } from "@sluice/domain/machines/OutputLimit"
 import { Duration, Stream } from "effect"
 
-/** Silence never lasts longer than this on a stream of events. */
+/** Longest silence on a stream of events, below the idle timeouts of usual proxies. */
 const COMMENT_EVERY = Duration.seconds(15)
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const none = new Uint8Array(0)
 
-/** The bytes as they were; one line stands for what was dropped. */
+/** Returns the bytes unchanged, with one line in place of a gap. */
 export const asText = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Array> =>
   events.pipe(
     Stream.map((event) =>
@@ -24,7 +24,7 @@ export const asText = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Arra
     Stream.filter((bytes) => bytes.length > 0)
   )
 
-/** `log`, `status`, `gap`, `end`, and a comment at least every 15 s. */
+/** Returns the events `log`, `status`, `gap` and `end`, and a comment at least every 15 s. */
 export const asEvents = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Array> =>
   Stream.suspend(() => {
     const render = renderer()
@@ -40,27 +40,27 @@ export const asEvents = (events: Stream.Stream<LogEvent>): Stream.Stream<Uint8Ar
   })
 
 const renderer = () => {
-  let cut: Uint8Array = none
-  /** What waits for a rest that will not come any more. */
+  let pending: Uint8Array = none
+  /** Sends the start of a character whose rest will not come. */
   const flush = (next: number) => {
-    const rest = cut
-    cut = none
+    const rest = pending
+    pending = none
     return rest.length === 0 ? "" : logEvent(rest, next)
   }
   let next = 0
   return (event: LogEvent): string => {
     switch (event._tag) {
       case "Log": {
-        const bytes = cut.length === 0 ? event.bytes : concat(cut, event.bytes)
-        const whole = wholeCharacters(bytes)
-        cut = bytes.slice(whole)
+        const bytes = pending.length === 0 ? event.bytes : concat(pending, event.bytes)
+        const completeBytes = wholeCharacters(bytes)
+        pending = bytes.slice(completeBytes)
         next = event.next
-        return whole === 0 ? "" : logEvent(bytes.subarray(0, whole), event.next - cut.length)
+        return completeBytes === 0 ? "" : logEvent(bytes.subarray(0, completeBytes), event.next - pending.length)
       }
       case "Gap": {
-        const before = flush(next)
+        const flushed = flush(next)
         next = event.to
-        return `${before}id: ${event.to}\nevent: gap\ndata: ${JSON.stringify({ from: event.from, to: event.to })}\n\n`
+        return `${flushed}id: ${event.to}\nevent: gap\ndata: ${JSON.stringify({ from: event.from, to: event.to })}\n\n`
       }
       case "Status":
         return `event: status\ndata: ${JSON.stringify(jobToWire(event.job))}\n\n`
@@ -80,7 +80,7 @@ const concat = (a: Uint8Array, b: Uint8Array): Uint8Array => {
   return both
 }
 
-/** How many of the bytes are left when a UTF-8 character that the end cuts is taken off. */
+/** Returns the number of bytes without a UTF-8 character that is cut at the end. */
 export const wholeCharacters = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!

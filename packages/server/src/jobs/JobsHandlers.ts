@@ -1,17 +1,17 @@
-/** The routes of jobs. `create` is hot: it is one function, its body goes to the domain unread, its answer is ready text. */
+/**
+ * The routes of jobs. `create` is a hot path: one function, which passes the parsed body to the domain and returns
+ * finished text.
+ */
 import { InfraApi } from "@sluice/api/InfraApi"
 import { jobToWire, quoteToWire } from "@sluice/api/jobs/JobWire"
-import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
+import type { Job } from "@sluice/domain/jobs/Job"
 import { JobNotFound } from "@sluice/domain/jobs/JobErrors"
 import type { JobFilter } from "@sluice/domain/jobs/Jobs"
 import { Jobs } from "@sluice/domain/jobs/Jobs"
-import { Context, Effect } from "effect"
+import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { answer, dataOf, one, page, refusal } from "../http/Answer.ts"
-import { jsonBody } from "../http/JsonBody.ts"
-import { RequestId } from "../http/RequestId.ts"
+import { dataOf, one, page, submit } from "../http/Answer.ts"
 import { jobLog } from "./JobLogHandler.ts"
 
 const missing = (id: string) => new JobNotFound({ id })
@@ -21,33 +21,8 @@ export const jobsHandlers = HttpApiBuilder.group(InfraApi, "jobs", (handlers) =>
     const jobs = yield* Jobs
     const logs = yield* jobLog
     return handlers
-      .handleRaw("create", ({ request }) =>
-        Effect.withFiber((fiber) => {
-          const principal = Context.getUnsafe(fiber.context, CurrentPrincipal)
-          const attempt = Context.get(fiber.context, CurrentAttempt)
-          const requestId = Context.get(fiber.context, RequestId)
-          return Effect.match(
-            Effect.flatMap(jsonBody(request), (body) => jobs.submit(principal, body, attempt)),
-            {
-              onFailure: (failure) => refusal(failure, requestId),
-              onSuccess: (job) =>
-                HttpServerResponse.text(JSON.stringify({ data: jobToWire(job) }), {
-                  status: 201,
-                  contentType: "application/json",
-                  headers: { location: `/api/v1/jobs/${job.id}` }
-                })
-            }
-          )
-        })
-      )
-      .handleRaw("quote", ({ request }) =>
-        Effect.flatMap(CurrentPrincipal, (principal) =>
-          answer(
-            Effect.flatMap(jsonBody(request), (body) => jobs.quote(principal, body)),
-            dataOf(quoteToWire)
-          )
-        )
-      )
+      .handleRaw("create", submit(jobs.submit, created))
+      .handleRaw("quote", submit(jobs.quote, dataOf(quoteToWire)))
       .handle(
         "list",
         page((principal, request, query) => jobs.list(principal, filterOf(query), request), jobToWire)
@@ -57,6 +32,14 @@ export const jobsHandlers = HttpApiBuilder.group(InfraApi, "jobs", (handlers) =>
       .handle("logs", logs)
   })
 )
+
+/** Written as text at once: every job passes here. */
+const created = (job: Job) =>
+  HttpServerResponse.text(JSON.stringify({ data: jobToWire(job) }), {
+    status: 201,
+    contentType: "application/json",
+    headers: { location: `/api/v1/jobs/${job.id}` }
+  })
 
 const filterOf = (query: {
   readonly status?: JobFilter["status"]

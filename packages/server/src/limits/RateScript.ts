@@ -1,9 +1,10 @@
 /**
- * The window rule of `RateLimit.admit`, run inside Redis: for many requests at once, in their order, as one step that no
- * other replica comes between. Time is each request's own; Redis's clock only decides when a key that nobody asks for goes.
+ * Runs the window rule of `RateLimit.admit` inside Redis as one script: many requests in one command, counted in order,
+ * atomically with respect to other replicas. Each request brings its own time; Redis's clock decides only when an
+ * unused key expires.
  *
- * A replica hands in what it knows of a window. As a rule Redis knows more; it does not after it was away or lost its data,
- * and then the window goes on instead of beginning anew.
+ * A replica sends the window that it knows, and the script continues from the newer of the two. Redis knows less only
+ * after an outage or a loss of data; the window then continues instead of starting again.
  */
 import { type Window, WINDOW_MS } from "@sluice/domain/limits/RateLimit"
 import { Effect } from "effect"
@@ -19,15 +20,18 @@ export interface Consumption {
 
 export interface Counted {
   readonly admitted: boolean
-  /** As it is afterwards. */
+  /** The window after this request. */
   readonly window: Window
 }
 
-/** In Redis's time, from the last request on: a window is over by then, unless the service's clock stood still. */
+/**
+ * Lifetime of a key in Redis after its last request. A window has ended by then, unless the service's clock stands
+ * still.
+ */
 export const KEPT_MS = 2 * WINDOW_MS
 
 const FIELDS = 4
-/** A window that nobody knows began before all time. */
+/** Start of an unknown window, in milliseconds: so early that the window has ended at any time of a request. */
 const NEVER = "-1e15"
 
 const SCRIPT = `
@@ -53,30 +57,30 @@ end
 return answers`
 const SHA = hash("sha1", SCRIPT, "hex")
 
-/** Counts the requests, each in its turn. */
+/** Counts the requests in order. Fails with `RedisLost` where Redis fails or its reply has another shape. */
 export const count = (
   connection: Connection,
-  asked: ReadonlyArray<Consumption>
+  requests: ReadonlyArray<Consumption>
 ): Effect.Effect<ReadonlyArray<Counted>, RedisLost> => {
-  const rest = [String(asked.length)]
-  for (const { name } of asked) rest.push(name)
-  for (const { limit, nowMs, known } of asked) {
+  const rest = [String(requests.length)]
+  for (const { name } of requests) rest.push(name)
+  for (const { limit, nowMs, known } of requests) {
     rest.push(String(limit), String(nowMs), String(known?.startMs ?? NEVER), String(known?.used ?? 0))
   }
   return Effect.flatMap(
-    Effect.catchIf(connection.send(["EVALSHA", SHA, ...rest]), isUnknown, () =>
+    Effect.catchIf(connection.send(["EVALSHA", SHA, ...rest]), isScriptMissing, () =>
       connection.send(["EVAL", SCRIPT, ...rest])
     ),
-    (answer) => countedOf(answer, asked.length)
+    (answer) => decodeCounts(answer, requests.length)
   )
 }
 
-/** Redis has forgotten the script, or never knew it. */
-const isUnknown = ({ reason }: RedisLost) => reason === "NOSCRIPT"
+/** Redis does not have the script: it is new or was restarted. */
+const isScriptMissing = ({ reason }: RedisLost) => reason === "NOSCRIPT"
 
-const countedOf = (answer: unknown, length: number): Effect.Effect<ReadonlyArray<Counted>, RedisLost> => {
+const decodeCounts = (answer: unknown, length: number): Effect.Effect<ReadonlyArray<Counted>, RedisLost> => {
   if (!Array.isArray(answer) || answer.length !== 3 * length || !answer.every(Number.isSafeInteger)) {
-    return Effect.fail(new RedisLost({ reason: "an answer of another kind" }))
+    return Effect.fail(new RedisLost({ reason: "an unexpected reply" }))
   }
   const counted = Array.from({ length }, (_, i) => ({
     admitted: answer[3 * i] === 1,

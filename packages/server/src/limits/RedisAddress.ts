@@ -1,9 +1,12 @@
-/** Which Redis is meant? What a URL of one must be, and where it is in words that may be shown: never user or password. */
+/** Checks Redis URLs, and names a Redis in logs and errors without its user and password. */
 import { Redacted } from "effect"
 
 const DEFAULT_PORT = "6379"
 
-/** `redis[s]://[[user]:password@]host[:port][/number]`, and nothing that would be ignored. */
+/**
+ * Accepts `redis[s]://[[user]:password@]host[:port][/number]`. Refuses every URL with a part that the client would
+ * ignore.
+ */
 export const isRedisUrl = (text: string): boolean => {
   const url = URL.parse(text)
   return (
@@ -18,7 +21,7 @@ export const isRedisUrl = (text: string): boolean => {
   )
 }
 
-/** `host:port/number`. */
+/** Returns `host:port/number`. */
 export const redisAddressOf = (url: Redacted.Redacted): string => {
   const parsed = URL.parse(Redacted.value(url))
   if (parsed === null) return "the given --redis-url (not a URL)"

@@ -1,10 +1,10 @@
 /**
- * One rate limit for all replicas, counted in Redis. What is asked in one turn of the event loop goes out as one command,
- * and nobody waits for an earlier one: so the bound of a command is all that a request can wait.
+ * Counts one rate limit for all replicas in Redis. The requests of one turn of the event loop share one command, and no
+ * command waits for an earlier one: a request waits at most for the timeout of one command.
  *
- * Redis gone, slow or refusing: from the first such answer on this replica counts for itself, without asking, until Redis
- * works again (`RedisLink`). It goes on from what it knows of each window, and hands that in when Redis is back: the limit
- * holds per replica all the while, and a change of counting gives nobody a second window.
+ * Fallback: when Redis is lost, slow or refuses, this replica counts by itself until `RedisLink` has a connection
+ * again. It continues from the windows that it knows, and sends them when Redis is back. The limit then holds per
+ * replica, and a change between the two ways of counting opens no second window.
  */
 import { verdictOf, type Verdict } from "@sluice/domain/limits/RateLimit"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -15,14 +15,14 @@ import { inWallTime } from "../clock/WallTime.ts"
 import { count } from "./RateScript.ts"
 import { type Connection, connect, RedisLost } from "./RedisLink.ts"
 
-/** Half of the time that Redis may take; a healthy one takes less than a millisecond. */
+/** Half of the timeout of a command. A healthy Redis answers within a millisecond. */
 const HALF_OF_WAIT = Duration.millis(125)
-/** Requests of one command: Redis does nothing else meanwhile. */
+/** Requests in one command. Redis runs nothing else during the script. */
 const MAX_ROWS = 128
-/** Requests that wait for Redis at most; what comes on top is counted here at once. */
+/** Requests that wait for Redis at the same time. Further requests are counted in this process at once. */
 export const MAX_WAITING = 4_096
 
-/** Ids of keys are not for whoever may look into this Redis. */
+/** A hash instead of the key's id: users of this Redis must not learn the ids. */
 export const nameOf = (key: string): string => `sluice:rate:${hash("sha256", key, "base64url").slice(0, 22)}`
 
 interface Waiting {
@@ -37,22 +37,22 @@ export const layer = (url: Redacted.Redacted) =>
     RateLimits,
     Effect.gen(function* () {
       const windows = new Windows()
-      const link = yield* connect(url, works)
+      const link = yield* connect(url, checkRedis)
       const run = Effect.runForkWith(yield* Effect.context<never>())
       let queue: Array<Waiting> = []
       let waiting = 0
 
-      const counted = (rows: ReadonlyArray<Waiting>, connection: Connection) =>
+      const countInRedis = (rows: ReadonlyArray<Waiting>, connection: Connection) =>
         Effect.matchCause(
           within(
             Effect.suspend(() => {
-              const asked = rows.map(({ key, limit, nowMs }) => ({
+              const requests = rows.map(({ key, limit, nowMs }) => ({
                 name: nameOf(key),
                 limit,
                 nowMs,
                 known: windows.get(key)
               }))
-              return count(connection, asked)
+              return count(connection, requests)
             })
           ),
           {
@@ -83,7 +83,7 @@ export const layer = (url: Redacted.Redacted) =>
             waiting -= rows.length
             rows.forEach(countHere)
           } else {
-            run(counted(rows, connection)).addObserver(() => (waiting -= rows.length))
+            run(countInRedis(rows, connection)).addObserver(() => (waiting -= rows.length))
           }
         }
       }
@@ -106,13 +106,16 @@ export const layer = (url: Redacted.Redacted) =>
     })
   )
 
-const within = <A>(asking: Effect.Effect<A, RedisLost>): Effect.Effect<A, RedisLost> =>
-  inWallTime(Effect.raceFirst(asking, late))
+const within = <A>(command: Effect.Effect<A, RedisLost>): Effect.Effect<A, RedisLost> =>
+  inWallTime(Effect.raceFirst(command, timeout))
 
-/** In two halves: after a stall of this process, sockets are read between them, and Redis is not blamed for it. */
+/**
+ * The timeout sleeps in two halves. After a stall of this process the event loop reads sockets between the halves, so a
+ * reply that has arrived is not taken for a timeout of Redis.
+ */
 const half = Effect.sleep(HALF_OF_WAIT)
-const late = half.pipe(Effect.andThen(half), Effect.andThen(Effect.fail(new RedisLost({ reason: "no answer" }))))
+const timeout = half.pipe(Effect.andThen(half), Effect.andThen(Effect.fail(new RedisLost({ reason: "no answer" }))))
 
-/** Runs the script on a key of no caller: it is loaded then, and Redis can run it and write. */
-const works = (connection: Connection) =>
+/** Runs the script on a key that no caller has. That loads the script, and proves that Redis can run it and write. */
+const checkRedis = (connection: Connection) =>
   within(count(connection, [{ name: nameOf(""), limit: 1, nowMs: 0, known: undefined }]))

@@ -1,11 +1,11 @@
-/** `SoundProbe` over a thread of its own, bounded in time and memory. */
+/** `SoundProbe` in a worker thread, bounded in time and memory. */
 import { SoundProbe, SoundUnreadable } from "@sluice/domain/inference/audio/SoundProbe"
 import { Effect, Layer } from "effect"
 import { makeWorkThread } from "../threads/WorkThread.ts"
 import type { SoundFacts } from "./SoundFile.ts"
 
 const LIMITS = { limitMs: 10_000, maxWaiting: 64, maxMemoryMb: 256 }
-/** A day of sound: beyond it something is wrong with the file. */
+/** 24 hours; a longer duration means that the file is wrong. */
 const MAX_DURATION_MS = 86_400_000
 
 export const layer = Layer.effect(

@@ -1,5 +1,5 @@
-/** A thread that measures sounds: a hostile file holds up this thread alone. */
-import { answerTasks } from "../threads/Answering.ts"
+/** The thread that measures sounds. A hostile file blocks only this thread. */
+import { answerTasks } from "../threads/TaskServer.ts"
 import { readSound } from "./SoundFile.ts"
 
 answerTasks((path: string) => readSound(path))

@@ -1,6 +1,6 @@
 /**
- * Counts requests where they enter, whoever answers them: by the pattern of their route, never by their path. A request
- * costs one listener and two looks at the machine's clock; its series are found once and kept.
+ * Counts and times every request by the pattern of its route, never by its path, before it is routed. A request costs
+ * one listener and two reads of the machine's clock; its series are looked up once and cached.
  */
 import type { Histogram, Tally } from "@sluice/domain/metrics/Family"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -12,7 +12,7 @@ import { makeRouteIndex, type Route } from "../http/RouteTable.ts"
 
 type Metrics = (typeof ServerMetrics)["Service"]
 
-/** What stands for the route of a request that matches none. */
+/** The labels of requests that match no route. */
 const NO_ROUTE = { method: "other", path: "none" }
 const STATUSES = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
 
@@ -30,20 +30,20 @@ export class HttpMetrics {
     this.connections = metrics.connections.of()
   }
 
-  connected(socket: Socket): void {
+  trackConnection(socket: Socket): void {
     this.connections.add()
     socket.on("close", () => this.connections.add(-1))
   }
 
-  /** From here until the answer has left or the caller has gone; then `over` is called. */
-  begun(source: IncomingMessage, response: ServerResponse, over: () => void): void {
+  /** Counts the request until its response was sent or its caller disconnected; then `onEnd` is called. */
+  trackRequest(source: IncomingMessage, response: ServerResponse, onEnd: () => void): void {
     const startedMs = performance.now()
     this.open.add()
     response.on("close", () => {
       this.open.add(-1)
       const status = response.headersSent ? Math.min(5, Math.trunc(response.statusCode / 100)) : 0
-      this.metricsOf(source.method ?? "", source.url ?? "").ended(status, (performance.now() - startedMs) / 1_000)
-      over()
+      this.metricsOf(source.method ?? "", source.url ?? "").record(status, (performance.now() - startedMs) / 1_000)
+      onEnd()
     })
   }
 
@@ -58,23 +58,23 @@ export class HttpMetrics {
   }
 }
 
-/** Of one route. */
+/** The series of one route. */
 class RouteMetrics {
   private readonly metrics: Metrics
   private readonly labels: readonly [surface: string, method: string, route: string]
   private readonly durations: Histogram
-  /** By the class of the status. */
+  /** By status class. */
   private readonly answers: Array<Tally | undefined> = []
 
   constructor(metrics: Metrics, surface: string, { method, path }: Route) {
     this.metrics = metrics
     this.labels = [surface, method, path]
     this.durations = metrics.durations.of(...this.labels)
-    // There from the first request on: a series that begins with its first error hides it from `rate`.
+    // Created with the first request: `rate` misses the first error of a series that begins with it.
     for (const status of [2, 4, 5]) this.answers[status] = metrics.requests.of(...this.labels, STATUSES[status]!)
   }
 
-  ended(status: number, seconds: number): void {
+  record(status: number, seconds: number): void {
     const answers = (this.answers[status] ??= this.metrics.requests.of(...this.labels, STATUSES[status]!))
     answers.add()
     this.durations.record(seconds)

@@ -1,6 +1,6 @@
 /**
- * How much of each kind is alive, by status: one statement over the indexes of what is due, which hold nothing that has
- * ended. It costs a look at each living row, so its answer is remembered for a while by who asks.
+ * Counts the live rows of each kind by status, in one statement over the partial indexes of due rows, which contain no
+ * ended rows. It reads every live row, so callers cache the result.
  */
 import { ENDED, GONE } from "@sluice/domain/database/ReconciledStore"
 import { Context, Effect, Layer } from "effect"
@@ -13,7 +13,7 @@ export interface LiveCount {
   readonly count: number
 }
 
-/** The conditions are those of the indexes jobs_due, machines_due and videos_due, so that these are used. */
+/** The conditions repeat those of the indexes jobs_due, machines_due and videos_due, so that the planner uses them. */
 export const LIVE = `
 select 'jobs' as kind, status, count(*)::int4 as count from jobs where status not in ${ENDED} group by status
 union all select 'machines', status, count(*)::int4 from machines where status not in ${GONE} group by status

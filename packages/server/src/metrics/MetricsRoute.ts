@@ -1,7 +1,7 @@
 /**
- * `GET /metrics`, for Prometheus. Who may read it: without a token of its own configured, a program on this machine; with
- * one, whoever shows it, and nobody else, because what a proxy on this machine passes on comes from this machine too. All
- * others are told what a path that is not there is told. API keys open nothing here.
+ * `GET /metrics` for Prometheus. Without a configured token, programs on this machine may read it. With a token, only
+ * requests that carry it may, because requests through a proxy on this machine come from this machine too. All other
+ * requests get the response of an unknown path. API keys do not authorize it.
  */
 import { Metrics } from "@sluice/domain/metrics/Metrics"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -21,7 +21,7 @@ import { makeProcessMetrics } from "./ProcessMetrics.ts"
 import { ServerMetrics } from "./ServerMetrics.ts"
 import { makeWorldMetrics } from "./WorldMetrics.ts"
 
-/** For the table of methods. */
+/** For the table of routes. */
 export const metricsRoute: Route = { method: "GET", path: "/metrics" }
 
 export const metrics = (token: Redacted.Redacted | undefined) =>
@@ -31,8 +31,8 @@ export const metrics = (token: Redacted.Redacted | undefined) =>
       const families = [...Object.values(yield* ServerMetrics), ...Object.values(yield* Metrics)]
       const ofProcess = yield* makeProcessMetrics
       const ofWorld = yield* makeWorldMetrics
-      const upToDate = Effect.andThen(ofProcess.refresh, ofWorld.refresh)
-      const text = Effect.map(upToDate, () =>
+      const refresh = Effect.andThen(ofProcess.refresh, ofWorld.refresh)
+      const text = Effect.map(refresh, () =>
         HttpServerResponse.text(metricsText(families), { contentType: CONTENT_TYPE })
       )
       yield* router.add(
@@ -47,16 +47,19 @@ export const metrics = (token: Redacted.Redacted | undefined) =>
     })
   )
 
-/** `token`: the configured one. The peer is that of the socket; a header takes rights away and never gives any. */
+/**
+ * Returns whether the request may read metrics. `token`: the configured one. The peer's address is that of the socket;
+ * a header can only take the permission away.
+ */
 export const mayRead = (source: IncomingMessage, token: Redacted.Redacted | undefined): boolean => {
   if (token !== undefined) return isSame(bearerOf(source) ?? "", Redacted.value(token))
   const peer = source.socket.remoteAddress?.replace(/^::ffff:/i, "")
-  return peer !== undefined && isLoopback(peer) && !PASSED_ON.some((name) => name in source.headers)
+  return peer !== undefined && isLoopback(peer) && !FORWARDED_HEADERS.some((name) => name in source.headers)
 }
 
-/** What proxies say of a request that they pass on. */
-const PASSED_ON = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
+/** Headers that mark a request as forwarded by a proxy. */
+const FORWARDED_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
 
-/** In a time that does not depend on how much of it is right. */
+/** Compares in a time that does not depend on the position of the first difference. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 const digest = (text: string) => createHash("sha256").update(text).digest()

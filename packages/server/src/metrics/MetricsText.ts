@@ -1,6 +1,6 @@
 /**
- * Families as Prometheus reads them: its text format, version 0.0.4. Every family has its HELP and TYPE, also one without
- * a series just now.
+ * Renders metric families in Prometheus' text format, version 0.0.4. Every family has its HELP and TYPE, also without
+ * series.
  */
 import { type Description, Histogram, type Series, type Tally } from "@sluice/domain/metrics/Family"
 
@@ -11,9 +11,9 @@ export type Rendered = Description & { readonly all: Iterable<Series<Tally | His
 export const metricsText = (families: Iterable<Rendered>): string => {
   const lines: Array<string> = []
   for (const family of families) {
-    lines.push(`# HELP ${family.name} ${escaped(family.help)}`, `# TYPE ${family.name} ${family.kind}`)
+    lines.push(`# HELP ${family.name} ${escape(family.help)}`, `# TYPE ${family.name} ${family.kind}`)
     for (const { content, values } of family.all) {
-      const pairs = family.labels.map((label, i) => `${label}="${quoted(values[i]!)}"`)
+      const pairs = family.labels.map((label, i) => `${label}="${escapeLabel(values[i]!)}"`)
       if (content instanceof Histogram) lines.push(...histogramLines(family.name, pairs, content))
       else lines.push(line(family.name, pairs, content.value))
     }
@@ -32,5 +32,5 @@ const histogramLines = (name: string, pairs: ReadonlyArray<string>, { bounds, co
 const line = (name: string, pairs: ReadonlyArray<string>, value: number): string =>
   `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${String(value).replace("Infinity", "Inf")}`
 
-const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
-const quoted = (text: string): string => escaped(text).replaceAll('"', '\\"')
+const escape = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
+const escapeLabel = (text: string): string => escape(text).replaceAll('"', '\\"')

@@ -1,6 +1,6 @@
 /**
- * The process as the operating system and Node see it, read when it is asked for. How late the event loop is can only be
- * watched as it runs: a timer of Node's own does, fifty times a second, and keeps no process alive.
+ * Gauges of the process as the operating system and Node see it, read at each scrape. Only the event loop's delay must
+ * be watched continuously: Node's own timer samples it 50 times a second and does not keep the process alive.
  */
 import { VERSION } from "@sluice/api/Version"
 import { Clock, Effect } from "effect"
@@ -10,11 +10,11 @@ import { inWallTime } from "../clock/WallTime.ts"
 import { ServerMetrics } from "./ServerMetrics.ts"
 
 const RESOLUTION_MS = 20
-/** Whoever asks more often than this sees the same of the loop. */
+/** Scrapes within this time see the same delay of the event loop. */
 const WINDOW_MS = 10_000
 const PERCENTILES = ["50", "90", "99", "100"] as const
 
-/** Gives what brings the gauges up to date; watches the loop until the scope closes. */
+/** Watches the event loop until the scope closes. Returns the effect that updates the gauges. */
 export const makeProcessMetrics = Effect.gen(function* () {
   const metrics = yield* ServerMetrics
   const nowMs = yield* inWallTime(Clock.currentTimeMillis)
@@ -30,18 +30,18 @@ export const makeProcessMetrics = Effect.gen(function* () {
     (watch) => Effect.sync(() => watch.disable())
   )
   let since = performance.now()
-  let first = true
+  let isFirstWindow = true
 
-  const lateness = () => {
-    const over = performance.now() - since >= WINDOW_MS
-    if (loop.count === 0 || !(first || over)) return
+  const updateLoopDelay = () => {
+    const isWindowOver = performance.now() - since >= WINDOW_MS
+    if (loop.count === 0 || !(isFirstWindow || isWindowOver)) return
     for (const percentile of PERCENTILES) {
       const lateMs = loop.percentile(Number(percentile)) / 1e6 - RESOLUTION_MS
       metrics.loopDelay.of(percentile).value = Math.max(0, lateMs) / 1_000
     }
-    if (!over) return
+    if (!isWindowOver) return
     loop.reset()
-    first = false
+    isFirstWindow = false
     since = performance.now()
   }
 
@@ -63,7 +63,7 @@ export const makeProcessMetrics = Effect.gen(function* () {
       const kinds = { resident: rss, heap_used: heapUsed, heap_total: heapTotal, external }
       for (const [kind, bytes] of Object.entries(kinds)) metrics.memory.of(kind).value = bytes
       metrics.loopBusy.of().value = performance.eventLoopUtilization().active / 1_000
-      lateness()
+      updateLoopDelay()
     })
   )
   return { refresh }

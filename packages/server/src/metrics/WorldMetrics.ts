@@ -1,6 +1,7 @@
 /**
- * How the world is just now, as gauges: who counts rate limits, how the servers behind models are, what is alive in the
- * database. A database that is slow or away leaves its gauges out, and is not asked again at once.
+ * Gauges of the world at the time of a scrape: the counting of rate limits, the servers behind models, and the live
+ * rows of the database. While the database is slow or unavailable its gauges are left out, and the failure is cached
+ * like a result.
  */
 import { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { RateLimits } from "@sluice/domain/limits/RateLimits"
@@ -12,10 +13,10 @@ import { singleFlight } from "../database/SingleFlight.ts"
 import { LiveCounts } from "./LiveCountsStore.ts"
 import { ServerMetrics } from "./ServerMetrics.ts"
 
-const COUNTED_WITHIN = Duration.seconds(1)
-const REMEMBERED = Duration.seconds(5)
+const COUNT_TIMEOUT = Duration.seconds(1)
+const CACHE_TTL = Duration.seconds(5)
 
-/** Those that are there even at zero. */
+/** Statuses that are reported also when they are zero. */
 const LIVE = {
   jobs: jobStatuses.filter((status) => !isTerminal(status)),
   machines: machineStatuses.filter((status) => status !== "stopped" && status !== "failed"),
@@ -25,16 +26,16 @@ const LIVE = {
 const SHARINGS = ["own", "shared", "lost"] as const
 const STATES = ["closed", "resting", "open", "half_open"] as const
 
-/** Gives what brings the gauges up to date. */
+/** Returns the effect that updates the gauges. */
 export const makeWorldMetrics = Effect.gen(function* () {
   const metrics = yield* ServerMetrics
   const limits = yield* RateLimits
   const health = (yield* ModelProvider).health ?? Effect.succeed([])
-  const live = yield* singleFlight((yield* LiveCounts).counts, COUNTED_WITHIN)
+  const live = yield* singleFlight((yield* LiveCounts).counts, COUNT_TIMEOUT)
   const counts = yield* live.pipe(
-    // A defect is one of the database too: no answer is no answer.
+    // Defects count as failures of the database too.
     Effect.matchCause({ onFailure: () => Option.none(), onSuccess: Option.some }),
-    Effect.cachedWithTTL(REMEMBERED)
+    Effect.cachedWithTTL(CACHE_TTL)
   )
 
   const refresh = Effect.gen(function* () {

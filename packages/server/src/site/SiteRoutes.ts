@@ -1,8 +1,7 @@
 /**
- * What the server says about itself without a key: what it is (`/`), its document, whether it lives (`/healthz`) and whether
- * it can work (`/readyz`: the store answers; it is migrated before the port opens). Where rate limits are to be one for all
- * replicas, `/readyz` says whether they are, and where servers stand behind the models it names those that have none just
- * now: without these it works all the same.
+ * The routes without authentication: `/` (a description), the OpenAPI document, `/healthz` (the process runs) and
+ * `/readyz` (the database answers; it is migrated before the port opens). `/readyz` also reports whether replicas share
+ * their rate limits, and the models without an available upstream. Neither of the two makes the server unready.
  */
 import { openApiDocument } from "@sluice/api/OpenApiDocument"
 import { ModelProvider, type UpstreamHealth } from "@sluice/domain/models/ModelProvider"
@@ -15,7 +14,7 @@ import type { Route } from "../http/RouteTable.ts"
 import { inWallTime } from "../clock/WallTime.ts"
 import { StoreProbe } from "./StoreProbeStore.ts"
 
-/** These, for the table of methods. */
+/** For the table of routes. */
 export const siteRoutes: ReadonlyArray<Route> = ["/", "/openapi.json", "/healthz", "/readyz"].map((path) => ({
   method: "GET",
   path
@@ -39,10 +38,12 @@ const ready = (sharing: Sharing, health: ReadonlyArray<UpstreamHealth> | undefin
     models_without_upstream: health === undefined ? undefined : withoutUpstream(health)
   })
 
-/** One that is busy is there all the same. */
+/** A busy upstream counts as available. */
 const withoutUpstream = (health: ReadonlyArray<UpstreamHealth>): ReadonlyArray<string> => {
-  const well = new Set(health.flatMap(({ model, state }) => (state === "closed" || state === "resting" ? [model] : [])))
-  return [...new Set(health.map(({ model }) => model))].filter((model) => !well.has(model))
+  const available = new Set(
+    health.flatMap(({ model, state }) => (state === "closed" || state === "resting" ? [model] : []))
+  )
+  return [...new Set(health.map(({ model }) => model))].filter((model) => !available.has(model))
 }
 
 const json = (status: number, body: string) =>
@@ -69,7 +70,7 @@ export const site = Layer.effectDiscard(
         inWallTime
       )
     )
-    // Made at the first request: nobody waits for it at the start.
+    // Built at the first request, so that the start does not wait for it.
     yield* router.add(
       "GET",
       "/openapi.json",

@@ -1,15 +1,15 @@
 /**
- * Whether the database answers, and can be written to: on the connections of requests and on those of batches, of which a
- * PostgreSQL without a free place may refuse the one and keep the other.
+ * Checks that the database answers and accepts writes, on the connections of requests and on those of batches: a
+ * PostgreSQL at its limit of connections may refuse one pool and keep the other.
  */
 import { BatchSql } from "@sluice/domain/database/Clients"
 import { StoreWrites } from "@sluice/domain/database/StoreWrites"
-import { Context, Data, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** It answers, and takes nothing: a standby, one that was made read-only, or one whose disk is full. */
-class StoreReadOnly extends Data.TaggedError("StoreReadOnly")<{}> {}
+/** The database answers but accepts no writes: it is a standby, read-only, or its disk is full. */
+class StoreReadOnly extends Schema.TaggedError<StoreReadOnly>()("StoreReadOnly", {}) {}
 
 export class StoreProbe extends Context.Service<
   StoreProbe,
@@ -25,7 +25,7 @@ export class StoreProbe extends Context.Service<
       return StoreProbe.of({
         answers: Effect.all([mode, batch`select 1`], { concurrency: 2 }).pipe(
           Effect.flatMap(([[row]]) =>
-            row?.mode === "on" || writes.refused() ? Effect.fail(new StoreReadOnly()) : Effect.void
+            row?.mode === "on" || writes.isDiskFull() ? Effect.fail(new StoreReadOnly()) : Effect.void
           )
         )
       })

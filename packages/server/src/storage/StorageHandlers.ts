@@ -1,15 +1,11 @@
 /** The routes of volumes and their regions. */
 import { InfraApi } from "@sluice/api/InfraApi"
-import { shortListOf } from "@sluice/api/infra/Envelope"
 import { volumeToWire } from "@sluice/api/storage/VolumeWire"
-import { CurrentPrincipal } from "@sluice/domain/access/Principal"
-import { CurrentAttempt } from "@sluice/domain/idempotency/Attempt"
 import { VolumeNotFound } from "@sluice/domain/storage/Volume"
 import { Volumes } from "@sluice/domain/storage/Volumes"
 import { Effect } from "effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { answer, dataOf, nothing, one, page } from "../http/Answer.ts"
-import { jsonBody } from "../http/JsonBody.ts"
+import { dataOf, nothing, one, page, shortPage, submit } from "../http/Answer.ts"
 
 const missing = (id: string) => new VolumeNotFound({ id })
 
@@ -17,21 +13,11 @@ export const storageHandlers = HttpApiBuilder.group(InfraApi, "storage", (handle
   Effect.gen(function* () {
     const volumes = yield* Volumes
     return handlers
-      .handleRaw(
-        "create",
-        Effect.fnUntraced(function* ({ request }) {
-          const [principal, attempt] = [yield* CurrentPrincipal, yield* CurrentAttempt]
-          return yield* answer(
-            Effect.flatMap(jsonBody(request), (body) => volumes.create(principal, body, attempt)),
-            dataOf(volumeToWire)
-          )
-        })
-      )
+      .handleRaw("create", submit(volumes.create, dataOf(volumeToWire)))
       .handle("list", page(volumes.list, volumeToWire))
-      .handle("regions", ({ query }) =>
-        answer(Effect.succeed(volumes.regions), (all, requestId) =>
-          shortListOf(all, query, (region) => region, requestId)
-        )
+      .handle(
+        "regions",
+        shortPage(Effect.succeed(volumes.regions), (region) => region)
       )
       .handle("get", one(missing, volumes.get, dataOf(volumeToWire)))
       .handle(

@@ -1,24 +1,25 @@
 /**
- * Work that would hold up the event loop, done one task after the other in a thread of its own: made when first needed,
- * replaced when it dies or when a task takes too long. The queue is bounded, and who stops waiting is not worked for.
+ * Runs tasks that would block the event loop in a worker thread, one after the other. The thread is created on first
+ * use and replaced when it dies or when a task exceeds its time. The queue is bounded, and abandoned tasks are dropped
+ * or stopped.
  *
  * The thread's file answers each `{ id, task }` with an `Answer`.
  */
-import { Data, Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { after } from "../clock/WallTime.ts"
 
-/** No answer: too many wait, it took too long, or it can't be done (`fault`, for logs). */
-export class WorkUndone extends Data.TaggedError("WorkUndone")<{
-  readonly reason: "busy" | "late" | "fault"
-  readonly fault?: string
-}> {}
+/** The task failed: the queue is full, the task took too long, or the thread reported an error (`fault`, for logs). */
+export class WorkUndone extends Schema.TaggedError<WorkUndone>()("WorkUndone", {
+  reason: Schema.Literals(["busy", "late", "fault"]),
+  fault: Schema.optionalKey(Schema.String)
+}) {}
 
 export interface Limits {
-  /** Host time of one task. */
+  /** Milliseconds of host time for one task. */
   readonly limitMs: number
-  /** Tasks that wait. */
+  /** Tasks that wait in the queue. */
   readonly maxWaiting: number
   readonly maxMemoryMb: number
 }
@@ -42,9 +43,9 @@ export const makeWorkThread = <I, O>(file: URL, limits: Limits): Effect.Effect<W
     (thread) => ({
       run: (task) =>
         Effect.callback<O, WorkUndone>((resume) => {
-          const waiting: Waiting<I, O> = { task, finish: resume, gone: false }
+          const waiting: Waiting<I, O> = { task, finish: resume, isAbandoned: false }
           thread.add(waiting)
-          return Effect.sync(() => thread.leave(waiting))
+          return Effect.sync(() => thread.abandon(waiting))
         })
     })
   )
@@ -52,7 +53,7 @@ export const makeWorkThread = <I, O>(file: URL, limits: Limits): Effect.Effect<W
 interface Waiting<I, O> {
   readonly task: I
   readonly finish: (answer: Effect.Effect<O, WorkUndone>) => void
-  gone: boolean
+  isAbandoned: boolean
 }
 
 class Thread<I, O> {
@@ -77,11 +78,11 @@ class Thread<I, O> {
     this.#next()
   }
 
-  leave(waiting: Waiting<I, O>): void {
-    waiting.gone = true
+  abandon(waiting: Waiting<I, O>): void {
+    waiting.isAbandoned = true
     const at = this.#queue.indexOf(waiting)
     if (at >= 0) this.#queue.splice(at, 1)
-    // What it works on is of no use any more: a new thread costs less than an encoding that nobody waits for.
+    // The running task is abandoned. A new thread costs less than an encoding whose result is not used.
     if (this.#current === waiting) this.#replace(Effect.fail(new WorkUndone({ reason: "late" })))
   }
 
@@ -106,7 +107,7 @@ class Thread<I, O> {
     this.#stopTimer()
     const waiting = this.#current
     this.#current = undefined
-    if (waiting !== undefined && !waiting.gone) waiting.finish(answer)
+    if (waiting !== undefined && !waiting.isAbandoned) waiting.finish(answer)
     this.#next()
   }
 
@@ -127,11 +128,11 @@ class Thread<I, O> {
         fault === undefined ? Effect.succeed(value as O) : Effect.fail(new WorkUndone({ reason: "fault", fault }))
       )
     })
-    const died = (cause: unknown) => {
+    const onDeath = (cause: unknown) => {
       if (this.#worker === worker) this.#replace(Effect.fail(new WorkUndone({ reason: "fault", fault: String(cause) })))
     }
-    worker.on("error", died)
-    worker.on("exit", (code) => died(`the thread ended with code ${code}`))
+    worker.on("error", onDeath)
+    worker.on("exit", (code) => onDeath(`the thread ended with code ${code}`))
     return worker
   }
 }

@@ -1,29 +1,34 @@
-/** How much waits: of one caller, and of all, no more than so many bytes. What finds nothing else waiting always may. */
+/**
+ * Bounds the bytes of queued texts, per caller and in total. A caller with nothing queued is never refused by its own
+ * bound, and the total bound refuses nothing while the queue is empty.
+ */
 export class Backlog {
-  readonly #mostOfCaller: number
-  readonly #mostOfAll: number
+  readonly #maxPerCaller: number
+  readonly #maxTotal: number
   readonly #callers = new Map<string, number>()
-  #all = 0
+  #total = 0
 
-  constructor(mostOfCaller: number, mostOfAll: number) {
-    this.#mostOfCaller = mostOfCaller
-    this.#mostOfAll = mostOfAll
+  constructor(maxPerCaller: number, maxTotal: number) {
+    this.#maxPerCaller = maxPerCaller
+    this.#maxTotal = maxTotal
   }
 
-  /** Whether there is room: then it waits from now on, until it leaves. */
-  enter(caller: string, bytes: number): boolean {
-    const own = this.#callers.get(caller) ?? 0
-    if (own > 0 && own + bytes > this.#mostOfCaller) return false
-    if (this.#all > 0 && this.#all + bytes > this.#mostOfAll) return false
-    this.#callers.set(caller, own + bytes)
-    this.#all += bytes
+  /**
+   * Reserves the bytes and returns true, or returns false where a bound would be exceeded. Release them with `release`.
+   */
+  reserve(caller: string, bytes: number): boolean {
+    const callerBytes = this.#callers.get(caller) ?? 0
+    if (callerBytes > 0 && callerBytes + bytes > this.#maxPerCaller) return false
+    if (this.#total > 0 && this.#total + bytes > this.#maxTotal) return false
+    this.#callers.set(caller, callerBytes + bytes)
+    this.#total += bytes
     return true
   }
 
-  leave(caller: string, bytes: number): void {
-    const own = (this.#callers.get(caller) ?? 0) - bytes
-    if (own > 0) this.#callers.set(caller, own)
+  release(caller: string, bytes: number): void {
+    const callerBytes = (this.#callers.get(caller) ?? 0) - bytes
+    if (callerBytes > 0) this.#callers.set(caller, callerBytes)
     else this.#callers.delete(caller)
-    this.#all -= bytes
+    this.#total -= bytes
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Counts tokens without holding up the event loop: short texts at once, long ones in a thread of their own (TokenThread.ts),
- * where callers take turns and of which each may have so much waiting.
+ * Counts tokens without blocking the event loop: short texts inline, long texts in a thread (TokenThread.ts), where
+ * callers share the time fairly and the queued bytes of each are bounded.
  *
- * The vocabulary takes a tenth of a second to load, so that is done at the first count, or while something else is waited
- * for: whoever builds `loaded` along with what takes long has it for nothing.
+ * Loading the vocabulary takes 0.1 s and happens at the first count. Build `loaded` beside other slow layers to load it
+ * while they build.
  */
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { LONGEST_TOKEN, sumOf, Tokens } from "@sluice/domain/models/Tokens"
@@ -13,19 +13,22 @@ import type { Tokenizer } from "./Tokenizer.ts"
 import { TokenThread } from "./TokenThread.ts"
 
 /**
- * Bytes of UTF-8 that are counted on the event loop, all texts of a request together: 2 ms where each word is new and as
- * long as all of it (ideographs, letters at random), a hundredth of that where they are ordinary.
+ * Bytes of UTF-8 that are counted on the event loop, all texts of a request together. They take 2 ms where each word is
+ * new and as long as the text (ideographs, random letters), and a hundredth of that for ordinary text.
  */
 export const INLINE_BYTES = 1_536
 
-/** A word that is cut is counted ten times over. */
+/** Lower than INLINE_BYTES, because finding where to cut a word counts it about ten times. */
 const INLINE_FIT_BYTES = 384
 
-/** Bytes that wait to be counted, of one caller and of all: 20 s of the most hostile text, less than one of ordinary. */
-const WAITING_OF_CALLER = 8 * 1024 * 1024
-const WAITING_OF_ALL = 64 * 1024 * 1024
+/**
+ * Bytes of queued texts, per caller and in total. 8 MiB are 20 s of the most hostile text, and less than 1 s of
+ * ordinary text.
+ */
+const MAX_WAITING_PER_CALLER = 8 * 1024 * 1024
+const MAX_WAITING_TOTAL = 64 * 1024 * 1024
 
-/** Whose turn it is that models take: they say less than they may be asked. */
+/** The caller of `fit`, which cuts the models' answers. */
 const MODELS = "models"
 
 export const layer: Layer.Layer<Tokens> = Layer.effect(
@@ -35,17 +38,17 @@ export const layer: Layer.Layer<Tokens> = Layer.effect(
       Effect.sync(() => new TokenThread()),
       (thread) => Effect.promise(() => thread.end())
     )
-    const backlog = new Backlog(WAITING_OF_CALLER, WAITING_OF_ALL)
+    const backlog = new Backlog(MAX_WAITING_PER_CALLER, MAX_WAITING_TOTAL)
     let tokenizer: Tokenizer | undefined
     const first = Effect.map(load, (makeTokenizer) => (tokenizer ??= makeTokenizer()))
 
-    const whereRoom = <A>(caller: string, bytes: number, counted: Effect.Effect<A>) =>
+    const withBacklog = <A>(caller: string, bytes: number, counted: Effect.Effect<A>) =>
       Effect.acquireUseRelease(
         Effect.suspend(() =>
-          backlog.enter(caller, bytes) ? Effect.void : Effect.fail(new UpstreamFailed({ reason: "overloaded" }))
+          backlog.reserve(caller, bytes) ? Effect.void : Effect.fail(new UpstreamFailed({ reason: "overloaded" }))
         ),
         () => counted,
-        () => Effect.sync(() => backlog.leave(caller, bytes))
+        () => Effect.sync(() => backlog.release(caller, bytes))
       )
 
     return {
@@ -58,16 +61,16 @@ export const layer: Layer.Layer<Tokens> = Layer.effect(
         }
         if (bytes > limit * LONGEST_TOKEN) return Effect.succeed(limit + 1)
         const counted = Effect.map(thread.count(caller, [text], limit), (counts) => counts[0]!)
-        return whereRoom(caller, bytes, counted)
+        return withBacklog(caller, bytes, counted)
       },
       countEach: (caller, texts, limit, limitOfAll) => {
         const bytes = bytesOf(texts)
-        if (bytes > INLINE_BYTES) return whereRoom(caller, bytes, thread.count(caller, texts, limit, limitOfAll))
+        if (bytes > INLINE_BYTES) return withBacklog(caller, bytes, thread.count(caller, texts, limit, limitOfAll))
         return tokenizer === undefined
           ? Effect.map(first, ({ count }) => texts.map(count))
           : Effect.succeed(texts.map(tokenizer.count))
       },
-      countSaid: (caller, choices, allowed) => {
+      countOutput: (caller, choices, allowed) => {
         if (bytesOf(choices) <= INLINE_BYTES) {
           return tokenizer === undefined
             ? Effect.map(first, ({ count }) => sumOf(choices, count, allowed))

@@ -1,6 +1,7 @@
 /**
- * Work in turns: one for each caller that has any, and of a caller's own work in rotation too. A turn ends with the first
- * step after its time is up: so a small work is done in one, and nobody waits for more than that of each other caller.
+ * Schedules work round robin: callers take turns, and the work items of one caller take turns too. A turn is a time
+ * slice that ends with the first step after its length: short work completes in one turn, and a caller waits at most
+ * one turn of each other caller.
  */
 interface Work<A> {
   readonly id: number
@@ -15,10 +16,10 @@ export interface Done<A> {
 export class Rotation<A> {
   readonly #now: () => bigint
   readonly #length: bigint
-  /** In the order of their turns; each has some. */
+  /** Callers with work, in the order of their turns. */
   readonly #callers = new Map<string, Array<Work<A>>>()
 
-  /** `now` and the `length` of a turn: in any unit. */
+  /** `now` and `length` of a turn must have the same unit. */
   constructor(now: () => bigint, length: bigint) {
     this.#now = now
     this.#length = length
@@ -29,31 +30,31 @@ export class Rotation<A> {
   }
 
   add(caller: string, work: Work<A>): void {
-    const own = this.#callers.get(caller)
-    if (own === undefined) this.#callers.set(caller, [work])
-    else own.push(work)
+    const items = this.#callers.get(caller)
+    if (items === undefined) this.#callers.set(caller, [work])
+    else items.push(work)
   }
 
-  /** Nobody waits for it any more. */
+  /** Removes work whose caller does not wait for it any more. */
   drop(caller: string, id: number): void {
-    const own = this.#callers.get(caller)
-    const at = own?.findIndex((work) => work.id === id) ?? -1
-    if (own === undefined || at < 0) return
-    own.splice(at, 1)
-    if (own.length === 0) this.#callers.delete(caller)
+    const items = this.#callers.get(caller)
+    const at = items?.findIndex((work) => work.id === id) ?? -1
+    if (items === undefined || at < 0) return
+    items.splice(at, 1)
+    if (items.length === 0) this.#callers.delete(caller)
   }
 
-  /** The next turn; what the work came to where it was its last one. */
+  /** Runs the next turn. Returns the result of a work that completed in it. */
   next(): Done<A> | undefined {
-    for (const [caller, own] of this.#callers) {
-      const work = own.shift()!
+    for (const [caller, items] of this.#callers) {
+      const work = items.shift()!
       const end = this.#now() + this.#length
       let step = work.steps.next()
       while (step.done !== true && this.#now() < end) step = work.steps.next()
-      // To the end of both rotations.
-      if (step.done !== true) own.push(work)
+      // The work and its caller go to the end of their queues.
+      if (step.done !== true) items.push(work)
       this.#callers.delete(caller)
-      if (own.length > 0) this.#callers.set(caller, own)
+      if (items.length > 0) this.#callers.set(caller, items)
       return step.done === true ? { id: work.id, answer: step.value } : undefined
     }
     return undefined

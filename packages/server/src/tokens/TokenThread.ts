@@ -1,19 +1,19 @@
 /**
- * The thread's side of the server: made when first needed, replaced when it dies (what waited for it fails), ended with the
- * server. Who stops waiting is dropped there at once.
+ * The server's side of the token thread. The thread is created on first use, replaced when it dies (the waiting counts
+ * fail), and ended with the server. The count of an interrupted caller is dropped in the thread at once.
  */
 import { Effect } from "effect"
 import { Worker } from "node:worker_threads"
 import type { Done } from "./Rotation.ts"
 
-/** A count of texts, or the longest beginning of a text that fits. */
+/** Counting texts, or finding the longest prefix of a text that fits. */
 export type TokenTask =
   | { readonly texts: ReadonlyArray<string>; readonly limit: number; readonly limitOfAll: number }
   | { readonly text: string; readonly limit: number }
 
 export type TokenAnswer = ReadonlyArray<number> | string
 
-/** `task` undefined: that one is dropped. */
+/** `task` undefined: the task with this id is dropped. */
 export interface TokenMessage {
   readonly id: number
   readonly caller: string
@@ -42,7 +42,7 @@ export class TokenThread {
     await this.#worker?.terminate()
   }
 
-  /** `A`: what the thread answers to such a task. */
+  /** `A`: the type of the thread's answer to this task. */
   #ask<A extends TokenAnswer>(caller: string, task: TokenTask): Effect.Effect<A> {
     return Effect.callback<A>((resume) => {
       const id = ++this.#lastId
@@ -67,15 +67,15 @@ export class TokenThread {
       this.#waiting.delete(id)
       resume?.(Effect.succeed(answer))
     })
-    const died = (cause: unknown) => {
+    const onDeath = (cause: unknown) => {
       if (this.#worker !== worker) return
       this.#worker = undefined
       const lost = [...this.#waiting.values()]
       this.#waiting.clear()
       for (const resume of lost) resume(Effect.die(cause))
     }
-    worker.on("error", died)
-    worker.on("exit", (code) => died(new Error(`The token worker ended with code ${code}`)))
+    worker.on("error", onDeath)
+    worker.on("exit", (code) => onDeath(new Error(`The token worker ended with code ${code}`)))
     return worker
   }
 }

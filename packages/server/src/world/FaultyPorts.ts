@@ -1,4 +1,4 @@
-/** The ports of the simulated world, struck by the faults of a scenario. Each strike is a line of the log. */
+/** Wraps the ports of the simulated world with the faults of a scenario. Each injected fault is logged. */
 import { ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { chance } from "@sluice/machine-shell/Chance"
@@ -8,39 +8,42 @@ import { type WorldFaults, worldFaults } from "@sluice/simulator/faults/WorldFau
 import { Shell } from "@sluice/machine-shell/Shell"
 import { Clock, Context, Effect, Layer } from "effect"
 
-class Struck extends Context.Service<Struck, WorldFaults>()("@sluice/server/simulation/Struck") {}
+class ScenarioFaults extends Context.Service<ScenarioFaults, WorldFaults>()("@sluice/server/simulation/Struck") {}
 
-const struckBy = (seed: number, rates: FaultRates) =>
+const makeFaults = (seed: number, rates: FaultRates) =>
   Layer.effect(
-    Struck,
+    ScenarioFaults,
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const fork = Effect.runForkWith(yield* Effect.context<never>())
-      const strikes = new FaultDraw({
+      const faultDraw = new FaultDraw({
         chance: chance(seed),
         rates,
         now: () => clock.currentTimeMillisUnsafe(),
         report: ({ fault, subject }) => {
-          fork(Effect.annotateLogs(Effect.logInfo("A fault of the scenario struck"), { fault, subject }))
+          fork(Effect.annotateLogs(Effect.logInfo("A scenario fault was injected"), { fault, subject }))
         }
       })
-      return worldFaults(seed, rates, strikes)
+      return worldFaults(seed, rates, faultDraw)
     })
   )
 
-/** What wraps the layers of a world: the same faults strike all three. Without a fault they stay as they are. */
+/**
+ * Returns wrappers for the layers of a world, which share one source of faults. Without fault rates the layers are
+ * unchanged.
+ */
 export const faultyPorts = (seed: number, rates: FaultRates) => {
-  const calm = Object.values(rates).every((rate) => rate === 0)
-  const struck = struckBy(seed, rates)
+  const isCalm = Object.values(rates).every((rate) => rate === 0)
+  const scenarioFaults = makeFaults(seed, rates)
   const wrap =
     <I, S>(port: Context.Key<I, S>, faulty: (faults: WorldFaults) => (inner: S) => S) =>
     <E, R>(inner: Layer.Layer<I, E, R>): Layer.Layer<I, E, R> =>
-      calm
+      isCalm
         ? inner
         : Layer.effect(
             port,
-            Effect.zipWith(Struck, port, (faults, service) => faulty(faults)(service))
-          ).pipe(Layer.provide(inner), Layer.provide(struck))
+            Effect.zipWith(ScenarioFaults, port, (faults, service) => faulty(faults)(service))
+          ).pipe(Layer.provide(inner), Layer.provide(scenarioFaults))
   return {
     machines: wrap(MachineProvider, ({ machines }) => machines),
     models: wrap(ModelProvider, ({ models }) => models),

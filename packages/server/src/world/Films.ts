@@ -1,12 +1,15 @@
-/** Simulated films as MP4: H.264 that browsers play, its index in front, the same bytes for the same task. */
+/**
+ * Renders simulated videos as MP4: H.264 that browsers play, with the index in front. The same task gives the same
+ * bytes.
+ */
 import { drawFrame, FRAMES_PER_SECOND } from "@sluice/simulator/models/FilmFrames"
 import type { FilmTask } from "@sluice/simulator/models/Studio"
 import encoders from "h264-mp4-encoder"
 import { BlobSource, BufferTarget, Conversion, Input, MP4, Mp4OutputFormat, Output } from "mediabunny"
 
-/** Of 10 to 51: more is smaller. */
+/** From 10 to 51; a higher value gives a smaller file. */
 const QUANTIZATION = 34
-/** Of 0 to 10: more is faster. */
+/** From 0 to 10; a higher value encodes faster. */
 const SPEED = 10
 
 export const renderFilm = async ({ height, key, seconds, width }: FilmTask): Promise<Uint8Array> => {
@@ -32,7 +35,7 @@ export const renderFilm = async ({ height, key, seconds, width }: FilmTask): Pro
   }
 }
 
-/** A film that begins to play before all of it is there. */
+/** Moves the index to the front, so that playback starts before the whole file has arrived. */
 const indexInFront = async (file: Uint8Array): Promise<Uint8Array> => {
   const input = new Input({ source: new BlobSource(new Blob([new Uint8Array(file)])), formats: [MP4] })
   const target = new BufferTarget()
@@ -41,24 +44,25 @@ const indexInFront = async (file: Uint8Array): Promise<Uint8Array> => {
   await conversion.execute()
   input.dispose()
   const film = new DataView(target.buffer!)
-  forgetTimes(film, 0, film.byteLength)
+  eraseTimes(film, 0, film.byteLength)
   return new Uint8Array(target.buffer!)
 }
 
-const HOLDING_BOXES = new Set(["moov", "trak", "mdia"])
+const CONTAINER_BOXES = new Set(["moov", "trak", "mdia"])
 const TIMED_BOXES = new Set(["mvhd", "tkhd", "mdhd"])
 const HEAD_BYTES = 8
 
-/** A film does not say when it was rendered: the same is rendered again whenever nobody kept it. */
-const forgetTimes = (film: DataView, from: number, to: number): void => {
+/** Erases the times of creation, because the same task may be rendered again and must give the same bytes. */
+const eraseTimes = (film: DataView, from: number, to: number): void => {
   for (let at = from, size = 0; at + HEAD_BYTES < to; at += size) {
     size = film.getUint32(at)
-    // What goes on to the end, or is larger than four bytes can say, are the pictures.
+    // A box that extends to the end of the file, or is larger than 32 bits, holds the frames. Every box with times
+    // comes before it.
     if (size < HEAD_BYTES) return
     const name = String.fromCharCode(...new Uint8Array(film.buffer, at + 4, 4))
-    if (HOLDING_BOXES.has(name)) forgetTimes(film, at + HEAD_BYTES, at + size)
+    if (CONTAINER_BOXES.has(name)) eraseTimes(film, at + HEAD_BYTES, at + size)
     if (!TIMED_BOXES.has(name)) continue
-    // Version and flags, then when it was made and changed: four bytes each, eight from version 1 on.
+    // Version and flags, then the times of creation and modification: four bytes each, eight from version 1 on.
     const times = at + HEAD_BYTES + 4
     new Uint8Array(film.buffer, times, film.getUint8(at + HEAD_BYTES) === 0 ? 8 : 16).fill(0)
   }

@@ -1,6 +1,6 @@
-/** Reads the scenario of the simulated world. Fails with all that is wrong with it, in words. */
+/** Reads the scenario of the simulated world. Fails with every problem in it. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { mostIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
+import { limitIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
 import { type Scenario, scenarioOf, setsModels } from "@sluice/simulator/scenario/Scenario"
 import { Effect, Schema } from "effect"
 
@@ -13,18 +13,18 @@ export class ScenarioInvalid extends Schema.TaggedError<ScenarioInvalid>()("Scen
   }
 }
 
-/** `modelsElsewhere`: other servers answer as models. */
+/** `hasOtherModels`: models come from a catalog, so the scenario must not set any. */
 export const readScenario = (
   file: string,
   seed: number,
-  modelsElsewhere: boolean
+  hasOtherModels: boolean
 ): Effect.Effect<Scenario, ScenarioInvalid> =>
   Effect.gen(function* () {
     const parsed = yield* Effect.mapError(readJsonFile(file), (issue) => [issue])
-    if (modelsElsewhere && setsModels(parsed))
-      return yield* Effect.fail(["models are those of --models; take one of the two out"])
+    if (hasOtherModels && setsModels(parsed))
+      return yield* Effect.fail(["models can't be set together with --models; remove one of the two"])
     return yield* Effect.fromResult(scenarioOf(parsed, seed))
   }).pipe(
-    Effect.mapError((issues) => new ScenarioInvalid({ file, issues: mostIssues(issues) })),
+    Effect.mapError((issues) => new ScenarioInvalid({ file, issues: limitIssues(issues) })),
     Effect.provide(NodeFileSystem.layer)
   )

@@ -1,18 +1,18 @@
 /**
- * A thread that runs commands of simulated machines, one after the other. What the interpreter might still ask of the
- * host, the time and chance, is fixed by the run here: the same run gives the same timeline.
+ * A thread that runs commands of simulated machines, one after the other. The time and randomness that the interpreter
+ * may read from the host are fixed by the run, so the same run gives the same timeline.
  */
 import { execute } from "@sluice/machine-shell/Execution"
 import { draw } from "@sluice/machine-shell/Chance"
 import type { ShellRun, Timeline } from "@sluice/machine-shell/Shell"
 import { parentPort } from "node:worker_threads"
 
-/** The first message: the thread has loaded and can begin. */
+/** The first message: the thread has loaded and accepts a run. */
 export const READY = "ready"
 
 export interface Answer {
   readonly timeline: Timeline | undefined
-  /** Why there is no timeline: a fault of the interpreter itself, never of a command. */
+  /** The reason for a missing timeline: a failure of the interpreter itself, never of a command. */
   readonly fault: string | undefined
 }
 
@@ -30,19 +30,23 @@ const fixTimeAndChance = (run: ShellRun): void => {
 parentPort?.on("message", (run: ShellRun) => {
   fixTimeAndChance(run)
   execute(run, true).then(
-    (timeline) => answer({ timeline, fault: undefined }, owned(timeline)),
+    (timeline) => answer({ timeline, fault: undefined }, transferableBuffers(timeline)),
     (cause: unknown) =>
       answer({ timeline: undefined, fault: cause instanceof Error ? cause.message : String(cause) }, [])
   )
 })
 
-/** The buffers of a timeline: moved, not copied, so that a big one does not hold up the thread that reads it. */
-const owned = ({ chunks, files }: Timeline): ReadonlyArray<ArrayBuffer> => {
+/**
+ * Returns the buffers of a timeline that are transferred instead of copied, so that a large one does not block the
+ * receiving thread.
+ */
+const transferableBuffers = ({ chunks, files }: Timeline): ReadonlyArray<ArrayBuffer> => {
   const all = [...chunks, ...files.filter((entry) => entry._tag === "File")].map(({ bytes }) => bytes)
   const whole = all.filter(({ buffer, byteLength }) => buffer.byteLength === byteLength).map(({ buffer }) => buffer)
   return [...new Set(whole.filter((buffer) => buffer instanceof ArrayBuffer))]
 }
 
-const answer = (value: Answer, moved: ReadonlyArray<ArrayBuffer>): void => parentPort?.postMessage(value, [...moved])
+const answer = (value: Answer, transferred: ReadonlyArray<ArrayBuffer>): void =>
+  parentPort?.postMessage(value, [...transferred])
 
 parentPort?.postMessage(READY)

@@ -1,13 +1,14 @@
 /**
- * Runs the commands of simulated machines in threads, so that a hostile one blocks neither the event loop nor the others.
+ * Runs the commands of simulated machines in threads, so that a hostile command does not block the event loop or other
+ * commands.
  *
- * Two lanes with a thread each. A run gets a short slice on the quick lane; one that needs more is broken off and begun
- * again on the slow lane, which is safe because a run has no effect but its timeline. There it gets a longer slice, and who
- * needs more than that waits until nobody else does: then it may take its time, up to a limit at which it is killed like a
- * process without memory. So short runs never wait for long ones, and those for one at most that would take for ever. The
- * queues hold one entry per machine whose timeline somebody waits for.
+ * There are two lanes with one thread each. A run gets a short time slice on the quick lane. A run that needs more is
+ * aborted and restarted on the slow lane with a longer slice, which is safe because its only effect is its timeline. A
+ * run that needs even more waits until no other run waits; then it runs up to a limit, at which it is killed like a
+ * process without memory. So short runs never wait for long ones, and long runs wait for at most one endless run. The
+ * queues hold one entry per machine whose timeline is awaited.
  */
-import { killed, Shell } from "@sluice/machine-shell/Shell"
+import { killedTimeline, Shell } from "@sluice/machine-shell/Shell"
 import type { ShellRun, Timeline } from "@sluice/machine-shell/Shell"
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
@@ -15,13 +16,13 @@ import { after, inWallTime } from "../clock/WallTime.ts"
 import type { Answer, READY } from "./ShellThread.ts"
 
 export interface ShellLimits {
-  /** Host time of a run on the quick lane. */
+  /** Milliseconds of host time for a run on the quick lane. */
   readonly sliceMs: number
-  /** Host time of a run that goes before those that need more. */
+  /** Milliseconds of host time for a run on the slow lane before it is deferred behind all others. */
   readonly longSliceMs: number
-  /** Host time after which a run is given up. */
+  /** Milliseconds of host time after which a run is killed. */
   readonly limitMs: number
-  /** Host time for which those wait for a run who will look again. */
+  /** Milliseconds of host time that a caller waits for a run before it polls again later. */
   readonly patienceMs: number
 }
 export const defaultLimits: ShellLimits = { sliceMs: 1_000, longSliceMs: 5_000, limitMs: 30_000, patienceMs: 2_000 }
@@ -39,7 +40,7 @@ export const layerWith = (limits: ShellLimits): Layer.Layer<Shell> =>
           Effect.callback<Timeline>((resume) => {
             const task: Task = { run, slow, finish: resume }
             lanes.add(task)
-            return Effect.sync(() => lanes.leave(task))
+            return Effect.sync(() => lanes.abandon(task))
           }),
         patience: inWallTime(Effect.sleep(limits.patienceMs))
       }
@@ -50,7 +51,7 @@ export const layer = layerWith(defaultLimits)
 
 interface Task {
   readonly run: ShellRun
-  /** It goes after all others. */
+  /** Called when the run is deferred behind all others. */
   readonly slow: () => void
   readonly finish: (timeline: Effect.Effect<Timeline>) => void
 }
@@ -74,14 +75,14 @@ class Lanes {
     this.#next()
   }
 
-  /** Nobody waits for it any more. */
-  leave(task: Task): void {
+  /** Drops a run whose caller does not wait any more. */
+  abandon(task: Task): void {
     for (const queue of [this.#fresh, this.#long, this.#longest]) {
       const at = queue.indexOf(task)
       if (at >= 0) queue.splice(at, 1)
     }
-    this.#quick.leave(task)
-    this.#slow.leave(task)
+    this.#quick.abandon(task)
+    this.#slow.abandon(task)
   }
 
   async end(): Promise<void> {
@@ -110,12 +111,12 @@ class Lanes {
   }
 }
 
-/** One thread, begun with its first task, and what it works on. It is replaced when it was broken off or died. */
+/** A thread, created with its first task, and its current task. It is replaced after an abort or a crash. */
 class Thread {
   #worker: Worker | undefined
   #task: Task | undefined
-  #ready = false
-  #ended = false
+  #isReady = false
+  #isEnded = false
   #stopTimer = () => {}
   #limitMs = 0
   #late: (task: Task) => void = () => {}
@@ -126,20 +127,20 @@ class Thread {
   }
 
   get isIdle(): boolean {
-    return this.#task === undefined && !this.#ended
+    return this.#task === undefined && !this.#isEnded
   }
 
-  /** `late`: what becomes of a run that needs more than `limitMs`. */
+  /** `late`: handles a run that needs more than `limitMs`. */
   start(task: Task, limitMs: number, late: (task: Task) => void): void {
     this.#task = task
     this.#limitMs = limitMs
     this.#late = late
     this.#worker ??= this.#spawn()
     this.#worker.postMessage(task.run)
-    if (this.#ready) this.#limit()
+    if (this.#isReady) this.#limit()
   }
 
-  /** The time of a run counts from when the thread can work on it. */
+  /** A run's time counts from the moment at which the thread can work on it. */
   #limit(): void {
     this.#stopTimer = after(this.#limitMs, () => {
       this.#worker = this.#spawn()
@@ -147,8 +148,8 @@ class Thread {
     })
   }
 
-  /** A run that nobody waits for is broken off; the next one gets a new thread. */
-  leave(task: Task): void {
+  /** Aborts a run that is not awaited any more; the next run gets a new thread. */
+  abandon(task: Task): void {
     if (this.#task !== task) return
     void this.#worker?.terminate()
     this.#worker = undefined
@@ -156,7 +157,7 @@ class Thread {
   }
 
   async end(): Promise<void> {
-    this.#ended = true
+    this.#isEnded = true
     this.#stopTimer()
     await this.#worker?.terminate()
   }
@@ -166,19 +167,19 @@ class Thread {
     const task = this.#task
     this.#task = undefined
     if (task !== undefined) how(task)
-    if (!this.#ended) this.#next()
+    if (!this.#isEnded) this.#next()
   }
 
-  /** Makes the thread that takes the place of the one before. */
+  /** Creates a thread in place of the previous one. */
   #spawn(): Worker {
     void this.#worker?.terminate()
-    this.#ready = false
+    this.#isReady = false
     const worker = new Worker(new URL("./ShellThread.ts", import.meta.url), { env: {}, resourceLimits: RESOURCES })
     worker.unref()
     worker.on("message", (message: typeof READY | Answer) => {
       if (this.#worker !== worker) return
       if (message === "ready") {
-        this.#ready = true
+        this.#isReady = true
         if (this.#task !== undefined) this.#limit()
         return
       }
@@ -192,8 +193,8 @@ class Thread {
       cause = error
     })
     worker.on("exit", () => {
-      if (this.#worker !== worker || this.#ended) return
-      // Not at once: a thread that cannot even begin must not be begun in a circle.
+      if (this.#worker !== worker || this.#isEnded) return
+      // Not replaced at once: a thread that fails to start would be restarted in a loop.
       this.#worker = undefined
       this.#done((task) => task.finish(isOutOfMemory(cause) ? killedFor(task, "out of memory") : Effect.die(cause)))
     })
@@ -201,7 +202,7 @@ class Thread {
   }
 }
 
-const killedFor = (task: Task, reason: string) => Effect.sync(() => killed(task.run, reason))
+const killedFor = (task: Task, reason: string) => Effect.sync(() => killedTimeline(task.run, reason))
 
 const isOutOfMemory = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"

@@ -1,8 +1,8 @@
-/** A thread that renders simulated sound and film, and reads the words back from a sound. */
+/** A thread that renders simulated sound and video, and reads the words back from a sound. */
 import { registerMp3Encoder } from "@mediabunny/mp3-encoder"
 import type { StudioTask } from "@sluice/simulator/models/Studio"
 import { readSound } from "../media/SoundFile.ts"
-import { answerTasks } from "../threads/Answering.ts"
+import { answerTasks } from "../threads/TaskServer.ts"
 import { renderFilm } from "./Films.ts"
 import { renderSound, wordsFrom } from "./Sounds.ts"
 

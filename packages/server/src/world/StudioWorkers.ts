@@ -1,4 +1,4 @@
-/** `Studio` over threads: what it renders takes seconds of a processor, and nobody else waits for it. */
+/** `Studio` in worker threads: rendering takes seconds of CPU time and must not block the event loop. */
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Studio } from "@sluice/simulator/models/Studio"
 import { Effect, Layer } from "effect"
@@ -11,14 +11,16 @@ export const layer = Layer.effect(
   Studio,
   Effect.gen(function* () {
     const thread = makeWorkThread<StudioWork, StudioAnswer>(new URL("./StudioThread.ts", import.meta.url), LIMITS)
-    // A voice does not wait for a film.
+    // Sounds have their own thread, so that speech does not wait for a video.
     const [sounds, films] = [yield* thread, yield* thread]
     return {
       render: (task) =>
         Effect.matchEffect((task.kind === "film" ? films : sounds).run(task), {
-          onFailure: failed,
+          onFailure: toFailure,
           onSuccess: (answer) =>
-            "bytes" in answer ? Effect.succeed(answer.bytes) : Effect.die(new Error("No bytes came"))
+            "bytes" in answer
+              ? Effect.succeed(answer.bytes)
+              : Effect.die(new Error("The studio thread returned no bytes"))
         }),
       wordsOf: (path) =>
         Effect.match(sounds.run({ kind: "words", path }), {
@@ -29,8 +31,8 @@ export const layer = Layer.effect(
   })
 )
 
-/** What the simulator can't render is a fault of ours; what it has no time for is not. */
-const failed = ({ fault, reason }: WorkUndone) =>
+/** A failure to render is a defect of the simulator; a full queue or a timeout is a failure of the upstream. */
+const toFailure = ({ fault, reason }: WorkUndone) =>
   reason === "fault"
     ? Effect.die(new Error(fault))
     : Effect.fail(new UpstreamFailed({ reason: reason === "busy" ? "overloaded" : "timeout" }))

@@ -9,7 +9,7 @@ const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const pathsOf = (told: Told) => told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("rights", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("rights", (it) => {
   it.effect("finds the environment of a request", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

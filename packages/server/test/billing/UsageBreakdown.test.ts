@@ -9,7 +9,7 @@ const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const MODELS = ["a", "b".repeat(256), "\u{1f600}".repeat(128), "ä/ö"]
 const AT = ["2027-03-09T12:00:00Z", "2027-04-01T00:00:00Z", "2027-04-02T00:00:00Z", "2027-04-03T00:00:00Z"]
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the breakdown of usage", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("the breakdown of usage", (it) => {
   it.effect("is by day where nothing else is said, from the first of the month of its last day", () =>
     Effect.gen(function* () {
       const { alice, ask } = yield* TestServer
@@ -67,6 +67,19 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("the bre
       expect([status, Object.fromEntries(names)]).toEqual([200, { [billing.id]: "my billing:read", [MISSING]: null }])
       const refused = yield* ask(query, { key: inference.key })
       expect([refused.status, refused.json.error.code]).toEqual([403, "forbidden"])
+    })
+  )
+
+  it.effect("usage and its breakdown refuse days, groups and cursors that make no sense", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      for (const query of ["from=2026-02-30", "to=x", "from=2026-02-02&to=2026-02-01", "from=0000-01-01"]) {
+        expect([query, (yield* ask(`/api/v1/billing/usage?${query}`)).status]).toEqual([query, 422])
+        expect([query, (yield* ask(`/api/v1/billing/usage/breakdown?${query}`)).status]).toEqual([query, 422])
+      }
+      for (const query of ["by=hour", "cursor=", "cursor=AA", "cursor=*", "limit=0"]) {
+        expect([query, (yield* ask(`/api/v1/billing/usage/breakdown?${query}`)).status]).toEqual([query, 422])
+      }
     })
   )
 })

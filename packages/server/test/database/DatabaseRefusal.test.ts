@@ -5,13 +5,13 @@ import { createWorkspace } from "@sluice/server/Admin"
 import { parse } from "@sluice/server/Config"
 import { postgres } from "@sluice/server/database/Database"
 import { DatabaseRefused } from "@sluice/server/database/DatabaseErrors"
-import { refusalTold } from "@sluice/server/database/DatabaseRefusal"
+import { failWithRefusal } from "@sluice/server/database/DatabaseRefusal"
 import { serve } from "@sluice/server/Serve"
 import { Effect, Redacted, Result } from "effect"
 import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 
 const READ_ONLY =
-  /^The database does not do what was asked of it: cannot execute \w+ in a read-only transaction \(25006\)\. Give it room and/
+  /^The database refused an operation: cannot execute \w+ in a read-only transaction \(25006\)\. Check its disk space and/
 
 describeOnPostgres("A database that may only be read", () => {
   it.live("is told by a server that starts, and by its administration", () =>
@@ -42,8 +42,8 @@ describeOnPostgres("A database that may only be read", () => {
 
 it.effect("Another failure, and another defect, stay what they are", () =>
   Effect.gen(function* () {
-    expect(yield* Effect.flip(refusalTold(Effect.fail("mine")))).toBe("mine")
-    const defect = yield* Effect.catchDefect(refusalTold(Effect.die("broken")), (told) => Effect.succeed(told))
+    expect(yield* Effect.flip(failWithRefusal(Effect.fail("mine")))).toBe("mine")
+    const defect = yield* Effect.catchDefect(failWithRefusal(Effect.die("broken")), (told) => Effect.succeed(told))
     expect(defect).toBe("broken")
     expect(defect).not.toBeInstanceOf(DatabaseRefused)
   })

@@ -25,7 +25,7 @@ describe("SafeFetch", () => {
           return INSIDE[name] ?? []
         })
       const get = yield* client({ names })
-      const lenient = yield* client({ names, privateTargets: true })
+      const lenient = yield* client({ names, hasPrivateTargets: true })
       for (const [spelling, reason] of SPELLINGS) {
         const url = spelling.replaceAll("PORT", String(inside.port))
         looked.length = 0
@@ -38,7 +38,7 @@ describe("SafeFetch", () => {
       expect(inside.connections()).toBe(0)
       const plain = yield* lenient(`http://127.0.0.1:${inside.port}/`)
       expect([plain.bytes.equals(PIXEL), inside.connections()]).toEqual([true, 1])
-      process.stdout.write(`${SPELLINGS.length} spellings, ${SPELLINGS.length} refused, 0 connections\n`)
+      console.log(`${SPELLINGS.length} spellings, ${SPELLINGS.length} refused, 0 connections`)
       expect(SPELLINGS.length).toBeGreaterThan(60)
     }).pipe(Effect.scoped)
   )
@@ -133,7 +133,7 @@ describe("SafeFetch", () => {
   it.live("takes another checked address where one does not answer", () =>
     Effect.gen(function* () {
       const server = yield* origin(pixel)
-      const get = yield* client({ privateTargets: true, names: () => Effect.succeed(["127.0.0.3", "127.0.0.1"]) })
+      const get = yield* client({ hasPrivateTargets: true, names: () => Effect.succeed(["127.0.0.3", "127.0.0.1"]) })
       expect((yield* get(`http://two.example:${server.port}/`)).mediaType).toBe("image/png")
     }).pipe(Effect.scoped)
   )

@@ -27,7 +27,7 @@ describe("targetOf", () => {
       ["http://images/", "images", 80, "/"],
       ["https://example.com?x", "example.com", 443, "/?x"]
     ] as const) {
-      expect(given(text), text).toMatchObject({ host, port, path, secure: text.toLowerCase().startsWith("https") })
+      expect(given(text), text).toMatchObject({ host, port, path, isSecure: text.toLowerCase().startsWith("https") })
     }
   })
 
@@ -109,7 +109,7 @@ describe("targetOf", () => {
         const target = targetOf(text)
         if (Result.isFailure(target)) return
         // What is asked for is what stands in the text, letter by letter.
-        const { host, path, port, secure } = target.success
+        const { host, path, port, isSecure } = target.success
         const authority = text
           .slice(text.indexOf("//") + 2)
           .split(/[/?#]/)[0]!
@@ -117,7 +117,7 @@ describe("targetOf", () => {
         const bare = host.includes(":") ? `[${host}]` : host
         expect([bare, `${bare}:${port}`]).toContain(authority)
         expect(path).toMatch(/^\/[!-~]*$/)
-        expect(secure).toBe(text.toLowerCase().startsWith("https:"))
+        expect(isSecure).toBe(text.toLowerCase().startsWith("https:"))
       }),
       { numRuns: 5_000 }
     )

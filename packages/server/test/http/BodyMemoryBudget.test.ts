@@ -29,7 +29,7 @@ describe("Rooms", () => {
         const guests = Array.from({ length: 8 }, (_, id): BodyReservation => ({
           owner: `key ${id % 3}`,
           bytes: 0,
-          evicted: () => void gone.push(id)
+          onEvicted: () => void gone.push(id)
         }))
         const held = (owner?: string) =>
           guests.reduce((sum, one) => sum + (owner === undefined || one.owner === owner ? one.bytes : 0), 0)
@@ -39,10 +39,10 @@ describe("Rooms", () => {
           const before = [...coming]
           gone.length = 0
           if (what === "leaves") {
-            rooms.leave(guest)
+            rooms.release(guest)
             settled.delete(id)
           } else if (what === "is whole") {
-            rooms.settle(guest)
+            rooms.complete(guest)
             if (guest.bytes > 0) settled.add(id)
           } else if (!settled.has(id)) {
             if (!coming.includes(id)) before.push(id)
@@ -63,7 +63,7 @@ describe("Rooms", () => {
           expect(held()).toBeLessThanOrEqual(MAX_BYTES)
           for (const { owner } of guests) expect(held(owner)).toBeLessThanOrEqual(MAX_BYTES / 2)
         }
-        for (const guest of guests) rooms.leave(guest)
+        for (const guest of guests) rooms.release(guest)
         expect(rooms.size).toEqual({ owners: 0, bytes: 0 })
       })
     )
@@ -76,7 +76,7 @@ describe("A room", () => {
     const gone: Array<string> = []
     return {
       gone,
-      grow: (owner: string, bytes: number) => room.grow({ owner, bytes: 0, evicted: () => gone.push(owner) }, bytes)
+      grow: (owner: string, bytes: number) => room.grow({ owner, bytes: 0, onEvicted: () => gone.push(owner) }, bytes)
     }
   }
 
@@ -172,9 +172,9 @@ describe("The room for files", () => {
     vi.stubEnv("TMPDIR", "/there/is/none")
     const room = built()
     const gone: Array<string> = []
-    room.grow({ owner: "a", bytes: 0, evicted: () => gone.push("a") }, 25_000_000)
+    room.grow({ owner: "a", bytes: 0, onEvicted: () => gone.push("a") }, 25_000_000)
     expect(gone).toEqual([])
-    expect(lines).toEqual([expect.stringMatching(/^Warn: .* kept in \/there\/is\/none \(ENOENT\)/)])
+    expect(lines).toEqual([expect.stringMatching(/^Warn: .* stored in \/there\/is\/none \(ENOENT\)/)])
   })
 
   it("is there without a word, and nothing is left in it, where all is well", () => {
@@ -191,7 +191,7 @@ describe("The room for files", () => {
     const now = vi.spyOn(wallClock, "currentTimeMillisUnsafe")
     for (const ms of [0, 1, 59_999, 60_000, 60_001, 120_000]) {
       now.mockReturnValue(ms)
-      await Effect.runPromise(room.complain(Effect.sync(() => void said.push(ms))))
+      await Effect.runPromise(room.logProblem(Effect.sync(() => void said.push(ms))))
     }
     now.mockRestore()
     expect(said).toEqual([0, 60_000, 120_000])

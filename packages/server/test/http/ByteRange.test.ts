@@ -17,3 +17,9 @@ it("one range of bytes is read, whatever the case of its unit; anything else is 
     expect([header, rangeOf(header)]).toEqual([header, range])
   }
 })
+
+it("a range of one byte is that byte: where a range starts and ends is included", () => {
+  expect(rangeOf("bytes=0-0")).toEqual({ start: 0, end: 0 })
+  expect(rangeOf("bytes=7-7")).toEqual({ start: 7, end: 7 })
+  expect(rangeOf("bytes=-1")).toEqual({ suffix: 1 })
+})

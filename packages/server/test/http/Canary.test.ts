@@ -14,7 +14,7 @@ const recording = Layer.mergeAll(
 const bytesIn = (row: string) =>
   [...row.matchAll(/x([0-9a-f]{2,})/g)].map((match) => Buffer.from(match[1]!, "hex").toString("latin1")).join(" ")
 
-layer(testServer.pipe(Layer.provideMerge(recording)), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testServer.pipe(Layer.provideMerge(recording)), { excludeTestServices: true, timeout: "5 minutes" })(
   "canaries",
   (it) => {
     it.effect("leaves no trace of a secret", () =>

@@ -8,7 +8,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("typed client", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("typed client", (it) => {
   it.effect("speaks to every group", () =>
     Effect.gen(function* () {
       const { origin, alice } = yield* TestServer

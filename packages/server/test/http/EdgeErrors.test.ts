@@ -1,5 +1,5 @@
 /** One event has one error on a surface: under `/v1` that of its endpoints, whoever finds it. */
-import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import * as EdgeErrors from "@sluice/server/http/EdgeErrors"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { expect, it } from "vitest"
@@ -12,7 +12,14 @@ const told = async (path: string, error: EdgeErrors.EdgeError) => {
 
 it.each([
   ["serverStopping", EdgeErrors.serverStopping, 503, "overloaded_error", "server_stopping", "service_unavailable"],
-  ["serverAway", EdgeErrors.serverAway, 503, "overloaded_error", "service_unavailable", "service_unavailable"],
+  [
+    "serverUnavailable",
+    EdgeErrors.serverUnavailable,
+    503,
+    "overloaded_error",
+    "service_unavailable",
+    "service_unavailable"
+  ],
   [
     "storeUnavailable",
     EdgeErrors.storeUnavailable,
@@ -21,7 +28,7 @@ it.each([
     "service_unavailable",
     "service_unavailable"
   ],
-  ["evicted", EdgeErrors.evicted, 503, "overloaded_error", "server_busy", "service_unavailable"],
+  ["bodyEvicted", EdgeErrors.bodyEvicted, 503, "overloaded_error", "server_busy", "service_unavailable"],
   ["internalError", EdgeErrors.internalError, 500, "api_error", "internal_error", "internal_error"],
   [
     "payloadTooLarge",

@@ -15,7 +15,7 @@ const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const pathOf = (path: string, id = MISSING) => path.replace(":id", id)
 const bodyFor = (method: string): Ask => (method === "GET" || method === "DELETE" ? { method } : { method, body: {} })
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("every route", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("every route", (it) => {
   it.effect("refuses a caller without a key, whatever it sends", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -6,7 +6,7 @@ import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
 
 const HALF = 60_000
 
-layer(testServerOf({ roomBytes: 2 * (2 * HALF + 10_000) }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testServerOf({ bodyMemoryBytes: 2 * (2 * HALF + 10_000) }), { excludeTestServices: true, timeout: "5 minutes" })(
   "a server without room for more halves of bodies",
   (it) => {
     it.effect("lets the oldest go with a 503 and answers the others", () =>

@@ -9,7 +9,7 @@ const pathsOf = (told: { readonly json: Told["json"] }) =>
   told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body", (it) => {
   it.effect("tells everything that is wrong with a job that leaves nothing out", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

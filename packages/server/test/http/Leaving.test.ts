@@ -48,7 +48,7 @@ it.live("a connection is closed after its refusal, which its caller can read", (
     expect(heard.text).toMatch(/^HTTP\/1\.1 400 .*"code":"validation_error"/s)
     expect(counts.connections.value).toBe(1)
     yield* until(() => counts.connections.value === 0)
-  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("5 minutes"))
 )
 
 it.live(
@@ -68,7 +68,7 @@ it.live(
         yield* until(() => socket.closed || heard.ended)
         expect(heard.text.slice(before.length)).toMatch(path === "/begun" ? /^$/ : /^HTTP\/1\.1 400 /)
       }
-    }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+    }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("5 minutes"))
 )
 
 it.live("a connection is closed when its caller goes, though it sent a body that nobody reads", () =>
@@ -79,7 +79,7 @@ it.live("a connection is closed when its caller goes, though it sent a body that
     yield* until(() => counts.open.value === 1)
     socket.destroy()
     yield* until(() => counts.open.value === 0 && counts.connections.value === 0)
-  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("5 minutes"))
 )
 
 it.live("a connection is closed whose requests wait with more than anybody writes, whatever they expect", () =>
@@ -91,5 +91,5 @@ it.live("a connection is closed whose requests wait with more than anybody write
     const head = `POST / HTTP/1.1\r\nHost: localhost\r\nExpect: the-moon\r\nContent-Length: ${body.length}\r\n\r\n`
     for (let bytes = 0; bytes <= MAX_BYTES; bytes += body.length) socket.write(head + body)
     yield* until(() => counts.connections.value === 0)
-  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("20 seconds"))
+  }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("5 minutes"))
 )

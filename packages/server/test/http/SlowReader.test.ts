@@ -1,6 +1,6 @@
 /** Who stops reading loses the connection; who reads slowly, or has nothing to read, keeps it. */
 import { describe, expect, it } from "@effect/vitest"
-import { dropSlowReader, inPieces, PIECE_BYTES } from "@sluice/server/http/SlowReader"
+import { dropSlowReader, splitIntoPieces, PIECE_BYTES } from "@sluice/server/http/SlowReader"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import { createServer, get } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -75,7 +75,7 @@ describe("dropSlowReader", () => {
   it.effect("cuts bytes into pieces and loses none", () =>
     Effect.gen(function* () {
       const chunks = [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES].map((size) => Buffer.alloc(size, size % 251))
-      const pieces = yield* Stream.runCollect(inPieces(Stream.fromIterable(chunks)))
+      const pieces = yield* Stream.runCollect(splitIntoPieces(Stream.fromIterable(chunks)))
       expect(Math.max(...pieces.map((piece) => piece.length))).toBe(PIECE_BYTES)
       expect(Buffer.concat(pieces).equals(Buffer.concat(chunks))).toBe(true)
     })

@@ -38,7 +38,7 @@ const left = (name: string) => {
   return name
 }
 
-layer(testServerOf(), { excludeTestServices: true, timeout: "60 seconds" })("a form that comes", (it) => {
+layer(testServerOf(), { excludeTestServices: true, timeout: "5 minutes" })("a form that comes", (it) => {
   it.effect("has its file where nobody else looks, in the directory of this process, until it is answered", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { rawConnection, rawRequest } from "@sluice/testing/servers/RawHttp"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("a body that is too large", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body that is too large", (it) => {
   it.effect("is read to its limit where it comes in chunks, and is a 413", () =>
     Effect.gen(function* () {
       const { port, alice } = yield* TestServer

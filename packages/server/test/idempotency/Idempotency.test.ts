@@ -8,7 +8,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 const hasIdempotencyKey = (key: string) => ({ headers: { "idempotency-key": key } })
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("Idempotency-Key", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempotency-Key", (it) => {
   it.effect("gives the first answer again and creates nothing twice", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer

@@ -1,6 +1,6 @@
 /** What makes a request under an `Idempotency-Key` the same, and which answers are kept for it. */
 import { expect, it } from "@effect/vitest"
-import { Idempotent, TellsSecret } from "@sluice/api/access/InfraAccess"
+import { Idempotent, ReturnsSecret } from "@sluice/api/access/InfraAccess"
 import { allScopes, CurrentPrincipal } from "@sluice/domain/access/Principal"
 import { type FirstAnswer, Idempotency, type KeyedRequest } from "@sluice/domain/idempotency/Idempotency"
 import { idempotentLayer } from "@sluice/server/idempotency/Idempotent"
@@ -39,7 +39,7 @@ const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}
     headers: { "idempotency-key": key },
     ...(method === "POST" ? { body: asked.body ?? "{}" } : {})
   })
-  const endpoint = { method, annotations: Context.make(TellsSecret, isSecret) }
+  const endpoint = { method, annotations: Context.make(ReturnsSecret, isSecret) }
   const answer = HttpServerResponse.text(body, { status })
   const told = yield* once(Effect.succeed(answer), { endpoint } as unknown as Parameters<typeof once>[1]).pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),

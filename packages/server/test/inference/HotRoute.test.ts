@@ -13,7 +13,7 @@ const BY = ["", "?by=router"]
 /** Differs from answer to answer. */
 const OWN = /(chatcmpl-|resp_|msg_)[0-9a-f-]+|"created(_at)?":\d+/g
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the hot routes of chats and responses", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the hot routes of chats and responses", (it) => {
   it.effect("answers as the router does", () =>
     Effect.gen(function* () {
       const { apiKey, url } = yield* customer(NANO)

@@ -12,7 +12,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(
   Layer.provideMerge(ownPglite)
 )
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })(
   "a service whose clock runs 20 times faster",
   (it) => {
     it.effect("tells the rest of a minute in three seconds", () =>

@@ -11,7 +11,7 @@ import { customer, keys, NANO } from "./support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("scopes of the inference surface", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("scopes of the inference surface", (it) => {
   it.effect("to look is to read, all else is to write, and a key without it is told which it lacks", () =>
     Effect.gen(function* () {
       for (const { method, path } of routesOf(InferenceApi)) {

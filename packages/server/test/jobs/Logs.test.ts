@@ -6,7 +6,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const LINE = "hello from the machine\n"
 
-layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("job logs", (it) => {
+layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("job logs", (it) => {
   it.effect("come as text or as events, from any byte", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
@@ -77,6 +77,22 @@ layer(testServer, { excludeTestServices: true, timeout: "60 seconds" })("job log
       expect(told.status).toBe(401)
       const head = yield* ask("/api/v1/jobs/01890a5d-ac96-774b-bcce-b302099a8057/logs", { method: "HEAD" })
       expect(head.status).toBe(404)
+    })
+  )
+
+  it.effect("the log is events for a caller that accepts them, whatever the case and quality it names", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* TestServer
+      const body = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
+      const { id } = (yield* ask("/api/v1/jobs", { body })).json.data
+      const logs = (accept: string, query = "") => ask(`/api/v1/jobs/${id}/logs${query}`, { headers: { accept } })
+      for (const accept of ["text/event-stream;q=0", "text/plain, text/event-stream; q=0.0", "text/event-streams"]) {
+        expect((yield* logs(accept)).headers.get("content-type")).toBe("text/plain; charset=utf-8")
+      }
+      for (const query of ["", "?follow=false"]) {
+        const told = yield* logs("text/plain;q=0.5, Text/Event-Stream;q=0.9", query)
+        expect(told.text.endsWith('event: end\ndata: {"status":"succeeded","exit_code":0}\n\n')).toBe(true)
+      }
     })
   )
 })

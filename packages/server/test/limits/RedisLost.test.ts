@@ -68,7 +68,7 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
         expect(lines).toEqual([
           `Info: Rate limits are shared through ${where}`,
           expect.stringMatching(
-            new RegExp(`^Warn: ${where} is lost \\(\\w+\\): each replica counts rate limits for itself`)
+            new RegExp(`^Warn: ${where} is lost \\(\\w+\\): each replica counts rate limits by itself`)
           ),
           `Info: Rate limits are shared through ${where}`
         ])
@@ -159,8 +159,8 @@ it.live("believes nothing that is no answer, and repeats nothing that it is told
     const echo = `-ERR unknown command 'AUTH', with args beginning with: '${SECRET}'\r\n`
     for (const [words, reason] of [
       [echo, "(ERR)"],
-      [`+${SECRET}\r\n+${SECRET}\r\n`, "(an answer of another kind)"],
-      ["*3\r\n:1\r\n:2\r\n$3\r\nabc\r\n", "(an answer of another kind)"],
+      [`+${SECRET}\r\n+${SECRET}\r\n`, "(an unexpected reply)"],
+      ["*3\r\n:1\r\n:2\r\n$3\r\nabc\r\n", "(an unexpected reply)"],
       [`HTTP/1.1 400 Bad Request\r\n\r\n${SECRET}`, ")"]
     ] as const) {
       const other = yield* impostor(words)

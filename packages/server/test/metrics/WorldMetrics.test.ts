@@ -6,7 +6,7 @@ import { inMemory } from "@sluice/server/database/Database"
 import { LIVE, LiveCounts } from "@sluice/server/metrics/LiveCountsStore"
 import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
 import { makeWorldMetrics } from "@sluice/server/metrics/WorldMetrics"
-import { Duration, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Family, Tally } from "@sluice/domain/metrics/Family"
 
@@ -76,13 +76,11 @@ describe("The world's gauges", () => {
       const hangs = LiveCounts.of({ counts: Effect.suspend(() => (asked++, Effect.never)) })
       const metrics = yield* ServerMetrics.ServerMetrics
       const { refresh } = yield* Effect.provideService(makeWorldMetrics, LiveCounts, hangs)
-      const [lasted] = yield* Effect.timed(
-        Effect.forEach([1, 2, 3], () => refresh, { concurrency: "unbounded", discard: true })
-      )
+      // It would never end if it waited for the database.
+      yield* Effect.forEach([1, 2, 3], () => refresh, { concurrency: "unbounded", discard: true })
       yield* refresh
       assert.strictEqual(asked, 1)
       assert.deepStrictEqual(valuesOf(metrics.jobs), {})
-      assert.isBelow(Duration.toMillis(lasted), 3_000)
     }).pipe(Effect.provide(around))
   )
 

@@ -5,21 +5,21 @@ import fc from "fast-check"
 
 it("bounds what each caller has waiting, and what all have", () => {
   const backlog = new Backlog(100, 250)
-  expect(backlog.enter("bob", 60)).toBe(true)
-  expect(backlog.enter("bob", 41)).toBe(false)
-  expect(backlog.enter("bob", 40)).toBe(true)
-  expect(backlog.enter("alice", 100)).toBe(true)
-  expect(backlog.enter("carol", 51)).toBe(false)
-  backlog.leave("bob", 60)
-  expect(backlog.enter("carol", 51)).toBe(true)
+  expect(backlog.reserve("bob", 60)).toBe(true)
+  expect(backlog.reserve("bob", 41)).toBe(false)
+  expect(backlog.reserve("bob", 40)).toBe(true)
+  expect(backlog.reserve("alice", 100)).toBe(true)
+  expect(backlog.reserve("carol", 51)).toBe(false)
+  backlog.release("bob", 60)
+  expect(backlog.reserve("carol", 51)).toBe(true)
 })
 
 it("takes what is larger than its bound where nothing else waits", () => {
   const backlog = new Backlog(100, 250)
-  expect(backlog.enter("bob", 1_000)).toBe(true)
-  expect(backlog.enter("alice", 1)).toBe(false)
-  backlog.leave("bob", 1_000)
-  expect(backlog.enter("alice", 1)).toBe(true)
+  expect(backlog.reserve("bob", 1_000)).toBe(true)
+  expect(backlog.reserve("alice", 1)).toBe(false)
+  backlog.release("bob", 1_000)
+  expect(backlog.reserve("alice", 1)).toBe(true)
 })
 
 it("is empty when all have left, whoever came in which order", () => {
@@ -27,9 +27,9 @@ it("is empty when all have left, whoever came in which order", () => {
   fc.assert(
     fc.property(fc.array(comer), (comers) => {
       const backlog = new Backlog(100, 250)
-      const inside = comers.filter(({ bytes, caller }) => backlog.enter(caller, bytes))
-      for (const { bytes, caller } of inside) backlog.leave(caller, bytes)
-      for (const caller of ["a", "b"]) expect(backlog.enter(caller, 100)).toBe(true)
+      const inside = comers.filter(({ bytes, caller }) => backlog.reserve(caller, bytes))
+      for (const { bytes, caller } of inside) backlog.release(caller, bytes)
+      for (const caller of ["a", "b"]) expect(backlog.reserve(caller, 100)).toBe(true)
     })
   )
 })

@@ -27,7 +27,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
 
   it.effect("counts on the event loop by bytes, all texts of a request together", () =>
     Effect.gen(function* () {
-      const { count, countEach, countSaid } = yield* Tokens
+      const { count, countEach, countOutput } = yield* Tokens
       yield* count("a", "loads the vocabulary", unlimited)
       const isInline = <A, E>(asked: Effect.Effect<A, E>) => exitIfSettled(asked) !== undefined
       const most = "a".repeat(INLINE_BYTES)
@@ -37,21 +37,21 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
       const many = Array.from({ length: 10 }, () => "a".repeat(INLINE_BYTES / 8))
       expect(isInline(countEach("a", many.slice(0, 8), unlimited, unlimited))).toBe(true)
       expect(isInline(countEach("a", many, unlimited, unlimited))).toBe(false)
-      expect(isInline(countSaid("a", many.slice(0, 8), 100))).toBe(true)
-      expect(isInline(countSaid("a", many, 100))).toBe(false)
+      expect(isInline(countOutput("a", many.slice(0, 8), 100))).toBe(true)
+      expect(isInline(countOutput("a", many, 100))).toBe(false)
     })
   )
 
   it.effect("is the same number there and in the thread", () =>
     Effect.gen(function* () {
-      const { count, countEach, countSaid, fit } = yield* Tokens
+      const { count, countEach, countOutput, fit } = yield* Tokens
       const here = makeTokenizer()
       const long = river.repeat(1_400)
       const exact = here.count(long)
       for (const limit of [exact, unlimited]) expect(yield* count("a", long, limit)).toBe(exact)
       expect(yield* countEach("a", [long, "hello world", long], unlimited, unlimited)).toEqual([exact, 2, exact])
-      expect(yield* countSaid("a", [long, "hello world"], unlimited)).toBe(exact + 2)
-      expect(yield* countSaid("a", [long, "hello world", long], 100)).toBe(202)
+      expect(yield* countOutput("a", [long, "hello world"], unlimited)).toBe(exact + 2)
+      expect(yield* countOutput("a", [long, "hello world", long], 100)).toBe(202)
       expect(yield* fit(long, 5_000)).toBe(here.fit(long, 5_000))
       expect(yield* fit(long, 1_000_000)).toBe(long)
     })
@@ -81,14 +81,14 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
 
   it.effect("answers one caller while another's text is counted, and refuses that one more of the kind", () =>
     Effect.gen(function* () {
-      const { count, countSaid } = yield* Tokens
+      const { count, countOutput } = yield* Tokens
       const bob = yield* Effect.forkChild(
-        Effect.all([count("bob", huge, unlimited), countSaid("bob", [huge], unlimited)], { concurrency: 2 })
+        Effect.all([count("bob", huge, unlimited), countOutput("bob", [huge], unlimited)], { concurrency: 2 })
       )
       yield* Effect.yieldNow
       expect(yield* count("alice", river.repeat(800), unlimited)).toBeGreaterThan(8_000)
       expect(yield* Effect.flip(count("bob", huge, unlimited))).toMatchObject({ reason: "overloaded" })
-      expect(yield* countSaid("bob", [river.repeat(800)], unlimited)).toBeGreaterThan(8_000)
+      expect(yield* countOutput("bob", [river.repeat(800)], unlimited)).toBeGreaterThan(8_000)
       expect(bob.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(bob)
       // His place is free again.

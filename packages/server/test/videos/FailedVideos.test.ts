@@ -26,7 +26,7 @@ const failing = Layer.effect(
 
 const Running = chatServer(keys, failing).pipe(Layer.provideMerge(ownPglite))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("a video that fails", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("a video that fails", (it) => {
   it.effect("says why, costs nothing, has no bytes, and can be deleted", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)

@@ -33,7 +33,7 @@ const PNG = Buffer.from("89504e470d0a1a0a", "hex")
 const png = (bytes: number) => Buffer.concat([PNG, Buffer.alloc(bytes - PNG.length)])
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString("base64")}`
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the image of a video", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image of a video", (it) => {
   it.effect("reaches the model, however large it may be", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(4n * NANO)
@@ -67,6 +67,22 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("the image 
         expect([name, tasks.at(-1)!.image?.contentType]).toEqual([name, "image/png"])
       }
       expect(yield* sent("input_reference[]", urlOf(PNG))).toBe(400)
+    })
+  )
+
+  it.effect("is not there where its fields have no value", () =>
+    Effect.gen(function* () {
+      const { apiKey, url } = yield* customer(4n * NANO)
+      const empty = ["seconds", "size", "input_reference", "input_reference[image_url]", "input_reference[file_id]"]
+      const form = new FormData()
+      for (const name of ["model", "prompt"] as const) form.append(name, ORDER[name])
+      for (const name of empty) form.append(name, "")
+      const before = tasks.length
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const answer = yield* Effect.promise(() => fetch(`${url}/v1/videos`, { method: "POST", headers, body: form }))
+      expect(answer.status).toBe(200)
+      while (tasks.length === before) yield* Effect.sleep("20 millis")
+      expect(tasks.at(-1)!.image).toBeUndefined()
     })
   )
 

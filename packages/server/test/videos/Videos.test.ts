@@ -36,7 +36,7 @@ const download = ({ apiKey, url }: Customer, path: string, range?: string, more:
     return { status: response.status, body, contentRange: response.headers.get("content-range") }
   })
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("videos through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("videos through the stock client", (it) => {
   it.effect("are made in the background, held at first and charged at the end", () =>
     Effect.gen(function* () {
       const who = yield* customer(NANO)

@@ -5,7 +5,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
 import { openEmpty } from "@sluice/server/database/Database"
-import { answerNow } from "@sluice/server/database/PgliteAnswer"
+import { executeFramesNow } from "@sluice/server/database/PgliteAnswer"
 import { makePgliteClient } from "@sluice/server/database/PgliteClient"
 import { makePgliteBackend } from "@sluice/server/database/PgliteStream"
 import type { Gate } from "@sluice/server/database/PgliteWire"
@@ -33,7 +33,7 @@ export const open = Effect.gen(function* () {
   }
   let changes = 0
   const backend = makePgliteBackend((bytes) => {
-    const answer = within(() => answerNow(db, bytes))
+    const answer = within(() => executeFramesNow(db, bytes))
     if (touchedRows(answer)) changes++
     return answer
   })

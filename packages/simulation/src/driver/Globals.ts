@@ -1,28 +1,31 @@
 /**
- * Time and chance for code that asks the runtime and not a service: drivers, the shell's commands. During a run they see
- * the virtual clock and seeded chance; our own code never asks them.
+ * Time and chance for code that asks the runtime and not a service: drivers, the shell's commands. In a run they see the virtual
+ * clock and seeded chance; our own code never asks them.
+ *
+ * The globals are virtual for the run alone, which `AsyncLocalStorage` follows. Other code of the process keeps the machine's clock and
+ * timers, and so does the database, which outlives the run: PostgreSQL sets a timer again for the time that is left by its clock, which
+ * after a virtual date is weeks.
  */
 import { chance } from "@sluice/machine-shell/Chance"
+import { AsyncLocalStorage } from "node:async_hooks"
 import type { Driver } from "./Driver.ts"
 
-/** Node fires a timer that is set for longer at once. */
-const LONGEST_MS = 2 ** 31 - 1
-const real = (ms: number | undefined) => Math.min(ms ?? 0, LONGEST_MS)
-
-/** Replaces the globals until the returned function is called. */
+/** Replaces the globals until `restore`. They are virtual for what `within` runs, and for what that starts. */
 export const virtualGlobals = (
   driver: Driver,
   options: {
     readonly seed: number
     readonly epoch: number
-    /** Whether who asks just now is to get the machine's own timers, and how to run what they call. */
+    /** Whether the database runs just now, which has the machine's own clock and timers; and how to run what they call. */
     readonly isReal: () => boolean
     readonly asReal: <A>(act: () => A) => A
   }
 ) => {
   const { Date: RealDate, setInterval, clearInterval, setTimeout, clearTimeout } = globalThis
   const realRandom = Math.random
-  const now = () => options.epoch + Math.floor(driver.now)
+  const run = new AsyncLocalStorage<true>()
+  const isOutside = () => run.getStore() === undefined
+  const now = () => (isOutside() || options.isReal() ? RealDate.now() : options.epoch + Math.floor(driver.now))
   const noise = chance(options.seed)
   let draws = 0
 
@@ -37,12 +40,15 @@ export const virtualGlobals = (
   }
 
   const later = (ms: number | undefined, act: () => void) => driver.after(Math.max(1, ms ?? 1), act)
-  const timeout = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) =>
-    options.isReal()
-      ? setTimeout(() => options.asReal(() => act(...args)), real(ms))
+  const timeout = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) => {
+    if (isOutside()) return setTimeout(act, ms, ...args)
+    return options.isReal()
+      ? setTimeout(() => options.asReal(() => act(...args)), ms)
       : new Handle(later(ms, () => act(...args)))
+  }
   const interval = (act: (...args: ReadonlyArray<unknown>) => void, ms?: number, ...args: ReadonlyArray<unknown>) => {
-    if (options.isReal()) return setInterval(() => options.asReal(() => act(...args)), real(ms))
+    if (isOutside()) return setInterval(act, ms, ...args)
+    if (options.isReal()) return setInterval(() => options.asReal(() => act(...args)), ms)
     const handle = new Handle(later(ms, () => tick()))
     const tick = () => {
       handle.timer = later(ms, tick)
@@ -62,10 +68,13 @@ export const virtualGlobals = (
     clearTimeout: clear,
     clearInterval: clear
   })
-  Math.random = () => noise.draw(`Math.random/${draws++}`)
-  return () => {
-    Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval })
-    Math.random = realRandom
+  Math.random = () => (isOutside() ? realRandom() : noise.draw(`Math.random/${draws++}`))
+  return {
+    within: <A>(act: () => A): A => run.run(true, act),
+    restore: () => {
+      Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval })
+      Math.random = realRandom
+    }
   }
 }
 

@@ -20,7 +20,7 @@ export type DatabaseFault =
 export type SqlState = "40001" | "40P01" | "57P01"
 
 export interface DatabaseFaultOptions {
-  readonly strikes: FaultDraw
+  readonly faultDraw: FaultDraw
   /** How long an ordinary statement takes, ms: from, to. */
   readonly latencyMs: readonly [number, number]
 }
@@ -42,17 +42,17 @@ export class DatabaseFaults {
     if (!this.armed) return undefined
     const kind = kindOf(text)
     if (kind === undefined) return undefined
-    const { strikes, latencyMs } = this.options
+    const { faultDraw, latencyMs } = this.options
     // Left alone: the end of a transaction that failed already, and the rows of the simulated world beside the service's.
     if (kind !== "rollback" && !/\bsim_/.test(text)) {
-      if (strikes.strikes("database_lost", kind)) return lost(strikes.draw("lost", kind))
-      if (strikes.strikes("database_serialization", kind)) {
-        return { _tag: "Error", code: strikes.draw("conflict", kind) < 0.75 ? "40001" : "40P01" }
+      if (faultDraw.applies("database_lost", kind)) return lost(faultDraw.draw("lost", kind))
+      if (faultDraw.applies("database_serialization", kind)) {
+        return { _tag: "Error", code: faultDraw.draw("conflict", kind) < 0.75 ? "40001" : "40P01" }
       }
     }
-    const slow = strikes.strikes("database_slow", kind)
+    const slow = faultDraw.applies("database_slow", kind)
     if (!slow && latencyMs[1] <= 0) return undefined
-    const ms = strikes.within("latency", kind, slow ? SLOW_MS : latencyMs)
+    const ms = faultDraw.drawBetween("latency", kind, slow ? SLOW_MS : latencyMs)
     return ms > 0 ? { _tag: "Delay", ms } : undefined
   }
 }

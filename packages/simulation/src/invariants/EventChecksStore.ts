@@ -1,6 +1,6 @@
 /**
- * Holds the outbox against what happened: triggers note each status that a row takes, and the end of a run compares these notes
- * with the events. A change that is rolled back leaves no note and must leave no event.
+ * Compares the outbox with the changes of a run: triggers note each status that a row takes, and the end of the run compares the
+ * notes with the events. A change that is rolled back leaves no note and must leave no event.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -14,7 +14,7 @@ const NOTE = `create or replace function simulation_changed() returns trigger la
     return null;
   end $$`
 
-/** A machine that is recorded is no change: it is wanted because its job is queued. */
+/** The insert of a machine is no change: it is wanted because its job is queued. */
 const NOTED: ReadonlyArray<readonly [name: string, on: string, table: string, resourceType: string]> = [
   ["simulation_jobs_begun", "insert", "jobs", "job"],
   ["simulation_videos_begun", "insert", "videos", "video"],
@@ -23,7 +23,7 @@ const NOTED: ReadonlyArray<readonly [name: string, on: string, table: string, re
   ["simulation_videos_changed", "update", "videos", "video"]
 ]
 
-/** Once a database, before the first row; harmless where they are. */
+/** Installs the triggers, once for a database, before its first row. A repeat is harmless. */
 export const installNotes = (sql: PgClient.PgClient): Effect.Effect<void> =>
   Effect.gen(function* () {
     yield* sql.unsafe(NOTES)
@@ -34,22 +34,22 @@ export const installNotes = (sql: PgClient.PgClient): Effect.Effect<void> =>
     }
   }).pipe(Effect.orDie)
 
-/** The nth status of a resource and its nth event say the same. */
+/** The nth event of a resource must name its nth status. */
 const COMPARED = `with noted_changes as (
   select resource_type, resource_id, resource_type || '.' || status as type,
     row_number() over (partition by resource_type, resource_id order by seq) as n
   from simulation_changes
 ),
-told_events as (
+recorded_events as (
   select resource_type, resource_id, type, row_number() over (partition by resource_type, resource_id order by id) as n
   from outbox_events
   where resource_type <> 'budget'
 )
-select coalesce(changed.resource_type, told.resource_type) || ' ' || coalesce(changed.resource_id, told.resource_id)
-  || ' took ' || coalesce(changed.type, 'no status') || ', its event is ' || coalesce(told.type, 'missing') as found
+select coalesce(changed.resource_type, recorded.resource_type) || ' ' || coalesce(changed.resource_id, recorded.resource_id)
+  || ' took ' || coalesce(changed.type, 'no status') || ', its event is ' || coalesce(recorded.type, 'missing') as found
 from noted_changes changed
-full join told_events told using (resource_type, resource_id, n)
-where changed.type is distinct from told.type
+full join recorded_events recorded using (resource_type, resource_id, n)
+where changed.type is distinct from recorded.type
 order by resource_id, n
 limit 100`
 

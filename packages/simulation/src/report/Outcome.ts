@@ -1,5 +1,5 @@
 /** What a run gives: numbers for people, rows for the picture, the hash of the history, and what broke. Times: ms of virtual time from the start. */
-import type { Fault, Strike } from "@sluice/simulator/faults/Fault"
+import type { Fault, AppliedFault } from "@sluice/simulator/faults/Fault"
 import type { RequestCount, RequestKind } from "../users/Tally.ts"
 import type { Scenario } from "../scenario/Scenario.ts"
 
@@ -58,7 +58,7 @@ export interface Outcome {
   /** Logs that were followed to their end, and compared. */
   readonly followed: number
   readonly refused: Readonly<Record<string, number>>
-  readonly strikes: ReadonlyArray<Strike>
+  readonly strikes: ReadonlyArray<AppliedFault>
   readonly struck: Readonly<Partial<Record<Fault, number>>>
   /** While a server was down. */
   readonly downs: ReadonlyArray<{ readonly from: number; readonly to: number; readonly replica: string }>

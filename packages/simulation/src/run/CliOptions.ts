@@ -1,5 +1,5 @@
 /** What `npm run simulate` is asked for, as text. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { accessSync, constants, readFileSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { parseArgs } from "node:util"
@@ -20,7 +20,9 @@ export const USAGE = `npm run simulate -- [options]
   --no-shrink       a failure as it is, without looking for a smaller one`
 
 /** It makes no sense; the message says what would. */
-export class OptionsInvalid extends Error {}
+export class OptionsInvalid extends Schema.TaggedError<OptionsInvalid>()("OptionsInvalid", {
+  message: Schema.String
+}) {}
 
 export interface CliOptions {
   readonly help: boolean
@@ -84,7 +86,7 @@ const parsed = (args: ReadonlyArray<string>) => {
       }
     }).values
   } catch (error) {
-    throw new OptionsInvalid(reasonOf(error))
+    throw new OptionsInvalid({ message: reasonOf(error) })
   }
 }
 
@@ -92,7 +94,7 @@ const whole = (name: string, text: string | undefined, least: number): number | 
   if (text === undefined) return undefined
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < least || text.trim() === "")
-    throw new OptionsInvalid(`--${name} must be a whole number from ${least}, not ${text}`)
+    throw new OptionsInvalid({ message: `--${name} must be a whole number from ${least}, not ${text}` })
   return value
 }
 
@@ -101,10 +103,10 @@ const scenarioOf = (values: Values, seed: number | undefined, today: number): Sc
   const users = days === undefined && hours === undefined ? undefined : (days ?? 0) * 24 + (hours ?? 0)
   if (users !== undefined && users > MAX_HOURS) {
     const given = [...(days === undefined ? [] : ["--days"]), ...(hours === undefined ? [] : ["--hours"])].join(" and ")
-    throw new OptionsInvalid(`${given} must be ${MAX_HOURS} hours at most, not ${users}`)
+    throw new OptionsInvalid({ message: `${given} must be ${MAX_HOURS} hours at most, not ${users}` })
   }
   if (values.scenario !== undefined && values.quick === true)
-    throw new OptionsInvalid("--quick is a scenario of its own: leave out it or --scenario")
+    throw new OptionsInvalid({ message: "--quick is a scenario of its own: leave out it or --scenario" })
   const scenario =
     values.scenario !== undefined
       ? scenarioIn(values.scenario)
@@ -120,13 +122,13 @@ const scenarioIn = (file: string): Scenario => {
     // Without the mark that some editors put in front.
     text = new TextDecoder().decode(readFileSync(file))
   } catch (error) {
-    throw new OptionsInvalid(`--scenario ${file} can't be read: ${reasonOf(error)}`)
+    throw new OptionsInvalid({ message: `--scenario ${file} can't be read: ${reasonOf(error)}` })
   }
   try {
     return Effect.runSync(decodeScenario(JSON.parse(text)))
   } catch (error) {
     const why = error instanceof ScenarioInvalid ? error.message : `This is not JSON: ${reasonOf(error)}`
-    throw new OptionsInvalid(`--scenario ${file}: ${why}`)
+    throw new OptionsInvalid({ message: `--scenario ${file}: ${why}` })
   }
 }
 
@@ -137,7 +139,7 @@ const checkWritable = (file: string): void => {
     if (there?.isDirectory() === true) throw new Error("it is a directory")
     accessSync(there === undefined ? dirname(file) : file, constants.W_OK)
   } catch (error) {
-    throw new OptionsInvalid(`--report ${file} can't be written: ${reasonOf(error)}`)
+    throw new OptionsInvalid({ message: `--report ${file} can't be written: ${reasonOf(error)}` })
   }
 }
 

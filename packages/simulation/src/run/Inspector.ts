@@ -3,8 +3,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import type { History } from "../driver/History.ts"
 import { VIDEO_LIMIT_MS } from "@sluice/domain/videos/VideoLifecycle"
-import { QUESTION_MS } from "@sluice/domain/videos/VideoReconciler"
-import { ANSWER_MS } from "@sluice/domain/machines/TimedMachines"
+import { VIDEO_CALL_TIMEOUT_MS } from "@sluice/domain/videos/VideoReconciler"
+import { CALL_TIMEOUT_MS } from "@sluice/domain/machines/TimedMachines"
 import type { Fault } from "@sluice/simulator/faults/Fault"
 import type { LogFloods } from "@sluice/simulator/faults/LogFloods"
 import { INVARIANTS, titleOf } from "../invariants/Invariants.ts"
@@ -96,9 +96,9 @@ export class Inspector {
     const { fleet, now, scenario } = this.given
     const scale = scenario.pollSeconds
     const faulty = Object.values(scenario.faults).some((rate) => rate > 0)
-    const trouble = faulty ? TROUBLE_MS + ANSWER_MS * scale : 0
+    const trouble = faulty ? TROUBLE_MS + CALL_TIMEOUT_MS * scale : 0
     const late = fleet.downMs + fleet.jumpedMs + trouble + 2_000 * scale
-    const filmMs = (VIDEO_LIMIT_MS + 2 * QUESTION_MS) * scale + STOP_MS + late
+    const filmMs = (VIDEO_LIMIT_MS + 2 * VIDEO_CALL_TIMEOUT_MS) * scale + STOP_MS + late
     return { now: now(), sweepMs: LATE_SWEEP_MS * scale + late, stopMs: STOP_MS + late, filmMs }
   }
 

@@ -12,7 +12,7 @@ import { Driver } from "../driver/Driver.ts"
 import { virtualGlobals } from "../driver/Globals.ts"
 import { History } from "../driver/History.ts"
 import { Process } from "../driver/Process.ts"
-import type { Fault, Strike } from "@sluice/simulator/faults/Fault"
+import type { Fault, AppliedFault } from "@sluice/simulator/faults/Fault"
 import type { PlanItem } from "../plan/Plan.ts"
 import { planOf } from "../plan/PlanOf.ts"
 import type { Outcome, Violation } from "../report/Outcome.ts"
@@ -38,15 +38,15 @@ export const simulate = async (
   if (options.planted?.before !== undefined) await database.change(options.planted.before)
   const outside = await Effect.runPromise(Scope.provide(database.outside, scope))
   const driver = new Driver()
-  const restore = virtualGlobals(driver, {
+  const { restore, within } = virtualGlobals(driver, {
     seed: scenario.seed,
     epoch: EPOCH,
     isReal: database.isRunning,
     asReal: database.within
   })
   try {
-    const run = new Run(database, outside, scenario, driver, options)
-    return { ...(await run.play()), wallMs: performance.now() - wall }
+    const play = () => new Run(database, outside, scenario, driver, options).play()
+    return { ...(await within(play)), wallMs: performance.now() - wall }
   } finally {
     restore()
     await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -59,7 +59,7 @@ export const simulate = async (
 
 class Run {
   private readonly history: History
-  private readonly strikes: Array<Strike> = []
+  private readonly strikes: Array<AppliedFault> = []
   private readonly money: Array<Awaited<ReturnType<typeof moneyPoint>>> = []
   private readonly users: Users
   private readonly fleet: Fleet
@@ -94,7 +94,7 @@ class Run {
     const noise = chance(scenario.seed, scenario.flat)
     this.plan = scenario.plan ?? planOf(scenario)
     this.endOfPlan = this.plan.items.reduce((last, { at }) => Math.max(last, at), scenario.hours * HOUR)
-    const struck = (strike: Strike) => {
+    const struck = (strike: AppliedFault) => {
       this.strikes.push(strike)
       this.history.record(`fault ${strike.fault} on ${strike.subject}`)
     }

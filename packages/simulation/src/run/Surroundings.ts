@@ -17,7 +17,7 @@ import type { Driver } from "../driver/Driver.ts"
 import type { History } from "../driver/History.ts"
 import type { Process } from "../driver/Process.ts"
 import { DatabaseFaults } from "../faults/DatabaseFaults.ts"
-import type { Strike } from "@sluice/simulator/faults/Fault"
+import type { AppliedFault } from "@sluice/simulator/faults/Fault"
 import { faultyMachines } from "@sluice/simulator/faults/FaultyMachines"
 import { faultyModels } from "@sluice/simulator/faults/FaultyModels"
 import { FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
@@ -35,7 +35,7 @@ export interface Given {
   readonly database: SharedDatabase
   readonly scenario: Scenario
   readonly noise: Chance
-  readonly struck: (strike: Strike) => void
+  readonly struck: (strike: AppliedFault) => void
   readonly planted: Planted | undefined
 }
 
@@ -61,7 +61,7 @@ export const surroundings = (given: Given): World => {
   const plantModels = planted?.models ?? ((inner: ModelProviderService) => inner)
   const world = worldOf(scenario)
   const names = new Map<string, string>()
-  const strikes = new FaultDraw({
+  const faultDraw = new FaultDraw({
     chance: noise,
     rates: scenario.faults,
     report: struck,
@@ -70,7 +70,7 @@ export const surroundings = (given: Given): World => {
   })
   const faulty = new FaultyWorld()
   const subjectOf = (run: { readonly command: string }) => Work.nameOf(run.command)
-  const floods = new LogFloods({ chance: noise, rates: scenario.faults, strikes, subjectOf })
+  const floods = new LogFloods({ chance: noise, rates: scenario.faults, faultDraw, subjectOf })
   let statements = 0
 
   const shell = Layer.effect(
@@ -81,7 +81,7 @@ export const surroundings = (given: Given): World => {
     Layer.effect(
       MachineProvider,
       Effect.map(MachineProvider, (inner) =>
-        seen(plant(faultyMachines(inner, strikes, { world: faulty })), process, names, history)
+        seen(plant(faultyMachines(inner, faultDraw, { world: faulty })), process, names, history)
       )
     ).pipe(
       Layer.provide(SimulatedMachines.layer(world)),
@@ -96,7 +96,7 @@ export const surroundings = (given: Given): World => {
         named(
           faultyModels(
             plantModels(quiet(inner)),
-            strikes,
+            faultDraw,
             // A question begins with the name of its item.
             { subjectOf: (text) => text.split(" ", 1)[0], filmOf: (key) => names.get(key) }
           ),
@@ -116,7 +116,7 @@ export const surroundings = (given: Given): World => {
     scale: scenario.pollSeconds,
     worlds: (process): Worlds => Layer.mergeAll(machines(process), models(process)),
     gate: (process) => {
-      const faults = new DatabaseFaults({ strikes, latencyMs: scenario.databaseMs })
+      const faults = new DatabaseFaults({ faultDraw, latencyMs: scenario.databaseMs })
       const gate = faultyGate(driver, process, faults, () => statements++)
       const rewrite = planted?.rewrite
       return rewrite === undefined ? gate : (wire, batch, pass) => gate(wire, rewrite.batch(batch), pass)

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { FaultRates } from "@sluice/simulator/faults/Fault"
 import { DatabaseFaults, kindOf } from "../../src/faults/DatabaseFaults.ts"
-import { strikesOf } from "./support/Faults.ts"
+import { faultDrawOf } from "./support/Faults.ts"
 
 const faultsOf = (rates: Partial<FaultRates>, latencyMs: readonly [number, number] = [0, 0], seed = 1) => {
-  const { strikes, reported } = strikesOf(rates, seed)
-  const faults = new DatabaseFaults({ strikes, latencyMs })
+  const { faultDraw, reported } = faultDrawOf(rates, seed)
+  const faults = new DatabaseFaults({ faultDraw, latencyMs })
   faults.armed = true
   return { faults, reported }
 }

@@ -33,12 +33,12 @@ onPglite("faulty listings and output", (it) => {
   )
 
   it.effect("offers_fail keeps from who asks what can be rented", () =>
-    under({ offers_fail: 0.5 }, ({ strikes }) =>
+    under({ offers_fail: 0.5 }, ({ faultDraw }) =>
       Effect.gen(function* () {
         const provider = yield* MachineProvider
         const answers = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.exit(provider.gpuTypes))
         const failed = answers.filter(Exit.isFailure).length
-        expect(failed).toBe(strikes.counts.get("offers_fail"))
+        expect(failed).toBe(faultDraw.counts.get("offers_fail"))
         expect(failed > 5 && failed < 35).toBe(true)
         expect(answers.some((exit) => Exit.isSuccess(exit) && exit.value.length > 0)).toBe(true)
       })
@@ -47,7 +47,7 @@ onPglite("faulty listings and output", (it) => {
 
   it.effect("log_cut breaks off streams and reads, log_repeated gives bytes again with their true offset", () =>
     Effect.gen(function* () {
-      yield* under({ log_cut: 1 }, ({ strikes }) =>
+      yield* under({ log_cut: 1 }, ({ faultDraw }) =>
         Effect.gen(function* () {
           const provider = yield* MachineProvider
           yield* provider.launch(specOf("a", COMMAND))
@@ -58,7 +58,7 @@ onPglite("faulty listings and output", (it) => {
           let cuts = 0
           while (Exit.isFailure(yield* Effect.exit(provider.read("a", 0, 100)))) cuts++
           expect(cuts).toBe(3)
-          expect(strikes.counts.get("log_cut")).toBe(4)
+          expect(faultDraw.counts.get("log_cut")).toBe(4)
           expect((yield* readAll(provider, "a")).toString()).toBe(TEXT)
         })
       )

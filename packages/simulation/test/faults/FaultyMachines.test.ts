@@ -6,14 +6,14 @@ import { onPglite } from "@sluice/testing/engines/Databases"
 import { exited, lookUntil, readAll, specOf, started, stopped } from "@sluice/testing/conformance/MachineDriver"
 import { machineProviderConformance } from "@sluice/testing/conformance/MachineProviderConformance"
 import { VISIBLE_WITHIN_MS } from "@sluice/simulator/faults/FaultyMachines"
-import { strikesOf } from "./support/Faults.ts"
+import { faultDrawOf } from "./support/Faults.ts"
 import { faultyWorld } from "./support/FaultyFleet.ts"
 import { COMMAND, pass, TEXT, under } from "./support/UnderFaults.ts"
 
 onPglite("faulty machines", (it) => {
   machineProviderConformance("without rates", {
     it,
-    layer: Layer.fresh(faultyWorld({ strikes: strikesOf({}).strikes })),
+    layer: Layer.fresh(faultyWorld({ faultDraw: faultDrawOf({}).faultDraw })),
     gpuType: "H100",
     pass
   })
@@ -35,7 +35,7 @@ onPglite("faulty machines", (it) => {
   )
 
   it.effect("launch_answers_error acted or did not; asking again finds one machine", () =>
-    under({ launch_answers_error: 1 }, ({ strikes }) =>
+    under({ launch_answers_error: 1 }, ({ faultDraw }) =>
       Effect.gen(function* () {
         const provider = yield* MachineProvider
         const states = new Set<string>()
@@ -49,7 +49,7 @@ onPglite("faulty machines", (it) => {
         }
         expect([...states].sort()).toEqual(["Absent", "Launching"])
         expect(yield* provider.list).toHaveLength(12)
-        expect(strikes.counts.get("launch_answers_error")).toBe(48)
+        expect(faultDraw.counts.get("launch_answers_error")).toBe(48)
         yield* lookUntil(provider, pass, "m0", exited)
         expect((yield* readAll(provider, "m0")).toString()).toBe("ran\n")
       })
@@ -83,7 +83,7 @@ onPglite("faulty machines", (it) => {
   it.effect("machine_lost breaks a machine for good; what it wrote until then stays", () =>
     under(
       { machine_lost: 1 },
-      ({ strikes }) =>
+      ({ faultDraw }) =>
         Effect.gen(function* () {
           const provider = yield* MachineProvider
           const at = yield* Clock.currentTimeMillis
@@ -104,7 +104,7 @@ onPglite("faulty machines", (it) => {
           expect((yield* provider.launch(specOf("a", COMMAND))).state).toEqual(lost.state)
           expect((yield* provider.list)[0]!.state).toEqual(lost.state)
           expect((yield* readAll(provider, "a")).toString()).toBe(text)
-          expect(strikes.counts.get("machine_lost")).toBe(1)
+          expect(faultDraw.counts.get("machine_lost")).toBe(1)
           yield* provider.release("a")
           expect(yield* provider.list).toEqual([])
           expect((yield* provider.observe("a")).state).toEqual(lost.state)
@@ -192,7 +192,7 @@ onPglite("faulty machines", (it) => {
   )
 
   it.effect("stop_retries fails some times, having acted or not, and is heard in the end", () =>
-    under({ stop_retries: 1 }, ({ strikes }) =>
+    under({ stop_retries: 1 }, ({ faultDraw }) =>
       Effect.gen(function* () {
         const provider = yield* MachineProvider
         let failures = 0
@@ -210,7 +210,7 @@ onPglite("faulty machines", (it) => {
         }
         expect(acted).toBeGreaterThan(0)
         expect(acted).toBeLessThan(12)
-        expect(strikes.counts.get("stop_retries")).toBe(failures)
+        expect(faultDraw.counts.get("stop_retries")).toBe(failures)
       })
     )
   )

@@ -20,7 +20,7 @@ import { TestClock } from "effect/testing"
 import type { CallFault } from "@sluice/simulator/faults/Fault"
 import { faultyModels } from "@sluice/simulator/faults/FaultyModels"
 import { type Malformed, malformations } from "@sluice/simulator/faults/MalformedAnswers"
-import { strikesOf } from "./support/Faults.ts"
+import { faultDrawOf } from "./support/Faults.ts"
 import { heard, saying } from "@sluice/testing/fixtures/Answers"
 
 const model: Model = {
@@ -51,8 +51,8 @@ const sound: ModelProviderService = {
 }
 const events = (models: ModelProviderService) => Effect.exit(heard(models, model, request))
 const faulty = (fault: CallFault, rate = 1, seed = 1) => {
-  const { strikes, reported } = strikesOf({ [fault]: rate }, seed)
-  return { models: faultyModels(sound, strikes), reported }
+  const { faultDraw, reported } = faultDrawOf({ [fault]: rate }, seed)
+  return { models: faultyModels(sound, faultDraw), reported }
 }
 
 describe("faultyModels", () => {

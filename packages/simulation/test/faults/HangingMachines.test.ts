@@ -13,7 +13,7 @@ const MACHINES = 40
 
 onPglite("machines whose calls hang", (it) => {
   it.effect("hang in any call of their lives, and once at most", () =>
-    under({ machine_hangs: 0.2 }, ({ strikes }) =>
+    under({ machine_hangs: 0.2 }, ({ faultDraw }) =>
       Effect.gen(function* () {
         const provider = yield* MachineProvider
         const hung = new Map<string, ReadonlyArray<string>>()
@@ -42,7 +42,7 @@ onPglite("machines whose calls hang", (it) => {
         const all = [...hung.values()]
         expect(all.every((kinds) => kinds.length <= 1)).toBe(true)
         expect(new Set(all.flat())).toEqual(new Set(["launch", "observe", "read", "stop", "release"]))
-        expect(strikes.counts.get("machine_hangs")).toBe(all.flat().length)
+        expect(faultDraw.counts.get("machine_hangs")).toBe(all.flat().length)
         expect(all.flat().length).toBeLessThan(MACHINES)
       })
     )

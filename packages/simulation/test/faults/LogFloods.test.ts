@@ -5,7 +5,7 @@ import { Shell, type ShellRun } from "@sluice/machine-shell/Shell"
 import { Effect } from "effect"
 import { chance } from "@sluice/machine-shell/Chance"
 import { LogFloods } from "@sluice/simulator/faults/LogFloods"
-import { ratesOf, strikesOf } from "./support/Faults.ts"
+import { ratesOf, faultDrawOf } from "./support/Faults.ts"
 
 const run: ShellRun = {
   command: "echo now; sleep 10; echo then",
@@ -19,10 +19,10 @@ const run: ShellRun = {
   keepFiles: false
 }
 const floodsOf = (rate: number, seed = 1) => {
-  const { strikes, reported } = strikesOf({ log_flood: rate }, seed)
+  const { faultDraw, reported } = faultDrawOf({ log_flood: rate }, seed)
   const subjectOf = (one: ShellRun) => one.env["SERVICE_JOB_NAME"]!
   return {
-    floods: new LogFloods({ chance: chance(seed), rates: ratesOf({ log_flood: rate }), strikes, subjectOf }),
+    floods: new LogFloods({ chance: chance(seed), rates: ratesOf({ log_flood: rate }), faultDraw, subjectOf }),
     reported
   }
 }
@@ -68,8 +68,8 @@ it("spares as many as the rate says", () => {
 
 it("a run that flooded does so again, and one that was spared does not, whatever the rate is by then", () => {
   const rates = { ...ratesOf({ log_flood: 1 }) }
-  const { strikes } = strikesOf(rates)
-  const floods = new LogFloods({ chance: chance(1), rates, strikes, subjectOf: ({ hostname }) => hostname })
+  const { faultDraw } = faultDrawOf(rates)
+  const floods = new LogFloods({ chance: chance(1), rates, faultDraw, subjectOf: ({ hostname }) => hostname })
   const size = (subject: string) => floods.floodOf(subject).length
   const flooded = size("one")
   expect(flooded).toBeGreaterThan(0)

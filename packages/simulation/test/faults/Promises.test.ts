@@ -6,7 +6,7 @@ import { onPglite } from "@sluice/testing/engines/Databases"
 import { specOf } from "@sluice/testing/conformance/MachineDriver"
 import { chance } from "@sluice/machine-shell/Chance"
 import { type FaultRanges, FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
-import { strikesOf } from "./support/Faults.ts"
+import { faultDrawOf } from "./support/Faults.ts"
 import { COMMAND, pass, under } from "./support/UnderFaults.ts"
 
 onPglite("a faulty provider's word", (it) => {
@@ -26,8 +26,8 @@ onPglite("a faulty provider's word", (it) => {
         expect(yield* under(rates, () => lifeOf(`second ${i}`, i), { seed: i })).toHaveLength(120)
       }
       const named = (key: string) => {
-        const { strikes } = strikesOf(rates, 7, { nameOf: () => "job-1" })
-        return new FaultyWorld().fateOf(key, strikes, RANGES)
+        const { faultDraw } = faultDrawOf(rates, 7, { nameOf: () => "job-1" })
+        return new FaultyWorld().planOf(key, faultDraw, RANGES)
       }
       expect({ ...named("one"), key: "" }).toEqual({ ...named("two"), key: "" })
     })

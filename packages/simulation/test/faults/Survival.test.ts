@@ -15,7 +15,7 @@ import { chance } from "@sluice/machine-shell/Chance"
 import type { CallFault, FaultRates } from "@sluice/simulator/faults/Fault"
 import { type FaultRanges, FaultyWorld } from "@sluice/simulator/faults/FaultyWorld"
 import { LogFloods } from "@sluice/simulator/faults/LogFloods"
-import { ratesOf, strikesOf } from "./support/Faults.ts"
+import { ratesOf, faultDrawOf } from "./support/Faults.ts"
 import { type Faulted, faultyFleet } from "./support/FaultyFleet.ts"
 
 const HOUR = 3_600_000
@@ -116,11 +116,11 @@ interface Life {
 
 /** One job from its submission to its end under these faults, alone in its world; what it came to and what is wrong. */
 const lived = (rates: Partial<FaultRates>, seed: number, ranges?: Partial<FaultRanges>, life: Partial<Life> = {}) => {
-  const { strikes, reported } = strikesOf(rates, seed, { nameOf: () => "job" })
-  const floods = new LogFloods({ chance: chance(seed), rates: ratesOf(rates), strikes, subjectOf: () => "job" })
+  const { faultDraw, reported } = faultDrawOf(rates, seed, { nameOf: () => "job" })
+  const floods = new LogFloods({ chance: chance(seed), rates: ratesOf(rates), faultDraw, subjectOf: () => "job" })
   let truth: MachineProviderService | undefined
   const faulted: Faulted = {
-    strikes,
+    faultDraw,
     world: new FaultyWorld(),
     shell: (inner) => floods.shell(inner),
     truth: (inner) => (truth = inner),

@@ -18,6 +18,7 @@ const FILMS = {
 export const REQUEST_BUGS: ReadonlyArray<Bug> = [
   {
     name: "a streamed answer is counted otherwise than a buffered one",
+    isQuick: true,
     models: (inner) => ({
       ...inner,
       chat: (model, request, hear) =>
@@ -33,6 +34,7 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
   },
   {
     name: "what the requests of a block of credit were charged stays held",
+    isQuick: true,
     statements: [
       ["case when block is null then -hold else -charge end", "case when block is null then -hold else 0 end"]
     ],
@@ -52,6 +54,7 @@ export const REQUEST_BUGS: ReadonlyArray<Bug> = [
   },
   {
     name: "a video that failed is charged all the same",
+    isQuick: true,
     statements: [
       ["set state = case when $13::int8 > 0 then 'settled' else 'released' end", "set state = 'settled'"],
       [

@@ -66,7 +66,7 @@ describe("What a simulation is asked for", () => {
     assert.include(refused.stderr, "npm run simulate -- [options]")
   })
 
-  it("tells what came of one run and of many, to people and programs", { timeout: 120_000 }, () => {
+  it("tells what came of one run and of many, to people and programs", { timeout: 300_000 }, () => {
     const report = join(directory, "report.html")
     const one = run("--quick", "--seed", "3", "--json", "--report", report)
     assert.strictEqual(one.status, 0, one.stderr)
@@ -78,7 +78,7 @@ describe("What a simulation is asked for", () => {
     assert.isFalse(existsSync(join(directory, "many.html")))
   })
 
-  it("tells a run that could not be done from a request that makes no sense", { timeout: 120_000 }, () => {
+  it("tells a run that could not be done from a request that makes no sense", { timeout: 300_000 }, () => {
     const brief = file("brief.json", `{"hours": 0.01, "jobsPerHour": 0, "workspaces": 1}`)
     const full = run("--scenario", brief, "--report", "/dev/full")
     assert.strictEqual(full.status, 3, full.stderr)

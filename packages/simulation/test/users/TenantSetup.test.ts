@@ -7,7 +7,7 @@ import { simulate } from "../../src/run/Simulation.ts"
 import { quickScenario } from "../../src/scenario/Scenarios.ts"
 
 describe("A run on a database that never answers", () => {
-  it("breaks the invariant that every request is answered", { timeout: 120_000 }, async () => {
+  it("breaks the invariant that every request is answered", { timeout: 300_000 }, async () => {
     const database = await Effect.runPromise(openDatabase)
     const faults = { ...noFaults, database_lost: 1 }
     const { violation } = await simulate(database, { ...quickScenario(1), faults })

@@ -1,8 +1,9 @@
 /**
- * The faults that a scenario may ask for, each by its name and with a rate from 0 to 1.
+ * The faults of a scenario, by name, each with a rate.
  *
- * Those of the world (its machines and models) and of the database strike a single call with that chance. Those of whole
- * processes and of the wall clock become items of the plan: the rate is then how many are expected in an hour.
+ * Faults of the world (its machines and models) and of the database apply to a single call: their rate is a chance from
+ * 0 to 1. Faults of whole processes and of the wall clock become items of the plan: their rate is the expected number
+ * in an hour.
  */
 export const WORLD_FAULTS = [
   "launch_refused",
@@ -40,11 +41,14 @@ export type Fault = CallFault | PlannedFault
 
 export type FaultRates = Readonly<Record<Fault, number>>
 
-/** All is well. */
+/** The rates without any fault. */
 export const noFaults = Object.fromEntries([...CALL_FAULTS, ...PLANNED_FAULTS].map((fault) => [fault, 0])) as FaultRates
 
-/** What struck, for the report and the history. `subject` names the machine, the model or the statement's kind. */
-export interface Strike {
+/**
+ * A fault that took effect, for the report and the history. `subject` names the machine, the model or the kind of
+ * statement.
+ */
+export interface AppliedFault {
   readonly at: number
   readonly fault: Fault
   readonly subject: string

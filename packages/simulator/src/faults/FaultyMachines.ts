@@ -1,14 +1,15 @@
 /**
- * A provider of machines with faults: what the world behind it does, it does late, twice, not at all or untold, as the
- * rates say. It keeps the port's promises, so a control plane that follows the port survives it.
+ * A provider of machines with faults. At the rates of the faults it does the work of the provider behind it late,
+ * twice, not at all or without an answer. It keeps the promises of the port, so a control plane that follows the port
+ * survives it.
  *
- * Several may stand before one world (replicas, restarts): all that they know is in the `FaultyWorld`. What would keep a
- * machine from ever ending strikes it a few times only.
+ * Several of them can stand before one world (replicas, restarts): all their state is in the `FaultyWorld`. A fault
+ * that would keep a machine from ever ending applies to it only a few times.
  */
 import type { LaunchSpec, MachineProviderService, Observation } from "@sluice/domain/machines/MachineProvider"
 import { LaunchRefused, NoCapacity, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Stream } from "effect"
-import { disguised, hidesExitNow, isAlive, keptBack, lostFor } from "./FaultedObservation.ts"
+import { applyFaults, isExitHidden, isAlive, observeDelayed, observeLost } from "./FaultedObservation.ts"
 import type { FaultPlan, FaultRanges, FaultyWorld } from "./FaultyWorld.ts"
 import { faultRanges } from "./FaultyWorld.ts"
 import { faultyListing } from "./FaultyListing.ts"
@@ -17,9 +18,9 @@ import type { FaultDraw } from "./FaultDraw.ts"
 
 /** The bound that the faulty provider promises. */
 export const VISIBLE_WITHIN_MS = 30_000
-/** A call of one kind for one machine fails so many times at most. */
-const MAX_ATTEMPTS = 4
-/** How often a follower looks whether its machine has begun. */
+/** Failures of one kind of call for one machine, so that a retry succeeds in the end. */
+const MAX_FAILURES = 4
+/** The pause between two polls of a follower for the start of its machine. */
 const FOLLOW_POLL_MS = 2_000
 
 export interface FaultyMachinesOptions {
@@ -29,135 +30,137 @@ export interface FaultyMachinesOptions {
 
 export const faultyMachines = (
   inner: MachineProviderService,
-  strikes: FaultDraw,
+  faultDraw: FaultDraw,
   { world, ranges: given }: FaultyMachinesOptions
 ): MachineProviderService => {
   const ranges = { ...faultRanges, ...given }
-  const fateOf = (key: string) => world.fateOf(key, strikes, ranges)
+  const planOf = (key: string) => world.planOf(key, faultDraw, ranges)
 
-  /** Gives the world the launch that was kept back; where it finds no room it stays kept back. */
-  const start = (fate: FaultPlan, spec: LaunchSpec) =>
+  /** Launches a delayed machine in the world. Where the world has no room, the launch stays delayed. */
+  const start = (plan: FaultPlan, spec: LaunchSpec) =>
     inner.launch(spec).pipe(
-      Effect.map(() => world.letGo(fate)),
+      Effect.map(() => world.clearDelay(plan)),
       Effect.catchTags({ NoCapacity: () => Effect.void, LaunchRefused: () => Effect.void })
     )
 
-  /** The machine behind a lost one costs nothing and writes nothing any more. */
-  const terminateLost = Effect.fnUntraced(function* (fate: FaultPlan) {
-    world.letGo(fate)
-    if (!fate.buried) yield* inner.stop(fate.key)
-    fate.buried = true
+  /** Stops the machine behind a lost one, which from then on costs nothing and writes nothing. */
+  const terminateLost = Effect.fnUntraced(function* (plan: FaultPlan) {
+    world.clearDelay(plan)
+    if (!plan.isTerminated) yield* inner.stop(plan.key)
+    plan.isTerminated = true
   })
 
-  const look = Effect.fnUntraced(function* (fate: FaultPlan) {
+  const observe = Effect.fnUntraced(function* (plan: FaultPlan) {
     const now = yield* Clock.currentTimeMillis
-    if (fate.lost !== undefined) return lostFor(fate.lost, now)
-    if (fate.keptBack !== undefined && now >= fate.startsAt) yield* start(fate, fate.keptBack)
-    if (fate.broken) yield* terminateLost(fate)
-    let seen = fate.keptBack === undefined ? yield* inner.observe(fate.key) : keptBack(fate, now)
-    const visible = (yield* Clock.currentTimeMillis) >= fate.visibleAt
-    if (visible && !fate.broken && now >= fate.losesAt && isAlive(seen.state)) {
-      fate.broken = true
-      strikes.struck("machine_lost", fate.key)
-      yield* terminateLost(fate)
-      seen = yield* inner.observe(fate.key)
+    if (plan.lostState !== undefined) return observeLost(plan.lostState, now)
+    if (plan.delayedLaunch !== undefined && now >= plan.startsAt) yield* start(plan, plan.delayedLaunch)
+    if (plan.isBroken) yield* terminateLost(plan)
+    let seen = plan.delayedLaunch === undefined ? yield* inner.observe(plan.key) : observeDelayed(plan, now)
+    const isVisible = (yield* Clock.currentTimeMillis) >= plan.visibleAt
+    if (isVisible && !plan.isBroken && now >= plan.breaksAt && isAlive(seen.state)) {
+      plan.isBroken = true
+      faultDraw.markApplied("machine_lost", plan.key)
+      yield* terminateLost(plan)
+      seen = yield* inner.observe(plan.key)
     }
-    if (visible && !fate.exitHidden && hidesExitNow(fate, seen.state)) {
-      fate.exitHidden = true
-      strikes.struck("exit_unreported", fate.key)
+    if (isVisible && !plan.isExitFaultMarked && isExitHidden(plan, seen.state)) {
+      plan.isExitFaultMarked = true
+      faultDraw.markApplied("exit_unreported", plan.key)
     }
-    const shown = disguised(fate, seen, yield* Clock.currentTimeMillis)
-    if (shown.state._tag === "Lost") fate.lost = shown.state
+    const shown = applyFaults(plan, seen, yield* Clock.currentTimeMillis)
+    if (shown.state._tag === "Lost") plan.lostState = shown.state
     return shown
   })
 
-  /** Has the world take the launch, or keeps it back. Taken once; saying it again finds it. */
-  const take = Effect.fnUntraced(function* (fate: FaultPlan, spec: LaunchSpec) {
+  /** Launches the machine in the world, or delays the launch. A repeated call finds the first launch. */
+  const acceptLaunch = Effect.fnUntraced(function* (plan: FaultPlan, spec: LaunchSpec) {
     const now = yield* Clock.currentTimeMillis
-    const first = fate.takenAt === undefined
-    if (first) plan(world, fate, spec, now)
-    if (fate.broken) return
-    if (fate.keptBack === undefined) {
+    const isFirst = plan.launchedAt === undefined
+    if (isFirst) schedule(world, plan, spec, now)
+    if (plan.isBroken) return
+    if (plan.delayedLaunch === undefined) {
       yield* Effect.tapError(inner.launch(spec), (error) =>
-        Effect.sync(() => (error._tag !== "ProviderUnavailable" && !fate.accepted ? unplan(fate) : undefined))
+        Effect.sync(() => (error._tag !== "ProviderUnavailable" && !plan.isAccepted ? resetSchedule(plan) : undefined))
       )
-      // Another server may have been told meanwhile that there is no room.
-      if (fate.takenAt === undefined) plan(world, fate, spec, now)
-      fate.accepted = true
+      // Another server may have found no room meanwhile, and have reset the plan.
+      if (plan.launchedAt === undefined) schedule(world, plan, spec, now)
+      plan.isAccepted = true
     }
-    if (first) tell(fate, strikes)
+    if (isFirst) markLaunchFaults(plan, faultDraw)
   })
 
   const launch = Effect.fnUntraced(function* (spec: LaunchSpec) {
-    const fate = fateOf(spec.key)
-    if (fate.refused) return yield* REFUSED
-    const untouched = fate.takenAt === undefined && fate.stopAskedAt === undefined
-    if (untouched && strikes.strikes("launch_refused", spec.key, MAX_ATTEMPTS)) {
-      if (strikes.draw("refusal", spec.key) < 0.5) return yield* new NoCapacity()
-      fate.refused = true
+    const plan = planOf(spec.key)
+    if (plan.isRefused) return yield* REFUSED
+    const isUntouched = plan.launchedAt === undefined && plan.stopRequestedAt === undefined
+    if (isUntouched && faultDraw.applies("launch_refused", spec.key, MAX_FAILURES)) {
+      if (faultDraw.draw("refusal", spec.key) < 0.5) return yield* new NoCapacity()
+      plan.isRefused = true
       return yield* REFUSED
     }
-    const errs = strikes.strikes("launch_answers_error", spec.key, MAX_ATTEMPTS)
-    const acts = !errs || strikes.draw("launch-acts", spec.key) < 0.5
-    if (acts) yield* take(fate, spec)
-    if (errs) return yield* unavailable("launch")
-    const seen = yield* look(fate)
-    // Some engines know from the first word what a look does not show yet.
-    return seen.state._tag === "Absent" && strikes.draw("launch-says", spec.key) < 0.5 ? launchingAt(seen.at) : seen
+    const hasError = faultDraw.applies("launch_answers_error", spec.key, MAX_FAILURES)
+    const hasEffect = !hasError || faultDraw.draw("launch-acts", spec.key) < 0.5
+    if (hasEffect) yield* acceptLaunch(plan, spec)
+    if (hasError) return yield* unavailable("launch")
+    const seen = yield* observe(plan)
+    // Some providers report a launch at once, before an observation shows it.
+    return seen.state._tag === "Absent" && faultDraw.draw("launch-says", spec.key) < 0.5 ? launchingAt(seen.at) : seen
   })
 
-  const hear = Effect.fnUntraced(function* (fate: FaultPlan) {
-    if (fate.stopAskedAt === undefined) {
+  const acceptStop = Effect.fnUntraced(function* (plan: FaultPlan) {
+    if (plan.stopRequestedAt === undefined) {
       const now = yield* Clock.currentTimeMillis
-      const saves = fate.hasVolume && fate.takenAt !== undefined && fate.keptBack === undefined
-      fate.stopAskedAt = now
-      world.letGo(fate)
-      if (saves && strikes.strikes("volume_save_fails", fate.key)) {
-        fate.savedAt = now + strikes.within("saves-after", fate.key, ranges.savesAfterMs)
+      const isSaving = plan.hasVolume && plan.launchedAt !== undefined && plan.delayedLaunch === undefined
+      plan.stopRequestedAt = now
+      world.clearDelay(plan)
+      if (isSaving && faultDraw.applies("volume_save_fails", plan.key)) {
+        plan.savedAt = now + faultDraw.drawBetween("saves-after", plan.key, ranges.savesAfterMs)
       }
     }
-    yield* inner.stop(fate.key)
+    yield* inner.stop(plan.key)
   })
 
   const stop = Effect.fnUntraced(function* (key: string) {
-    const fate = fateOf(key)
-    const first = fate.stopsThatFail === undefined
-    fate.stopsThatFail ??= strikes.planned("stop_retries", key) ? strikes.within("tries", key, ranges.stopTries) : 0
-    const fails = fate.stopsThatFail > 0 && (first || strikes.again("stop_retries"))
-    if (!fails) return yield* hear(fate)
-    fate.stopsThatFail--
-    strikes.struck("stop_retries", key)
-    if (strikes.draw("stop-acts", key) < 0.5) yield* hear(fate)
+    const plan = planOf(key)
+    const isFirst = plan.failingStopsLeft === undefined
+    plan.failingStopsLeft ??= faultDraw.plan("stop_retries", key)
+      ? faultDraw.drawBetween("tries", key, ranges.stopTries)
+      : 0
+    const isFailing = plan.failingStopsLeft > 0 && (isFirst || faultDraw.planAgain("stop_retries"))
+    if (!isFailing) return yield* acceptStop(plan)
+    plan.failingStopsLeft--
+    faultDraw.markApplied("stop_retries", key)
+    if (faultDraw.draw("stop-acts", key) < 0.5) yield* acceptStop(plan)
     return yield* unavailable("stop")
   })
 
-  /** From where to give the output that is wanted from `from` on: some bytes are given again. */
-  const fromBefore = (key: string, from: number, most: number) => {
-    if (from === 0 || !strikes.strikes("log_repeated", key, MAX_ATTEMPTS)) return from
-    return from - Math.min(strikes.within("repeated", key, ranges.repeatedBytes), from, most)
+  /** Returns the offset from which output is given when it is wanted from `from` on: some bytes are repeated. */
+  const repeatFrom = (key: string, from: number, most: number) => {
+    if (from === 0 || !faultDraw.applies("log_repeated", key, MAX_FAILURES)) return from
+    return from - Math.min(faultDraw.drawBetween("repeated", key, ranges.repeatedBytes), from, most)
   }
 
   const read = (key: string, from: number, maxBytes: number) =>
     Effect.suspend(() =>
-      strikes.strikes("log_cut", key, MAX_ATTEMPTS)
+      faultDraw.applies("log_cut", key, MAX_FAILURES)
         ? unavailable("read")
-        : inner.read(key, fromBefore(key, from, maxBytes >> 1), maxBytes)
+        : inner.read(key, repeatFrom(key, from, maxBytes >> 1), maxBytes)
     )
 
-  const begun = (key: string): Effect.Effect<void> =>
+  const awaitStart = (key: string): Effect.Effect<void> =>
     Effect.suspend(() =>
-      world.fates.get(key)?.keptBack === undefined
+      world.plans.get(key)?.delayedLaunch === undefined
         ? Effect.void
-        : Effect.andThen(Effect.sleep(FOLLOW_POLL_MS), begun(key))
+        : Effect.andThen(Effect.sleep(FOLLOW_POLL_MS), awaitStart(key))
     )
 
   const follow = (key: string, from: number) =>
     Stream.unwrap(
-      Effect.map(begun(key), () => {
-        const whole = inner.follow(key, fromBefore(key, from, Number.POSITIVE_INFINITY))
-        if (!strikes.strikes("log_cut", key, MAX_ATTEMPTS)) return whole
+      Effect.map(awaitStart(key), () => {
+        const whole = inner.follow(key, repeatFrom(key, from, Number.POSITIVE_INFINITY))
+        if (!faultDraw.applies("log_cut", key, MAX_FAILURES)) return whole
         return Stream.concat(
-          Stream.take(whole, strikes.within("cut-after", key, [0, 3])),
+          Stream.take(whole, faultDraw.drawBetween("cut-after", key, [0, 3])),
           Stream.fromEffect(unavailable("follow"))
         )
       })
@@ -167,25 +170,25 @@ export const faultyMachines = (
     ...inner,
     capabilities: {
       ...inner.capabilities,
-      visibleWithinMs: strikes.mayStrike("visible_late")
+      visibleWithinMs: faultDraw.isEnabled("visible_late")
         ? Math.max(VISIBLE_WITHIN_MS, inner.capabilities.visibleWithinMs)
         : inner.capabilities.visibleWithinMs
     },
     gpuTypes: Effect.suspend(() =>
-      strikes.strikes("offers_fail", "offers") ? unavailable("gpuTypes") : inner.gpuTypes
+      faultDraw.applies("offers_fail", "offers") ? unavailable("gpuTypes") : inner.gpuTypes
     ),
     launch,
     observe: (key) =>
       Effect.suspend(() => {
-        const fate = world.fates.get(key)
-        return fate === undefined ? inner.observe(key) : look(fate)
+        const plan = world.plans.get(key)
+        return plan === undefined ? inner.observe(key) : observe(plan)
       }),
     read,
     follow,
     stop,
-    list: faultyListing(inner, strikes, world)
+    list: faultyListing(inner, faultDraw, world)
   }
-  return hangingMachines(faulty, strikes)
+  return hangingMachines(faulty, faultDraw)
 }
 
 const unavailable = (call: string) => Effect.fail(new ProviderUnavailable({ cause: `injected: no answer to ${call}` }))
@@ -199,26 +202,26 @@ const launchingAt = (at: number): Observation => ({
   nextOutputAt: null
 })
 
-/** What its fate means in time, now that its launch is asked for. */
-const plan = (world: FaultyWorld, fate: FaultPlan, spec: LaunchSpec, now: number): void => {
-  const { slowMs, invisibleMs, lostAfterMs } = fate.drawn
-  fate.takenAt = now
-  fate.visibleAt = now + invisibleMs
-  fate.losesAt = now + lostAfterMs
-  fate.hasVolume = spec.volumeId !== undefined
-  if (slowMs > 0 && fate.stopAskedAt === undefined) world.keepBack(fate, spec, now + slowMs)
+/** Sets the times of the plan when the launch is requested. */
+const schedule = (world: FaultyWorld, plan: FaultPlan, spec: LaunchSpec, now: number): void => {
+  const { slowMs, invisibleMs, lostAfterMs } = plan.drawn
+  plan.launchedAt = now
+  plan.visibleAt = now + invisibleMs
+  plan.breaksAt = now + lostAfterMs
+  plan.hasVolume = spec.volumeId !== undefined
+  if (slowMs > 0 && plan.stopRequestedAt === undefined) world.delayLaunch(plan, spec, now + slowMs)
 }
 
-/** The world had no room: as if nothing had been asked. */
-const unplan = (fate: FaultPlan): void => {
-  fate.takenAt = undefined
-  fate.visibleAt = Number.NEGATIVE_INFINITY
-  fate.losesAt = Number.POSITIVE_INFINITY
+/** Resets the times, since the world had no room. */
+const resetSchedule = (plan: FaultPlan): void => {
+  plan.launchedAt = undefined
+  plan.visibleAt = Number.NEGATIVE_INFINITY
+  plan.breaksAt = Number.POSITIVE_INFINITY
 }
 
-const tell = (fate: FaultPlan, strikes: FaultDraw): void => {
-  if (fate.drawn.invisibleMs > 0) strikes.struck("visible_late", fate.key)
-  if (fate.keptBack !== undefined) {
-    strikes.struck(Number.isFinite(fate.startsAt) ? "start_slow" : "start_endless", fate.key)
+const markLaunchFaults = (plan: FaultPlan, faultDraw: FaultDraw): void => {
+  if (plan.drawn.invisibleMs > 0) faultDraw.markApplied("visible_late", plan.key)
+  if (plan.delayedLaunch !== undefined) {
+    faultDraw.markApplied(Number.isFinite(plan.startsAt) ? "start_slow" : "start_endless", plan.key)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A provider of models with faults: it refuses, fails, falls silent, breaks off, or says what makes no sense. What would
- * have been the answer is still the inner provider's, so that a caller who is spared gets it unchanged.
+ * A provider of models with faults: it refuses, fails, hangs, breaks off, or sends a malformed answer. The answers are
+ * those of the inner provider, so that a call without a fault gets its answer unchanged.
  */
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import type { SpeechProvider, TranscriptionProvider, VideoProvider } from "@sluice/domain/models/MediaProvider"
@@ -13,121 +13,130 @@ import type {
 } from "@sluice/domain/models/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Effect } from "effect"
-import { malformed } from "./MalformedAnswers.ts"
+import { malform } from "./MalformedAnswers.ts"
 import type { FaultDraw } from "./FaultDraw.ts"
 
 export interface FaultyModelsOptions {
-  /** The stable name of a question, by its text; the model's id where it has none. */
+  /** Returns the stable name of a request by its text. Where it has none, the model's id is its name. */
   readonly subjectOf?: (text: string) => string | undefined
-  /** The stable name of a film, by the key of its order or its reference. */
+  /** Returns the stable name of a video, by the key of its order or by its reference. */
   readonly filmOf?: (key: string) => string | undefined
 }
 
-/** How many events of an answer arrive before it hangs or is cut: from, to. */
+/** Events of an answer that arrive before it hangs or is cut: from, to. */
 const EVENTS_BEFORE = [0, 12] as const
 
 export const faultyModels = (
   inner: ModelProviderService,
-  strikes: FaultDraw,
+  faultDraw: FaultDraw,
   options: FaultyModelsOptions = {}
 ): ModelProviderService => ({
   ...inner,
-  ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, strikes, options) }),
-  ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, strikes, options) }),
-  ...(inner.speech === undefined ? {} : { speech: faultySpeech(inner.speech, strikes, options) }),
-  ...(inner.transcription === undefined ? {} : { transcription: faultyEars(inner.transcription, strikes, options) }),
-  ...(inner.videos === undefined ? {} : { videos: faultyFilms(inner.videos, strikes, options) }),
+  ...(inner.embeddings === undefined ? {} : { embeddings: faultyEmbeddings(inner.embeddings, faultDraw, options) }),
+  ...(inner.images === undefined ? {} : { images: faultyImages(inner.images, faultDraw, options) }),
+  ...(inner.speech === undefined ? {} : { speech: faultySpeech(inner.speech, faultDraw, options) }),
+  ...(inner.transcription === undefined
+    ? {}
+    : { transcription: faultyTranscription(inner.transcription, faultDraw, options) }),
+  ...(inner.videos === undefined ? {} : { videos: faultyVideos(inner.videos, faultDraw, options) }),
   chat: (model, request, hear) =>
     Effect.suspend(() => {
       const subject = options.subjectOf?.(request.messages[0]?.text ?? "") ?? model.id
-      const refused = refusal(strikes, subject)
+      const refused = refusal(faultDraw, subject)
       if (refused !== undefined) return Effect.fail(refused)
-      const events = () => strikes.within("events-before", subject, EVENTS_BEFORE)
-      if (strikes.strikes("model_hangs", subject)) return begun(inner, model, request, hear, events(), Effect.never)
-      if (strikes.strikes("model_cut", subject)) {
-        return begun(inner, model, request, hear, events(), Effect.fail(new UpstreamFailed({ reason: "broken" })))
+      const events = () => faultDraw.drawBetween("events-before", subject, EVENTS_BEFORE)
+      if (faultDraw.applies("model_hangs", subject))
+        return chatUntil(inner, model, request, hear, events(), Effect.never)
+      if (faultDraw.applies("model_cut", subject)) {
+        return chatUntil(inner, model, request, hear, events(), Effect.fail(new UpstreamFailed({ reason: "broken" })))
       }
-      return strikes.strikes("model_malformed", subject)
-        ? malformed(inner, strikes.draw("malformed", subject)).chat(model, request, hear)
+      return faultDraw.applies("model_malformed", subject)
+        ? malform(inner, faultDraw.draw("malformed", subject)).chat(model, request, hear)
         : inner.chat(model, request, hear)
     })
 })
 
 const faultyEmbeddings = (
   inner: EmbeddingProvider,
-  strikes: FaultDraw,
+  faultDraw: FaultDraw,
   { subjectOf }: FaultyModelsOptions
 ): EmbeddingProvider => ({
   ...inner,
   embed: (model, inputs, dimensions) =>
-    whole(strikes, subjectOf?.(String(inputs[0])) ?? model.id, inner.embed(model, inputs, dimensions))
+    faultyAnswer(faultDraw, subjectOf?.(String(inputs[0])) ?? model.id, inner.embed(model, inputs, dimensions))
 })
 
-const faultyImages = (inner: ImageProvider, strikes: FaultDraw, { subjectOf }: FaultyModelsOptions): ImageProvider => ({
+const faultyImages = (
+  inner: ImageProvider,
+  faultDraw: FaultDraw,
+  { subjectOf }: FaultyModelsOptions
+): ImageProvider => ({
   ...inner,
-  generate: (model, request) => whole(strikes, subjectOf?.(request.prompt) ?? model.id, inner.generate(model, request))
+  generate: (model, request) =>
+    faultyAnswer(faultDraw, subjectOf?.(request.prompt) ?? model.id, inner.generate(model, request))
 })
 
 const faultySpeech = (
   inner: SpeechProvider,
-  strikes: FaultDraw,
+  faultDraw: FaultDraw,
   { subjectOf }: FaultyModelsOptions
 ): SpeechProvider => ({
   ...inner,
-  speak: (model, task) => whole(strikes, subjectOf?.(task.input) ?? model.id, inner.speak(model, task))
+  speak: (model, task) => faultyAnswer(faultDraw, subjectOf?.(task.input) ?? model.id, inner.speak(model, task))
 })
 
-const faultyEars = (
+const faultyTranscription = (
   inner: TranscriptionProvider,
-  strikes: FaultDraw,
+  faultDraw: FaultDraw,
   { subjectOf }: FaultyModelsOptions
 ): TranscriptionProvider => ({
   ...inner,
-  transcribe: (model, task) => whole(strikes, subjectOf?.(task.path) ?? model.id, inner.transcribe(model, task))
+  transcribe: (model, task) =>
+    faultyAnswer(faultDraw, subjectOf?.(task.path) ?? model.id, inner.transcribe(model, task))
 })
 
-const faultyFilms = (inner: VideoProvider, strikes: FaultDraw, { filmOf }: FaultyModelsOptions): VideoProvider => ({
+const faultyVideos = (inner: VideoProvider, faultDraw: FaultDraw, { filmOf }: FaultyModelsOptions): VideoProvider => ({
   ...inner,
-  submit: (model, task) => whole(strikes, filmOf?.(task.id) ?? model.id, inner.submit(model, task)),
+  submit: (model, task) => faultyAnswer(faultDraw, filmOf?.(task.id) ?? model.id, inner.submit(model, task)),
   look: (model, reference) =>
-    Effect.map(whole(strikes, filmOf?.(reference) ?? model.id, inner.look(model, reference)), (progress) =>
-      progress._tag === "Completed" && strikes.strikes("model_cut", filmOf?.(reference) ?? reference)
+    Effect.map(faultyAnswer(faultDraw, filmOf?.(reference) ?? model.id, inner.look(model, reference)), (progress) =>
+      progress._tag === "Completed" && faultDraw.applies("model_cut", filmOf?.(reference) ?? reference)
         ? ({ _tag: "Failed", code: "video_generation_failed" } as const)
         : progress
     ),
   read: (model, reference, range) =>
-    whole(strikes, filmOf?.(reference) ?? model.id, inner.read(model, reference, range)),
-  remove: (model, reference) => whole(strikes, filmOf?.(reference) ?? model.id, inner.remove(model, reference))
+    faultyAnswer(faultDraw, filmOf?.(reference) ?? model.id, inner.read(model, reference, range)),
+  remove: (model, reference) => faultyAnswer(faultDraw, filmOf?.(reference) ?? model.id, inner.remove(model, reference))
 })
 
-const refusal = (strikes: FaultDraw, subject: string): UpstreamFailed | undefined => {
-  if (strikes.strikes("model_429", subject)) return new UpstreamFailed({ reason: "overloaded" })
-  if (strikes.strikes("model_500", subject)) return new UpstreamFailed({ reason: "broken" })
+const refusal = (faultDraw: FaultDraw, subject: string): UpstreamFailed | undefined => {
+  if (faultDraw.applies("model_429", subject)) return new UpstreamFailed({ reason: "overloaded" })
+  if (faultDraw.applies("model_500", subject)) return new UpstreamFailed({ reason: "broken" })
   return undefined
 }
 
-/** What comes whole or not at all. */
-const whole = <A>(strikes: FaultDraw, subject: string, answer: Effect.Effect<A, UpstreamFailed>) =>
+/** Adds faults to an answer that arrives as a whole or not at all. */
+const faultyAnswer = <A>(faultDraw: FaultDraw, subject: string, answer: Effect.Effect<A, UpstreamFailed>) =>
   Effect.suspend(() => {
-    const refused = refusal(strikes, subject)
+    const refused = refusal(faultDraw, subject)
     if (refused !== undefined) return Effect.fail(refused)
-    return strikes.strikes("model_hangs", subject) ? Effect.never : answer
+    return faultDraw.applies("model_hangs", subject) ? Effect.never : answer
   })
 
-/** The first `most` events of the answer, and then `end`, wherever the answer itself would end. */
-const begun = <E>(
+/** Passes on the first `max` events of the answer and then runs `end`, also where the answer ends earlier. */
+const chatUntil = <E>(
   inner: ModelProviderService,
   model: Model,
   request: ChatRequest,
   hear: Hear<E>,
-  most: number,
+  max: number,
   end: Effect.Effect<never, UpstreamFailed>
 ) => {
-  let left = most
-  const some: Hear<E | UpstreamFailed> = (events) => {
+  let left = max
+  const limited: Hear<E | UpstreamFailed> = (events) => {
     const part = events.slice(0, left)
     left -= part.length
     return left > 0 ? hear(part) : Effect.andThen(part.length > 0 ? hear(part) : Effect.void, end)
   }
-  return most === 0 ? end : Effect.andThen(inner.chat(model, request, some), end)
+  return max === 0 ? end : Effect.andThen(inner.chat(model, request, limited), end)
 }

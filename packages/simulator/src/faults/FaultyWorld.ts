@@ -1,28 +1,28 @@
 /**
- * What the faults have done to the machines of the world: which is not there yet, which is gone, which keeps its exit to
- * itself. One object for a run; the decorators of all servers share it, and it outlives them as the world does.
+ * State of the faults of a world's machines: delayed launches, lost machines, hidden exits. One object for a run: the
+ * faulty providers of all servers share it, and it outlives them as the world does.
  *
- * A machine's fate is drawn when its launch is first asked for, so it depends on the machine's name alone. A lost machine
- * stays lost, until a hundred thousand came after it.
+ * The faults of a machine are drawn when its launch is first requested, so they depend only on the machine's name. A
+ * lost machine stays lost until 100,000 newer machines are known.
  */
 import type { LaunchSpec, MachineState } from "@sluice/domain/machines/MachineProvider"
-import { remembered, type FaultDraw } from "./FaultDraw.ts"
+import { remember, type FaultDraw } from "./FaultDraw.ts"
 
 /** From, to. */
 export type Range = readonly [number, number]
 
 export interface FaultRanges {
-  /** How long a machine is invisible after its launch, ms. Well below `VISIBLE_WITHIN_MS`. */
+  /** The time that a machine is invisible after its launch, ms. Well below `VISIBLE_WITHIN_MS`. */
   readonly visibleAfterMs: Range
-  /** How long a slow machine is kept from starting, ms. */
+  /** The delay of a slow start, ms. */
   readonly slowMs: Range
-  /** How long after it was launched a machine is lost, ms; spread evenly on a logarithmic scale. */
+  /** The time from the launch to the loss of a machine, ms. Spread evenly on a logarithmic scale. */
   readonly lostAfterMs: Range
-  /** How long the first tries at saving a volume fail, ms. */
+  /** The time for which a volume cannot be saved, ms. */
   readonly savesAfterMs: Range
-  /** How many stops fail before one is heard. */
+  /** Stops that fail before one succeeds. */
   readonly stopTries: Range
-  /** Bytes that are given a second time. */
+  /** Bytes of output that are repeated. */
   readonly repeatedBytes: Range
 }
 
@@ -37,97 +37,97 @@ export const faultRanges: FaultRanges = {
 
 export type LostState = MachineState & { readonly _tag: "Lost" }
 
-/** What becomes of one machine. Times: Unix ms of the world's clock. */
+/** The faults of one machine, and those of them that took effect. Times: Unix ms of the world's clock. */
 export interface FaultPlan {
   readonly key: string
-  /** When the world took its launch; undefined: it has not. */
-  takenAt: number | undefined
-  /** It exists in the world, whatever a second launch of it is told. */
-  accepted: boolean
-  /** It was refused, and stays so. */
-  refused: boolean
-  /** The launch that the world still keeps back, until `startsAt`. */
-  keptBack: LaunchSpec | undefined
+  /** When the launch was accepted; undefined: not yet. */
+  launchedAt: number | undefined
+  /** True: the machine exists in the world, whatever a second launch of it returns. */
+  isAccepted: boolean
+  /** True: the launch was refused, for good. */
+  isRefused: boolean
+  /** The launch that is delayed until `startsAt`. */
+  delayedLaunch: LaunchSpec | undefined
   startsAt: number
   visibleAt: number
-  /** It breaks when someone looks at it from this moment on. */
-  losesAt: number
-  /** It broke: the machine behind it is to be stopped, and then it is lost. */
-  broken: boolean
-  buried: boolean
-  lost: LostState | undefined
-  readonly hidesExit: boolean
-  exitHidden: boolean
+  /** The machine breaks at the first observation from this time on. */
+  breaksAt: number
+  /** True: the machine broke. The machine behind it is stopped, and then it is lost. */
+  isBroken: boolean
+  isTerminated: boolean
+  lostState: LostState | undefined
+  readonly hasHiddenExit: boolean
+  isExitFaultMarked: boolean
   hasVolume: boolean
-  /** Undefined: no stop was heard. */
-  stopAskedAt: number | undefined
-  stopsThatFail: number | undefined
-  /** It is not gone before, because its volume is not saved. */
+  /** Undefined: no stop was accepted. */
+  stopRequestedAt: number | undefined
+  failingStopsLeft: number | undefined
+  /** The machine is not gone before this time, since its volume is not saved. */
   savedAt: number
-  /** Ms: kept from starting, invisible, until it breaks. */
+  /** Drawn times, ms: the delay of the start, the time without visibility, the time until it breaks. */
   readonly drawn: { readonly slowMs: number; readonly invisibleMs: number; readonly lostAfterMs: number }
 }
 
 export type Listing = ReadonlyArray<{ readonly key: string; readonly state: MachineState }>
 
 export class FaultyWorld {
-  readonly fates = new Map<string, FaultPlan>()
-  /** Those whose launch is kept back. */
-  readonly waiting = new Set<FaultPlan>()
-  /** The last listing that was true. */
-  listed: Listing = []
+  readonly plans = new Map<string, FaultPlan>()
+  /** The machines whose launch is delayed. */
+  readonly delayed = new Set<FaultPlan>()
+  /** The last true listing. */
+  lastListing: Listing = []
 
-  /** The fate of a machine whose launch is asked for, drawn the first time. */
-  fateOf(key: string, strikes: FaultDraw, ranges: FaultRanges): FaultPlan {
-    const known = this.fates.get(key)
+  /** Returns the faults of a machine whose launch is requested. They are drawn the first time. */
+  planOf(key: string, faultDraw: FaultDraw, ranges: FaultRanges): FaultPlan {
+    const known = this.plans.get(key)
     if (known !== undefined) return known
-    const fate: FaultPlan = {
+    const plan: FaultPlan = {
       key,
-      takenAt: undefined,
-      accepted: false,
-      refused: false,
-      keptBack: undefined,
+      launchedAt: undefined,
+      isAccepted: false,
+      isRefused: false,
+      delayedLaunch: undefined,
       startsAt: Number.NEGATIVE_INFINITY,
       visibleAt: Number.NEGATIVE_INFINITY,
-      losesAt: Number.POSITIVE_INFINITY,
-      broken: false,
-      buried: false,
-      lost: undefined,
-      hidesExit: strikes.planned("exit_unreported", key),
-      exitHidden: false,
+      breaksAt: Number.POSITIVE_INFINITY,
+      isBroken: false,
+      isTerminated: false,
+      lostState: undefined,
+      hasHiddenExit: faultDraw.plan("exit_unreported", key),
+      isExitFaultMarked: false,
       hasVolume: false,
-      stopAskedAt: undefined,
-      stopsThatFail: undefined,
+      stopRequestedAt: undefined,
+      failingStopsLeft: undefined,
       savedAt: Number.NEGATIVE_INFINITY,
       drawn: {
-        slowMs: slowMs(key, strikes, ranges),
-        invisibleMs: strikes.planned("visible_late", key)
-          ? strikes.within("visible-after", key, ranges.visibleAfterMs)
+        slowMs: slowMs(key, faultDraw, ranges),
+        invisibleMs: faultDraw.plan("visible_late", key)
+          ? faultDraw.drawBetween("visible-after", key, ranges.visibleAfterMs)
           : 0,
-        lostAfterMs: strikes.planned("machine_lost", key)
-          ? spread(strikes.draw("lost-after", key), ranges.lostAfterMs)
+        lostAfterMs: faultDraw.plan("machine_lost", key)
+          ? spread(faultDraw.draw("lost-after", key), ranges.lostAfterMs)
           : Number.POSITIVE_INFINITY
       }
     }
-    return remembered(this.fates, key, fate)
+    return remember(this.plans, key, plan)
   }
 
-  keepBack(fate: FaultPlan, launch: LaunchSpec, startsAt: number): void {
-    fate.keptBack = launch
-    fate.startsAt = startsAt
-    this.waiting.add(fate)
+  delayLaunch(plan: FaultPlan, launch: LaunchSpec, startsAt: number): void {
+    plan.delayedLaunch = launch
+    plan.startsAt = startsAt
+    this.delayed.add(plan)
   }
 
-  letGo(fate: FaultPlan): void {
-    fate.keptBack = undefined
-    this.waiting.delete(fate)
+  clearDelay(plan: FaultPlan): void {
+    plan.delayedLaunch = undefined
+    this.delayed.delete(plan)
   }
 }
 
-const slowMs = (key: string, strikes: FaultDraw, ranges: FaultRanges): number => {
-  if (strikes.planned("start_endless", key)) return Number.POSITIVE_INFINITY
-  return strikes.planned("start_slow", key) ? strikes.within("slow", key, ranges.slowMs) : 0
+const slowMs = (key: string, faultDraw: FaultDraw, ranges: FaultRanges): number => {
+  if (faultDraw.plan("start_endless", key)) return Number.POSITIVE_INFINITY
+  return faultDraw.plan("start_slow", key) ? faultDraw.drawBetween("slow", key, ranges.slowMs) : 0
 }
 
-/** Evenly on a logarithmic scale: early ends are as frequent as late ones. */
+/** Spreads evenly on a logarithmic scale: early losses are as frequent as late ones. */
 const spread = (drawn: number, [low, high]: Range): number => Math.round(low * (high / low) ** drawn)

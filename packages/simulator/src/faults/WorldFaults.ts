@@ -1,4 +1,4 @@
-/** The ports of a simulated world, with faults that strike their calls. One of these for all servers of a world. */
+/** Adds faults to the ports of a simulated world. All servers of a world share one of these. */
 import type { MachineProviderService } from "@sluice/domain/machines/MachineProvider"
 import type { ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import type { Shell } from "@sluice/machine-shell/Shell"
@@ -16,12 +16,12 @@ export interface WorldFaults {
   readonly shell: (inner: Shell["Service"]) => Shell["Service"]
 }
 
-export const worldFaults = (seed: number, rates: FaultRates, strikes: FaultDraw): WorldFaults => {
+export const worldFaults = (seed: number, rates: FaultRates, faultDraw: FaultDraw): WorldFaults => {
   const world = new FaultyWorld()
-  const floods = new LogFloods({ chance: chance(seed), rates, strikes, subjectOf: ({ hostname }) => hostname })
+  const floods = new LogFloods({ chance: chance(seed), rates, faultDraw, subjectOf: ({ hostname }) => hostname })
   return {
-    machines: (inner) => faultyMachines(inner, strikes, { world }),
-    models: (inner) => faultyModels(inner, strikes),
+    machines: (inner) => faultyMachines(inner, faultDraw, { world }),
+    models: (inner) => faultyModels(inner, faultDraw),
     shell: (inner) => floods.shell(inner)
   }
 }

@@ -1,19 +1,22 @@
 /**
- * Chance of the simulated models: keyed, never sequential, so that a draw depends on its name alone and not on what was
- * drawn before it.
+ * Random numbers of the simulated models: keyed, never sequential, so that a draw depends only on its key and not on
+ * earlier draws.
  */
 
-/** 32 bits of a text under a seed: FNV-1a as in `Chance.ts`, but mixed as `unit` is. What models answer under a seed hangs on it. */
+/**
+ * Returns a 32-bit hash of a text under a seed: FNV-1a as in `Chance.ts`, but mixed as in `unit`. The answers of the
+ * models under a seed depend on it.
+ */
 export const textHash = (seed: number, text: string): number => {
   let hash = (0x811c9dc5 ^ seed) >>> 0
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return mix(hash)
 }
 
-/** The `n`-th number of a key, from 0 to below 1. */
+/** Returns the `n`-th number of a key, from 0 up to but not 1. */
 export const unit = (key: number, n: number): number => mix((key + Math.imul(n + 1, 0x9e3779b9)) | 0) / 2 ** 32
 
-/** The `n`-th whole number of a key, from `low` to `high`, both inclusive. */
+/** Returns the `n`-th whole number of a key, from `low` to `high`, both included. */
 export const between = (key: number, n: number, low: number, high: number): number =>
   low + Math.floor(unit(key, n) * (high - low + 1))
 

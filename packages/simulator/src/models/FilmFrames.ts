@@ -1,6 +1,6 @@
 /**
- * The frames of a simulated film: a sky that changes its colour and discs that cross it, in planar YUV 4:2:0, the form that
- * encoders take. A frame follows from the key and its moment alone.
+ * Draws the frames of a simulated video: a sky that changes its color, and discs that cross it, in planar YUV 4:2:0,
+ * the form that encoders take. A frame depends only on the key and its moment.
  */
 import { between, unit } from "./Draws.ts"
 
@@ -17,7 +17,7 @@ interface Disc {
 
 type Yuv = readonly [number, number, number]
 
-/** Fills `frame` (width * height * 3 / 2 bytes) with what is seen at `part` of the film, 0 to 1. */
+/** Fills `frame` (width * height * 3 / 2 bytes) with the picture at `part` of the video, 0 to 1. */
 export const drawFrame = (frame: Uint8Array, width: number, height: number, key: number, part: number): void => {
   const [top, bottom] = [colour(key, 0), colour(key, 3)]
   const discs = Array.from({ length: DISCS }, (_, n) => discOf(key, n, width, height))
@@ -40,7 +40,7 @@ export const drawFrame = (frame: Uint8Array, width: number, height: number, key:
   }
 }
 
-/** Brightness in full size, then both colours in half. */
+/** The planes: brightness in full size, then both colors in half size. */
 const planesOf = (width: number, height: number) =>
   [
     [0, 1, 0],

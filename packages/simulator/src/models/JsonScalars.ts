@@ -1,24 +1,24 @@
-/** Texts and numbers that satisfy a schema, and whether a given value does. */
+/** Draws texts and numbers that satisfy a schema, and checks given values against it. */
 import { between, textHash, unit } from "./Draws.ts"
 import { type JsonSchema, SchemaUnsupported, type Work } from "./JsonSchemas.ts"
 import { patternText } from "./PatternText.ts"
 
 const MAX_TEXT = 10_000
 
-/** A bound of lengths or counts: `most` and one where it is beyond that. */
+/** Returns a bound of a length or a count; one more than `most` when it is beyond that. */
 export const limit = (value: unknown, fallback: number, most: number): number =>
   typeof value === "number" && value >= 0 ? Math.min(Math.ceil(value), most + 1) : fallback
 
-/** A few of `words`, or what the format asks for. */
+/** Returns a text of the schema's format or pattern, or else a few of `words`. */
 export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: number, n: number, work: Work): string => {
   const format = typeof node["format"] === "string" ? FORMATS[node["format"]] : undefined
   if (format !== undefined) {
-    // A pattern beside a format that is known says the same more exactly.
-    if (!satisfies(node, format)) throw new SchemaUnsupported("no text of its format has its length")
+    // A pattern beside a known format says the same more exactly, so it is not checked.
+    if (!satisfies(node, format)) throw new SchemaUnsupported({ message: "no text of its format has its length" })
     return format
   }
   const [least, most] = [limit(node["minLength"], 0, MAX_TEXT), limit(node["maxLength"], MAX_TEXT, MAX_TEXT)]
-  if (least > most || least > MAX_TEXT) throw new SchemaUnsupported("minLength can't be met")
+  if (least > most || least > MAX_TEXT) throw new SchemaUnsupported({ message: "minLength can't be met" })
   const pattern = String(node["pattern"] ?? "")
   if (!ANY_TEXT.has(pattern)) {
     const within = [least, Math.min(most, MAX_TEXT)] as const
@@ -29,12 +29,12 @@ export const textOf = (node: JsonSchema, words: ReadonlyArray<string>, key: numb
   return phrase.join("").padEnd(least + phrase.join("").length - phrase.length, ".")
 }
 
-/** Patterns that no text of ours fails. */
+/** Patterns that every text of `words` matches. */
 const ANY_TEXT = new Set(["", ".*", "^.*$", "^[\\s\\S]*$"])
 
 const uuid = (version: number): string => `00000000-0000-${version}000-8000-000000000000`
 
-/** Formats that are not known ask for nothing: they are annotations. */
+/** Texts of the known formats. An unknown format asks for nothing: it is an annotation. */
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-01T12:00:00Z",
   date: "2026-01-01",
@@ -51,7 +51,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   iri: "https://example.com/",
   url: "https://example.com/",
   uuid: uuid(4),
-  // Formats of pydantic's types, which look at what they get.
+  // Formats of pydantic's types, which check their values.
   ...Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`uuid${at + 1}`, uuid(at + 1)])),
   ipvanyaddress: "192.0.2.1",
   ipvanyinterface: "192.0.2.1/24",
@@ -67,8 +67,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Whole also where that is not asked for, unless both bounds are there, as of a share of one: what reads the number may have
- * a whole type that its schema does not tell.
+ * Returns a number within the bounds. It is whole unless both bounds are given, as for a share of one: the type of the
+ * reader may be whole, and its schema may not say so.
  */
 export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: number): number => {
   const { low: given, high: top } = bounds(node, integer)
@@ -80,7 +80,7 @@ export const numberOf = (node: JsonSchema, integer: boolean, key: number, n: num
   const drawn = low + unit(key, n) * (high - low)
   const value = whole ? Math.min(Math.max(Math.round(drawn), Math.ceil(low)), Math.floor(high)) : drawn
   if (value < given || value > top || (whole && !Number.isInteger(value)))
-    throw new SchemaUnsupported("no number fits its bounds")
+    throw new SchemaUnsupported({ message: "no number fits its bounds" })
   return value
 }
 
@@ -90,19 +90,19 @@ interface Wanted {
   readonly integer: boolean
 }
 
-/** The first from the drawn one on that is a multiple also for who divides: 0.3 by 0.1 is not 3. */
+/** Returns the first multiple from the drawn one on that a division confirms too: 0.3 divided by 0.1 is not 3. */
 const multipleOf = (step: unknown, { high, integer, low }: Wanted, key: number, n: number): number => {
-  if (typeof step !== "number" || !(step > 0)) throw new SchemaUnsupported('"multipleOf" must be above 0')
+  if (typeof step !== "number" || !(step > 0)) throw new SchemaUnsupported({ message: '"multipleOf" must be above 0' })
   const first = low === -Infinity ? Math.min(0, Math.floor(high / step)) : Math.ceil(low / step)
   const count = Math.min(first + 100, Math.floor(high / step)) - first + 1
   const drawn = count > 0 ? between(key, n, 0, count - 1) : 0
   for (let i = 0; i < count; i++) {
-    // Without the last digits, in which products of decimals are wrong.
+    // Without the last digits, which are inexact in products of decimals.
     const value = Number((step * (first + ((drawn + i) % count))).toPrecision(15))
     const fits = value >= low && value <= high && (!integer || Number.isInteger(value))
     if (fits && Number.isInteger(value / step)) return value
   }
-  throw new SchemaUnsupported("no number fits its bounds")
+  throw new SchemaUnsupported({ message: "no number fits its bounds" })
 }
 
 const bounds = (node: JsonSchema, whole: boolean) => {
@@ -115,13 +115,13 @@ const bounds = (node: JsonSchema, whole: boolean) => {
   }
 }
 
-/** Beyond 2^53 the next whole number is not the one that is larger by one. */
+/** Returns the smallest number above the bound. Beyond 2^53 a whole number plus one can be the same number. */
 const firstAbove = (bound: number, whole: boolean): number => {
   const next = whole ? Math.floor(bound) + 1 : bound
   return next > bound ? next : nextUp(bound)
 }
 
-/** The number after this one, of those that there are. */
+/** Returns the next larger number of the type. */
 const nextUp = (value: number): number => {
   if (value === 0) return Number.MIN_VALUE
   const bits = new BigInt64Array(new Float64Array([value]).buffer)
@@ -129,7 +129,7 @@ const nextUp = (value: number): number => {
   return new Float64Array(bits.buffer)[0]!
 }
 
-/** Whether a value that the schema names has the type and the size that it asks for. */
+/** Returns true when a value that the schema names has the type and the size that the schema asks for. */
 export const satisfies = (node: JsonSchema, value: unknown): boolean => {
   const types = node["type"] === undefined ? [] : [node["type"]].flat()
   if (types.length > 0 && !types.some((type) => isOf(type, value))) return false

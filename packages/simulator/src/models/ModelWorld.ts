@@ -1,8 +1,8 @@
 /**
- * The simulated catalog: which models there are, what they cost and how fast they speak. A plain object, so that a scenario
- * can set it; `instant` is the same catalog without any delay and with short
- * answers, for benchmarks.
+ * The simulated catalog: the models, their prices and their speed. A plain object, so that a scenario can set it.
+ * `instant` is the same catalog without delays and with short answers, for benchmarks.
  */
+import { DEFAULT_MAX_SECONDS } from "@sluice/domain/models/ModelEntry"
 import type { SpeechModel, TranscriptionModel, VideoModel } from "@sluice/domain/models/MediaProvider"
 import type { EmbeddingModel, ImageModel, Model } from "@sluice/domain/models/ModelProvider"
 
@@ -10,13 +10,13 @@ export interface Latency {
   /** Milliseconds until the first word. */
   readonly firstMs: number
   readonly tokensPerSecond: number
-  /** How much each pause varies: 0.3 is plus or minus 30 %. */
+  /** The variation of each pause: 0.3 is plus or minus 30 %. */
   readonly jitter: number
 }
 
 export interface SimulatedModel extends Model {
   readonly latency: Latency
-  /** Words of an answer that nothing cuts short, from and to. */
+  /** Words of an answer that no limit cuts short: from, to. */
   readonly words: readonly [number, number]
 }
 
@@ -26,9 +26,9 @@ export interface ModelWorld {
   readonly models: ReadonlyArray<SimulatedModel>
   readonly embeddings: ReadonlyArray<EmbeddingModel>
   readonly images: ReadonlyArray<ImageModel>
-  readonly voices: ReadonlyArray<SpeechModel>
-  readonly ears: ReadonlyArray<TranscriptionModel>
-  readonly cameras: ReadonlyArray<VideoModel>
+  readonly speech: ReadonlyArray<SpeechModel>
+  readonly transcription: ReadonlyArray<TranscriptionModel>
+  readonly videos: ReadonlyArray<VideoModel>
 }
 
 const CREATED = 1_767_225_600 // 2026-01-01
@@ -113,7 +113,7 @@ const images: ReadonlyArray<ImageModel> = [
   }
 ]
 
-const voices: ReadonlyArray<SpeechModel> = [
+const speech: ReadonlyArray<SpeechModel> = [
   {
     id: "sluice-voice",
     created: CREATED,
@@ -124,11 +124,17 @@ const voices: ReadonlyArray<SpeechModel> = [
   }
 ]
 
-const ears: ReadonlyArray<TranscriptionModel> = [
-  { id: "sluice-listen", created: CREATED, ownedBy: "sluice-simulator", minutePrice: 6_000_000n }
+const transcription: ReadonlyArray<TranscriptionModel> = [
+  {
+    id: "sluice-listen",
+    created: CREATED,
+    ownedBy: "sluice-simulator",
+    maxSeconds: DEFAULT_MAX_SECONDS,
+    minutePrice: 6_000_000n
+  }
 ]
 
-const cameras: ReadonlyArray<VideoModel> = [
+const videos: ReadonlyArray<VideoModel> = [
   {
     id: "sluice-film",
     created: CREATED,
@@ -145,9 +151,9 @@ export const defaultWorld = (seed: number): ModelWorld => ({
   models: catalog,
   embeddings,
   images,
-  voices,
-  ears,
-  cameras
+  speech,
+  transcription,
+  videos
 })
 
 export const instant = (seed: number): ModelWorld => ({
@@ -156,7 +162,7 @@ export const instant = (seed: number): ModelWorld => ({
   models: catalog.map((model) => ({ ...model, words: [10, 20] })),
   embeddings,
   images,
-  voices,
-  ears,
-  cameras
+  speech,
+  transcription,
+  videos
 })

@@ -1,6 +1,6 @@
 /**
- * Regular expressions as a simulated model reads them, into what a text of each is made of. They come from callers: no engine
- * ever runs them, because some take one for ages. What is not known here is refused.
+ * Parses regular expressions into the parts of a text that matches them. They come from callers, so no engine ever runs
+ * them: some take an engine for ages. An expression that is not known here is refused.
  */
 import { SchemaUnsupported } from "./JsonSchemas.ts"
 
@@ -12,7 +12,7 @@ export type Part = { readonly least: number; readonly most: number } & (
   | { readonly kind: "times"; readonly part: Part; readonly from: number; readonly to: number }
 )
 
-/** Code points from and to, both within. */
+/** Code points from and to, both included. */
 type Ranges = ReadonlyArray<readonly [number, number]>
 
 const MAX_LENGTH = 1_000
@@ -59,7 +59,8 @@ const SETS: Readonly<Record<string, Ranges>> = {
 }
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
 
-const unsupported = (what: string) => new SchemaUnsupported(`the keyword "pattern" is not supported with ${what}`)
+const unsupported = (what: string) =>
+  new SchemaUnsupported({ message: `the keyword "pattern" is not supported with ${what}` })
 
 export const readPattern = (pattern: string): Part => new PatternReader(pattern).whole()
 
@@ -92,7 +93,7 @@ class PatternReader {
         }
   }
 
-  /** A text is the whole of what matches, so that both ends hold by themselves; elsewhere they are not known. */
+  /** A text matches as a whole, so both anchors hold at its ends. Anywhere else they are refused. */
   private sequence(): Part {
     const parts: Array<Part> = []
     if (this.depth === 0) this.took("^")
@@ -141,7 +142,7 @@ class PatternReader {
   private repeated(part: Part): Part {
     const times = this.times()
     if (times === undefined) return part
-    // That it takes as few as it can is nothing to who writes the text.
+    // A lazy repetition allows the same texts.
     this.took("?")
     const [from, to] = times
     return { kind: "times", part, from, to, least: from * part.least, most: part.most === 0 ? 0 : to * part.most }
@@ -159,7 +160,7 @@ class PatternReader {
     return [low, high]
   }
 
-  /** What is in brackets, the first of which is read. */
+  /** Reads a set, from behind its first bracket. */
   private set(): Ranges {
     const inverted = this.took("^")
     const ranges: Array<readonly [number, number]> = []
@@ -227,7 +228,10 @@ const points = (from: number, to: number) => Array.from({ length: to - from + 1 
 const PRINTABLE = points(32, 126)
 const ALPHANUMERIC = PRINTABLE.filter((point) => /[A-Za-z0-9]/.test(String.fromCodePoint(point)))
 
-/** Letters and digits if it has any, else other signs; never controls or halves of a character. */
+/**
+ * Returns a part of one character: a letter or a digit if the set has any, else another printable one, else the first
+ * one of a range. Never half a character.
+ */
 const one = (ranges: Ranges): Part => {
   const within = (among: ReadonlyArray<number>) =>
     among.filter((point) => ranges.some(([low, high]) => point >= low && point <= high))

@@ -1,36 +1,39 @@
-/** A text that a regular expression matches as a whole, of a length that is asked for. */
+/** Draws a text that a regular expression matches as a whole, of a given length. */
 import { between, pick } from "./Draws.ts"
 import { SchemaUnsupported, type Work } from "./JsonSchemas.ts"
 import { type Part, readPattern } from "./PatternReader.ts"
 
-/** Repetitions beyond those that must be, and characters beyond the shortest text, where no length asks for more. */
-const [MORE, SLACK] = [5, 60]
-/** What a character of a pattern is worth: to read a set is to look through all letters. */
-const READING = 8
+/** Without a required length: repetitions beyond the required ones, and characters beyond the shortest text. */
+const [MAX_MORE, MAX_SLACK] = [5, 60]
+/** Work for a character of a pattern: a set is searched through all letters. */
+const WORK_PER_CHARACTER = 8
 
-/** Drawn by `key`; but whether there is one, of this length and for this work, depends on the pattern alone. */
+/**
+ * Returns a text drawn by `key`. The existence of such a text, and its work, depend only on the pattern and the length.
+ * Throws `SchemaUnsupported`.
+ */
 export const patternText = (
   pattern: string,
   [least, most]: readonly [least: number, most: number],
   key: number,
   work: Work
 ): string => {
-  work.spend(READING * pattern.length)
+  work.spend(WORK_PER_CHARACTER * pattern.length)
   const whole = readPattern(pattern)
   if (whole.least > most || whole.most < least) throw noLength()
   work.spend(Math.max(least, whole.least))
   let drawn = 0
-  /** Characters beyond the shortest text that it must have, and may have. */
+  /** Characters beyond the shortest text: `need` must be added, `room` can be added. */
   let need = least - whole.least
-  const growing = need > 0
-  let room = Math.min(most - whole.least, growing ? Infinity : SLACK)
+  const isGrowing = need > 0
+  let room = Math.min(most - whole.least, isGrowing ? Infinity : MAX_SLACK)
   const grow = (by: number) => {
     room -= by
     need -= by
   }
   const chosenOf = (options: ReadonlyArray<Part>, shortest: number): Part => {
     const fitting = options.filter((option) => option.least - shortest <= room)
-    return growing
+    return isGrowing
       ? fitting.reduce((longest, option) => (option.most > longest.most ? option : longest))
       : pick(key, drawn++, fitting)
   }
@@ -47,12 +50,12 @@ export const patternText = (
       }
       case "times": {
         const { from, part: each, to } = part
-        // All others of it are empty.
+        // All further repetitions are empty.
         if (each.least === 0) return to > 0 ? textOf(each) : ""
         const possible = Math.min(to - from, Math.floor(room / each.least))
-        const more = growing
+        const more = isGrowing
           ? Math.min(possible, Math.ceil(Math.max(0, need) / each.least))
-          : between(key, drawn++, 0, Math.min(possible, MORE))
+          : between(key, drawn++, 0, Math.min(possible, MAX_MORE))
         grow(more * each.least)
         let text = ""
         for (let i = 0; i < from + more; i++) text += textOf(each)
@@ -65,4 +68,4 @@ export const patternText = (
   return text
 }
 
-const noLength = () => new SchemaUnsupported("no text of its pattern has its length")
+const noLength = () => new SchemaUnsupported({ message: "no text of its pattern has its length" })

@@ -1,11 +1,13 @@
-/** A PNG file of 8-bit RGB pixels. Compressed beside the event loop; rows are asked for a few at a time. */
+/**
+ * Encodes PNG files of 8-bit RGB pixels. The compression runs beside the event loop; rows are drawn a few at a time.
+ */
 import { Effect } from "effect"
 import type { Beside } from "./Studio.ts"
 
-/** Pixels that are drawn before others get their turn. */
+/** Pixels that are drawn before other fibers get their turn. */
 const PIXELS_AT_ONCE = 32_768
 
-/** `row` fills three bytes a pixel of one row. */
+/** Returns the file. `row` fills three bytes for each pixel of a row. */
 export const png = (width: number, height: number, row: (y: number, pixels: Uint8Array) => void, beside: Beside) =>
   Effect.gen(function* () {
     const stride = 1 + 3 * width
@@ -16,13 +18,13 @@ export const png = (width: number, height: number, row: (y: number, pixels: Uint
       row(y, raw.subarray(y * stride + 1, (y + 1) * stride))
       if (y % rows === 0) yield* Effect.yieldNow
     }
-    const packed = yield* beside(Effect.promise(() => deflated(raw)))
+    const packed = yield* beside(Effect.promise(() => deflate(raw)))
     const head = new DataView(new ArrayBuffer(13))
     head.setUint32(0, width)
     head.setUint32(4, height)
     head.setUint8(8, 8)
     head.setUint8(9, 2)
-    return joined([
+    return concatenate([
       SIGNATURE,
       chunk("IHDR", new Uint8Array(head.buffer)),
       chunk("IDAT", packed),
@@ -33,14 +35,14 @@ export const png = (width: number, height: number, row: (y: number, pixels: Uint
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
 const NOTHING = new Uint8Array()
 
-const deflated = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
+const deflate = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
   new Uint8Array(
     await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer()
   )
 
-/** Length, name, content and the checksum of the last two. */
+/** Returns a chunk: length, name, content, and the checksum of name and content. */
 const chunk = (name: string, content: Uint8Array): Uint8Array => {
-  const body = joined([new TextEncoder().encode(name), content])
+  const body = concatenate([new TextEncoder().encode(name), content])
   const out = new Uint8Array(body.length + 8)
   const view = new DataView(out.buffer)
   view.setUint32(0, content.length)
@@ -49,7 +51,7 @@ const chunk = (name: string, content: Uint8Array): Uint8Array => {
   return out
 }
 
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+const concatenate = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {

@@ -1,26 +1,27 @@
 /**
- * What a simulated model says: plain English that takes up the words of the question, the same for the same key. Asked to
- * say, repeat or echo something, it does just that. It claims to know nothing: it is a simulator, and says so.
+ * Writes the answers of simulated models: plain English that takes up the words of the question, the same for the same
+ * key. When the question asks to say, repeat or echo a text, the answer is that text. The answers claim no knowledge:
+ * they are made up, and say so.
  */
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { between, pick } from "./Draws.ts"
 
-/** Characters of the question that are looked at. */
+/** Characters of the question that are read. */
 const READ_LENGTH = 4_000
 const TOPICS = 8
 const QUOTE_WORDS = 14
 
 /**
- * The answer to a request, `words` long as drawn from the range; of one that is longer than `most` words maybe only what
- * comes before them.
+ * Returns the answer to a request, with a number of words drawn from the range. Of an answer with more than `max` words
+ * the rest can be missing.
  */
-export const prose = (request: ChatRequest, key: number, words: readonly [number, number], most: number): string => {
+export const prose = (request: ChatRequest, key: number, words: readonly [number, number], max: number): string => {
   const asked = lastUserText(request)
   const echo = /^\s*(?:say|repeat|echo)(?:\s+exactly)?(?:\s*:\s*|\s+)([^]+)$/i.exec(asked)
   if (echo !== null) return echo[1]!
   let topics: ReadonlyArray<string> | undefined
   const topic = (n: number) => pick(key, n, (topics ??= topicsOf(asked)))
-  const target = Math.min(between(key, 0, words[0], words[1]), most + 1)
+  const target = Math.min(between(key, 0, words[0], words[1]), max + 1)
   const sentences = [opening(asked, key), ...pictures(request), ...results(request)]
   let length = 0
   for (const sentence of sentences) length += wordCount(sentence)
@@ -32,7 +33,7 @@ export const prose = (request: ChatRequest, key: number, words: readonly [number
   return sentences.join(" ")
 }
 
-/** Sentences about nothing in particular, `words` words of them. */
+/** Returns sentences about nothing in particular, cut to `words` words. */
 export const statements = (key: number, words: number): string => {
   const said: Array<string> = []
   for (let n = 0; said.length < words; n++) {
@@ -58,9 +59,9 @@ const opening = (asked: string, key: number): string => {
   return pick(key, 3_000, OPENINGS).replace("{}", () => (words.length > QUOTE_WORDS ? `${quote} ...` : quote))
 }
 
-const firstWords = (text: string, most: number): ReadonlyArray<string> => {
-  const words = text.split(/\s+/, most + 1)
-  return words.filter((word) => word !== "").slice(0, most)
+const firstWords = (text: string, max: number): ReadonlyArray<string> => {
+  const words = text.split(/\s+/, max + 1)
+  return words.filter((word) => word !== "").slice(0, max)
 }
 
 const pictures = (request: ChatRequest): ReadonlyArray<string> => {
@@ -68,16 +69,16 @@ const pictures = (request: ChatRequest): ReadonlyArray<string> => {
   return count === 0 ? [] : [`I received ${count === 1 ? "one image" : `${count} images`} with the question.`]
 }
 
-/** What the tools answered at last. */
+/** Returns a sentence about the last answer of a tool, if it is the last message. */
 const results = (request: ChatRequest): ReadonlyArray<string> => {
   const last = request.messages.at(-1)
   return last?.role === "tool" ? [`The tool answered: ${last.text.slice(0, 200).toWellFormed()}.`] : []
 }
 
-/** The longest distinct words of the question: what it is likely to be about. */
+/** Returns the longest distinct words of the question, which are probably its topics. */
 const topicsOf = (asked: string): ReadonlyArray<string> => {
   const lower = asked.toLowerCase()
-  // Of plain English the same words, found in a fraction of the time.
+  // For plain English the first pattern finds the same words in a fraction of the time.
   const words = [...new Set(lower.match(isAscii(lower) ? /[a-z0-9]{5,24}/g : /[\p{L}\p{N}]{5,24}/gu) ?? [])]
   const longest = words.sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).slice(0, TOPICS)
   return longest.length === 0 ? ["the question"] : longest

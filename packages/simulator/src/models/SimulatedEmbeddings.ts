@@ -1,14 +1,15 @@
 /**
- * Embeddings in which similar texts are nearer: each word and each three letters of a word turn a vector a little into a
- * direction of their own. The same text always has the same vector; fewer dimensions are the first of them, at length one.
+ * Embeddings in which similar texts are nearer to each other: each word, and each three letters of a word, turn a
+ * vector a little into a direction of their own. The same text always has the same vector. Fewer dimensions are the
+ * first of them, at length one.
  */
 import type { EmbeddingInput, EmbeddingModel, EmbeddingProvider } from "@sluice/domain/models/ModelProvider"
 import { Effect } from "effect"
 import { textHash } from "./Draws.ts"
 
-/** Directions that each feature touches. */
-const TOUCHES = 8
-/** What a whole word weighs beside one of its parts. */
+/** Dimensions that each feature changes. */
+const DIMENSIONS_PER_FEATURE = 8
+/** The weight of a whole word. A part of a word weighs 1. */
 const WORD_WEIGHT = 3
 
 export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<EmbeddingModel>): EmbeddingProvider => ({
@@ -16,7 +17,7 @@ export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<Embeddin
   embed: (model, inputs, dimensions) => {
     const key = textHash(seed, model.id)
     const vectors = Effect.forEach(inputs, (input) =>
-      // One text at a time: a long list holds nobody up.
+      // One text at a time, so that a long list does not block other requests.
       Effect.andThen(
         Effect.yieldNow,
         Effect.sync(() => vectorOf(input, key, model.dimensions, dimensions))
@@ -26,12 +27,12 @@ export const simulatedEmbeddings = (seed: number, models: ReadonlyArray<Embeddin
   }
 })
 
-/** The vector of a text, at length one. `all`: the dimensions of the model; `kept`: how many of them are given. */
+/** Returns the vector of a text, at length one. `all`: the dimensions of the model; `kept`: those that are returned. */
 const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: number): Float32Array => {
   const sums = new Float64Array(all)
   const add = (feature: string, weight: number) => {
     let hash = textHash(key, feature)
-    for (let i = 0; i < TOUCHES; i++) {
+    for (let i = 0; i < DIMENSIONS_PER_FEATURE; i++) {
       hash = textHash(hash, "")
       sums[(hash >>> 1) % all]! += (hash & 1) === 0 ? weight : -weight
     }
@@ -43,7 +44,7 @@ const vectorOf = (input: EmbeddingInput, key: number, all: number, kept: number)
   const part = sums.subarray(0, kept)
   const length = Math.hypot(...part) || 1
   const vector = new Float32Array(kept)
-  // A text of which nothing touches the dimensions that are kept still has a vector.
+  // A text that changes none of the kept dimensions has a vector too.
   if (part.every((value) => value === 0)) vector[textHash(key, "nothing") % kept] = 1
   else for (let i = 0; i < kept; i++) vector[i] = part[i]! / length
   return vector

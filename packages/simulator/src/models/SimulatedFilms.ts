@@ -1,6 +1,7 @@
 /**
- * A camera of the simulated world. How far a film is follows from when it was ordered, which its name says: the camera
- * keeps nothing, outlives every server, and films the same for the same order. Bytes are rendered when they are asked for.
+ * The video models of the simulated world. The progress of a video follows from the time of its order, which its
+ * reference holds: the models store nothing, outlive every server, and give the same video for the same order. A video
+ * is rendered when it is read.
  */
 import type { ByteRange, VideoModel, VideoProvider, VideoTask } from "@sluice/domain/models/MediaProvider"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
@@ -8,14 +9,14 @@ import { Clock, Effect, Schema, Stream } from "effect"
 import { textHash } from "./Draws.ts"
 import type { Studio } from "./Studio.ts"
 
-/** A film waits this long, and then a second of it takes this long. */
+/** A video waits this long, and then each second of it takes this long. */
 const WAITING_MS = 2_000
 const MS_PER_SECOND = 2_500
-/** Rendered films that are remembered, so that a part of one need not be rendered anew. */
-const REMEMBERED = 8
+/** Rendered videos in the cache, so that a read of a part does not render the video again. */
+const MAX_RENDERED = 8
 const PIECE_BYTES = 65_536
 
-/** What a name holds. */
+/** The content of a reference. */
 const Order = Schema.Struct({ key: Schema.Int, at: Schema.Int, size: Schema.String, seconds: Schema.Int })
 type Order = typeof Order.Type
 const Name = Schema.fromJsonString(Order)
@@ -26,14 +27,14 @@ export const simulatedFilms = (
   seed: number,
   models: ReadonlyArray<VideoModel>,
   studio: Studio["Service"],
-  paced: boolean
+  isPaced: boolean
 ): VideoProvider => {
   const films = new Map<string, Uint8Array>()
 
   const orderOf = (reference: string): Effect.Effect<Order, UpstreamFailed> =>
     Effect.mapError(decode(reference), () => new UpstreamFailed({ reason: "unserved" }))
 
-  const rendered = (reference: string): Effect.Effect<Uint8Array, UpstreamFailed> =>
+  const render = (reference: string): Effect.Effect<Uint8Array, UpstreamFailed> =>
     Effect.suspend(() => {
       const known = films.get(reference)
       if (known !== undefined) return Effect.succeed(known)
@@ -43,7 +44,7 @@ export const simulatedFilms = (
           Effect.sync(() => {
             films.set(reference, bytes)
             const [oldest] = films.keys()
-            if (films.size > REMEMBERED && oldest !== undefined) films.delete(oldest)
+            if (films.size > MAX_RENDERED && oldest !== undefined) films.delete(oldest)
           })
         )
       })
@@ -58,16 +59,16 @@ export const simulatedFilms = (
     look: (_model, reference) =>
       Effect.flatMap(orderOf(reference), ({ at, seconds }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const age = paced ? now - at : Number.POSITIVE_INFINITY
+          const age = isPaced ? now - at : Number.POSITIVE_INFINITY
           if (age < WAITING_MS) return { _tag: "Waiting" }
           const part = (age - WAITING_MS) / (MS_PER_SECOND * seconds)
           return part >= 1 ? { _tag: "Completed" } : { _tag: "Filming", percent: 100 * part }
         })
       ),
     read: (_model, reference, range) =>
-      Effect.map(rendered(reference), (film) => {
+      Effect.map(render(reference), (film) => {
         const { end, start } = partOf(film.length, range)
-        return { size: film.length, start, end, bytes: inPieces(film.subarray(start, end)) }
+        return { size: film.length, start, end, bytes: streamPieces(film.subarray(start, end)) }
       }),
     remove: (_model, reference) => Effect.sync(() => void films.delete(reference))
   }
@@ -84,7 +85,7 @@ const keyOf = (seed: number, model: string, { image, prompt }: VideoTask): numbe
   return image === undefined ? key : textHash(key, String.fromCharCode(...image.bytes.subarray(0, 4_096)))
 }
 
-const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
+const streamPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(
     Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, i) =>
       bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES)

@@ -1,5 +1,5 @@
 /**
- * Pictures that follow from a prompt: a sky that goes from one colour to another, and discs in front of it. The same prompt
+ * Draws pictures from a prompt: a sky that goes from one color to another, and discs in front of it. The same prompt
  * always gives the same pictures, to the byte.
  */
 import type { ImageModel, ImageProvider } from "@sluice/domain/models/ModelProvider"
@@ -42,7 +42,7 @@ const picture = (key: number, size: string, beside: Beside) => {
   const row = (y: number, pixels: Uint8Array) => {
     const part = y / height
     const sky = top.map((from, i) => from + (bottom[i]! - from) * part)
-    // Discs are drawn one after the other: those behind first.
+    // Discs are drawn one after the other, those behind first.
     for (let x = 0; x < width; x++) pixels.set(sky, 3 * x)
     for (const disc of discs) {
       const half = Math.sqrt(Math.max(0, disc.radius ** 2 - (y - disc.y) ** 2))

@@ -1,8 +1,8 @@
 /**
- * The simulated world behind `ModelProvider`: seeded models that answer word by word at a believable pace.
+ * The simulated models behind `ModelProvider`: seeded models that answer word by word at a plausible pace.
  *
- * The text depends only on the world's seed, the model, the messages and the request's seed. The stop text is never emitted,
- * `max_tokens` is kept by real token count, and no real time passes but that of Effect's Clock.
+ * The text depends only on the world's seed, the model, the messages and the request's seed. A stop text is never
+ * emitted, `max_tokens` is kept by the real count of tokens, and only Effect's Clock delays an answer.
  */
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import {
@@ -23,12 +23,12 @@ import { isAscii, prose } from "./Prose.ts"
 import { simulatedEmbeddings } from "./SimulatedEmbeddings.ts"
 import { simulatedImages } from "./SimulatedImages.ts"
 import { simulatedFilms } from "./SimulatedFilms.ts"
-import { simulatedEars, simulatedSpeech } from "./SimulatedSpeech.ts"
+import { simulatedTranscription, simulatedSpeech } from "./SimulatedSpeech.ts"
 import { type Beside, Studio } from "./Studio.ts"
-import { saidToken } from "./SaidTokens.ts"
-import { argumentsOf, callsOf, type SaidCall, toCall } from "./ToolCalls.ts"
+import { drawLogprobs } from "./Logprobs.ts"
+import { argumentsOf, callsOf, type SimulatedCall, toolsToCall } from "./ToolCalls.ts"
 
-/** The models of `world`. */
+/** Provides the models of `world`. */
 export const layer = (
   world: ModelWorld,
   beside: Beside = identity
@@ -39,19 +39,19 @@ export const layer = (
       const isPaced = world.latency === "paced"
       const byId = new Map(world.models.map((model) => [model.id, model]))
 
-      // Without a pace and without a stream nobody sees the words come one by one.
+      // Without a pace and without a stream the caller gets all words at once, so they stay together.
       const inPieces = (request: ChatRequest, text: string) =>
         world.latency === "none" && !request.stream && !request.logprobs ? [text] : piecesOf(text)
 
-      const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Spoken> => {
+      const answer = (model: SimulatedModel, request: ChatRequest, key: number): Effect.Effect<Answer> => {
         const calls = callsOf(request, key)
-        if (calls.length > 0) return called(request, calls)
-        const text = cutAtStop(said(model, request, key), request.stop)
+        if (calls.length > 0) return answerWithCalls(request, calls)
+        const text = cutAtStop(textOf(model, request, key), request.stop)
         return flatMapSync(shorten(tokens, text, request.maxTokens), (kept) =>
           Effect.succeed({
             steps: inPieces(request, kept).map((piece, n) =>
               request.logprobs
-                ? { _tag: "Text", text: piece, tokens: [saidToken(piece, request.topLogprobs, key, n)] }
+                ? { _tag: "Text", text: piece, tokens: [drawLogprobs(piece, request.topLogprobs, key, n)] }
                 : { _tag: "Text", text: piece }
             ),
             reason: kept.length < text.length ? "length" : "stop"
@@ -59,8 +59,8 @@ export const layer = (
         )
       }
 
-      /** The calls, as far as `max_tokens` reaches: what is cut is the last one's arguments. */
-      const called = (request: ChatRequest, calls: ReadonlyArray<SaidCall>): Effect.Effect<Spoken> => {
+      /** Returns the calls as far as `max_tokens` reaches. The arguments of the last call can be cut. */
+      const answerWithCalls = (request: ChatRequest, calls: ReadonlyArray<SimulatedCall>): Effect.Effect<Answer> => {
         const whole = calls.map((call) => `${call.name} ${call.arguments}`).join("\n")
         return Effect.map(shorten(tokens, whole, request.maxTokens), (kept) => {
           let left = kept.length
@@ -82,22 +82,22 @@ export const layer = (
         if (model === undefined) return Effect.die(new Error(`No simulated model ${asked.id}`))
         const key = keyOf(world.seed, request)
         const choice = (index: number) => answer(model, request, textHash(key, `choice ${index}`))
-        const tell = (answers: ReadonlyArray<Spoken>) => {
+        const send = (answers: ReadonlyArray<Answer>) => {
           const steps = stepsOf(answers)
-          return world.latency === "none" ? hear(steps.flat()) : paced(model, key, steps, hear)
+          return world.latency === "none" ? hear(steps.flat()) : sendPaced(model, key, steps, hear)
         }
         return request.choices === 1
-          ? flatMapSync(choice(0), (one) => tell([one]))
-          : Effect.flatMap(Effect.forEach(Array.from({ length: request.choices }).keys(), choice), tell)
+          ? flatMapSync(choice(0), (one) => send([one]))
+          : Effect.flatMap(Effect.forEach(Array.from({ length: request.choices }).keys(), choice), send)
       }
 
       return {
         models: world.models,
         embeddings: simulatedEmbeddings(world.seed, world.embeddings),
         images: simulatedImages(world.seed, world.images, isPaced ? IMAGE_MS : 0, beside),
-        speech: simulatedSpeech(world.seed, world.voices, studio, isPaced),
-        videos: simulatedFilms(world.seed, world.cameras, studio, isPaced),
-        transcription: simulatedEars(world.seed, world.ears, studio, isPaced, beside),
+        speech: simulatedSpeech(world.seed, world.speech, studio, isPaced),
+        videos: simulatedFilms(world.seed, world.videos, studio, isPaced),
+        transcription: simulatedTranscription(world.seed, world.transcription, studio, isPaced, beside),
         refuses,
         chat
       }
@@ -107,25 +107,25 @@ export const layer = (
 type Step = DistributiveOmit<Extract<ChatEvent, { readonly _tag: "Text" | "ToolCall" | "ToolArguments" }>, "index">
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
-interface Spoken {
+interface Answer {
   readonly steps: ReadonlyArray<Step>
   readonly reason: FinishReason
 }
 
 const refuses = (_model: Model, request: ChatRequest) => {
-  for (const tool of toCall(request)) {
-    const why = unable(() => argumentsOf(tool, 0, ""))
+  for (const tool of toolsToCall(request)) {
+    const why = whyUnsupported(() => argumentsOf(tool, 0, ""))
     if (why === undefined) continue
-    const place = request.toolPlaces[request.tools.indexOf(tool)]
+    const place = request.toolIndexes[request.tools.indexOf(tool)]
     return { param: `tools.${place}.function.parameters`, message: why }
   }
   const format = request.responseFormat
   if (format.type !== "json_schema") return undefined
-  const why = unable(() => jsonAnswer(format.schema, 0, ""))
+  const why = whyUnsupported(() => jsonAnswer(format.schema, 0, ""))
   return why === undefined ? undefined : { param: "response_format.json_schema.schema", message: why }
 }
 
-const unable = (follow: () => unknown): string | undefined => {
+const whyUnsupported = (follow: () => unknown): string | undefined => {
   try {
     follow()
     return undefined
@@ -141,9 +141,9 @@ const keyOf = (seed: number, request: ChatRequest): number => {
   return key
 }
 
-const said = (model: SimulatedModel, request: ChatRequest, key: number): string => {
+const textOf = (model: SimulatedModel, request: ChatRequest, key: number): string => {
   const format = request.responseFormat
-  // A word has a token at least: what comes after so many words is cut off anyway.
+  // A word has at least one token: words beyond this number would be cut off anyway.
   const most = format.type === "text" ? (request.maxTokens ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
   const text = prose(request, key, model.words, most)
   if (format.type === "text") return text
@@ -151,24 +151,27 @@ const said = (model: SimulatedModel, request: ChatRequest, key: number): string 
   return JSON.stringify(value, null, 1)
 }
 
-/** The text up to the first stop sequence, which is not part of it. */
+/** Returns the text up to the first stop sequence, without it. */
 const cutAtStop = (text: string, stops: ReadonlyArray<string>): string => {
   const at = stops.map((stop) => text.indexOf(stop)).filter((index) => index >= 0)
   return at.length === 0 ? text : text.slice(0, Math.min(...at))
 }
 
-/** A token is at least one byte: short texts need no count. */
-const mostTokens = (text: string): number => (isAscii(text) ? text.length : text.length * 3)
+/** Returns an upper bound of the tokens, since a token has at least one byte: a short text needs no count. */
+const maxTokensOf = (text: string): number => (isAscii(text) ? text.length : text.length * 3)
 
-/** The longest beginning with at most `limit` tokens. */
+/** Returns the longest beginning with at most `limit` tokens. */
 const shorten = ({ fit }: (typeof Tokens)["Service"], text: string, limit: number | undefined) =>
-  limit === undefined || mostTokens(text) <= limit ? Effect.succeed(text) : fit(text, limit)
+  limit === undefined || maxTokensOf(text) <= limit ? Effect.succeed(text) : fit(text, limit)
 
-/** Words with the space before them; what has no spaces comes in parts. */
+/** Returns words with the space before them. A text without spaces is cut into parts. */
 const piecesOf = (text: string): ReadonlyArray<string> => text.match(/\s*\S{1,48}|\s+/gu) ?? []
 
-/** What is emitted together: one step of each choice that still speaks, and its end after the last one. */
-const stepsOf = (answers: ReadonlyArray<Spoken>): ReadonlyArray<ReadonlyArray<ChatEvent>> => {
+/**
+ * Returns the events that are emitted together: one step of each choice that goes on, and the end of a choice behind
+ * its last step.
+ */
+const stepsOf = (answers: ReadonlyArray<Answer>): ReadonlyArray<ReadonlyArray<ChatEvent>> => {
   const together: Array<Array<ChatEvent>> = []
   for (const [index, { reason, steps }] of answers.entries()) {
     for (const [at, step] of steps.entries()) (together[at] ??= []).push({ ...step, index })
@@ -177,13 +180,13 @@ const stepsOf = (answers: ReadonlyArray<Spoken>): ReadonlyArray<ReadonlyArray<Ch
   return together
 }
 
-/** How long a picture takes. */
+/** The time of a picture. */
 const IMAGE_MS = 3_000
 
-/** Words have about 1.3 tokens. */
+/** A word has about 1.3 tokens. */
 const TOKENS_PER_PIECE = 1.3
 
-const paced = <E>(
+const sendPaced = <E>(
   model: SimulatedModel,
   key: number,
   steps: ReadonlyArray<ReadonlyArray<ChatEvent>>,

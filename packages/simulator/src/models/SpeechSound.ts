@@ -1,14 +1,14 @@
 /**
- * A sound that is like speech: each letter is a beat of its own colour, a vowel a tone with two formants, a consonant a hiss
- * or a hum, and the pitch falls towards the end of a sentence. Nobody would take it for a person; everybody hears that
- * something is being said.
+ * Makes a sound that is like speech: each letter is a beat with a color of its own, a vowel a tone with two formants, a
+ * consonant a hiss or a hum, and the pitch falls towards the end of a sentence. It is no human voice, but a listener
+ * recognizes speech.
  */
 import { textHash, unit } from "./Draws.ts"
 import { BEAT_MS, beatsIn } from "./SpokenText.ts"
 
 export const SAMPLE_RATE = 24_000
 const LOUDNESS = 0.35 * 32_767
-/** Part of a beat in which it swells and fades. */
+/** The part of a beat in which it swells, and in which it fades. */
 const EDGE = 0.2
 
 /** First and second formant in Hz. */
@@ -21,7 +21,7 @@ const VOWELS: Readonly<Record<string, readonly [number, number]>> = {
   y: [280, 2_100]
 }
 
-/** 16-bit samples of one channel. */
+/** Returns 16-bit samples of one channel. */
 export const speechSound = (text: string, key: number, speed: number): Int16Array<ArrayBuffer> => {
   const beats = beatsIn(text)
   const perBeat = Math.max(1, Math.round((SAMPLE_RATE * BEAT_MS) / 1_000 / speed))
@@ -61,7 +61,10 @@ const colourOf = (letter: string, key: number): Colour => {
   return { first: 200 + 400 * unit(own, 1), second: 900 + 1_600 * unit(own, 2), noise: 0.15 + 0.5 * unit(own, 3) }
 }
 
-/** From 0 at the beginning of a sentence to 1 at its end, by beats of a second or two. */
+/**
+ * Returns the number of beats since the last pause, as a part of `SENTENCE`: 0 at the beginning of a sentence, at most
+ * 1.
+ */
 const placeInSentence = (beats: ReadonlyArray<string | undefined>, index: number): number => {
   let before = 0
   while (before < SENTENCE && beats[index - before - 1] !== undefined) before++

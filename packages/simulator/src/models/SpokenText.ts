@@ -1,7 +1,9 @@
-/** When each word of a spoken text is said: the one clock of the voice that speaks it and of the model that hears it. */
+/**
+ * Computes the times of the words of a spoken text, for the voice that speaks it and for the model that transcribes it.
+ */
 import type { Spoken } from "@sluice/domain/models/MediaProvider"
 
-/** Beats of what is said; a letter is one. */
+/** Beats of the characters that are pauses. Every other character is one beat. */
 const BEATS: Readonly<Record<string, number>> = { " ": 1, ",": 3, ";": 3, ":": 3, ".": 6, "!": 6, "?": 6, "\n": 6 }
 /** Milliseconds of a beat at speed 1: about 150 words a minute. */
 export const BEAT_MS = 65
@@ -16,13 +18,13 @@ const lengthOf = (text: string): number => {
   return beats
 }
 
-/** What is heard at each beat, in order; `undefined` is silence. */
+/** Returns the character of each beat, in order; `undefined` is silence. */
 export const beatsIn = (text: string): ReadonlyArray<string | undefined> =>
   [...text].flatMap((character) =>
     BEATS[character] === undefined ? [character] : Array.from({ length: beatsOf(character) }, () => undefined)
   )
 
-/** The words of a text that takes `durationMs` in all. */
+/** Returns the words of a text that takes `durationMs` in all, with their times. */
 export const wordsOf = (text: string, durationMs: number): ReadonlyArray<Spoken> => {
   const beatMs = durationMs / Math.max(1, lengthOf(text))
   const words: Array<Spoken> = []
@@ -35,7 +37,7 @@ export const wordsOf = (text: string, durationMs: number): ReadonlyArray<Spoken>
   return words
 }
 
-/** Words of one sentence together; a long sentence is cut. */
+/** Returns the sentences that the words make. A long sentence is cut. */
 export const sentencesOf = (words: ReadonlyArray<Spoken>): ReadonlyArray<Spoken> => {
   const sentences: Array<Array<Spoken>> = [[]]
   for (const word of words) {

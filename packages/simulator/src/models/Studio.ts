@@ -1,19 +1,19 @@
 /**
- * The port to what renders sound and film beside the event loop: encoding takes seconds of a processor. What comes out
- * follows from the task alone, to the byte.
+ * The port to the renderer of sound and video beside the event loop: encoding takes seconds of a processor. The result
+ * depends only on the task, to the byte.
  */
 import type { SpeechFormat } from "@sluice/domain/models/MediaProvider"
 import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { Context } from "effect"
 import type { Effect } from "effect"
 
-/** Does what takes time of this machine and none of the world's: a clock that the world moves stands still for it. */
+/** Runs work that takes time of the host and none of the world: virtual time stands still for it. */
 export type Beside = <A>(work: Effect.Effect<A>) => Effect.Effect<A>
 
 export interface SoundTask {
   readonly kind: "sound"
   readonly text: string
-  /** Who speaks: pitch and colour follow from it. */
+  /** The speaker: pitch and color follow from it. */
   readonly key: number
   readonly speed: number
   readonly format: SpeechFormat
@@ -33,7 +33,7 @@ export class Studio extends Context.Service<
   Studio,
   {
     readonly render: (task: StudioTask) => Effect.Effect<Uint8Array, UpstreamFailed>
-    /** The text that was given to the voice of this sound; undefined: it was not made here, or its words are lost. */
+    /** Returns the text from which this sound was made; undefined for a sound from elsewhere, or without its text. */
     readonly wordsOf: (path: string) => Effect.Effect<string | undefined>
   }
 >()("@sluice/simulator/models/Studio") {}

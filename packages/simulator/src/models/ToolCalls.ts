@@ -1,49 +1,51 @@
 /**
- * Which tools a simulated model calls, and with what: those that the question speaks of, or those that it must call. The
- * arguments satisfy the tool's schema. A tool's answer is answered with words.
+ * Selects the tools that a simulated model calls, and draws their arguments: the tools that the question mentions, or
+ * those that the model must call. The arguments satisfy the tool's schema. The model answers the result of a tool with
+ * text.
  */
 import type { ChatMessage, ChatRequest, ChatTool } from "@sluice/domain/models/ChatRequest"
 import { textHash } from "./Draws.ts"
 import { jsonAnswer } from "./JsonAnswer.ts"
 
-export interface SaidCall {
+export interface SimulatedCall {
   readonly id: string
   readonly name: string
   readonly arguments: string
 }
 
-/** Calls of one answer at most. */
+/** Calls of one answer. */
 const MAX_CALLS = 4
 
-/** The calls that this request leads to; none: the model answers with words. */
-export const callsOf = (request: ChatRequest, key: number): ReadonlyArray<SaidCall> =>
-  toCall(request).map((tool, index) => ({
+/** Returns the calls to which this request leads; none: the model answers with text. */
+export const callsOf = (request: ChatRequest, key: number): ReadonlyArray<SimulatedCall> =>
+  toolsToCall(request).map((tool, index) => ({
     id: idOf(key, index),
     name: tool.name,
-    arguments: JSON.stringify(argumentsOf(tool, textHash(key, `arguments ${index}`), asked(request)))
+    arguments: JSON.stringify(argumentsOf(tool, textHash(key, `arguments ${index}`), questionOf(request)))
   }))
 
-/** What the model would say; throws `SchemaUnsupported` where it can't follow the schema. */
+/** Returns the arguments of a call. Throws `SchemaUnsupported` for a schema that the model cannot follow. */
 export const argumentsOf = (tool: ChatTool, key: number, text: string): unknown =>
   tool.parameters === undefined ? {} : jsonAnswer({ type: "object", ...tool.parameters }, key, text)
 
-/** The tools that this request leads to. */
-export const toCall = (request: ChatRequest): ReadonlyArray<ChatTool> => {
+/** Returns the tools that the model calls for this request. */
+export const toolsToCall = (request: ChatRequest): ReadonlyArray<ChatTool> => {
   const { messages, parallelToolCalls, toolChoice, tools } = request
   if (toolChoice === "none" || tools.length === 0) return []
   if (typeof toolChoice === "object") return tools.filter((tool) => tool.name === toolChoice.named).slice(0, 1)
   if (toolChoice === "auto" && messages.at(-1)?.role === "tool") return []
   const offered = toolChoice === "required" ? uncalled(request) : tools
   const ending = toolChoice === "required" ? endingOf(tools) : undefined
-  const words = wordsOf(asked(request))
+  const words = wordsOf(questionOf(request))
   const fitting = offered.filter((tool) => tool !== ending && wordsOf(tool.name).some((word) => words.includes(word)))
   const wanted = fitting.length === 0 && toolChoice === "required" ? offered.slice(0, 1) : fitting
   return wanted.slice(0, parallelToolCalls ? MAX_CALLS : 1)
 }
 
 /**
- * The tools that were not called since the question, where there are any: an agent that allows no words waits for its last
- * one. Where one of them ends, it comes first once another was called, and the question is what came since it was.
+ * Returns the tools that were not called since the question, or all tools if there are none: an agent that allows no
+ * text waits for its last tool. With a tool that gives the final answer, that tool comes first once another one was
+ * called, and a new question begins behind its call.
  */
 const uncalled = ({ messages, tools }: ChatRequest): ReadonlyArray<ChatTool> => {
   const ending = endingOf(tools)
@@ -56,13 +58,16 @@ const uncalled = ({ messages, tools }: ChatRequest): ReadonlyArray<ChatTool> => 
   return rest.length === 0 ? tools : rest
 }
 
-/** The tool that gives the final answer, where one says of itself that it does. */
+/** Returns the tool that gives the final answer, if a name or a description says so. */
 const endingOf = (tools: ReadonlyArray<ChatTool>): ChatTool | undefined =>
   tools.find(({ name }) => FINAL.test(name)) ?? tools.find(({ description }) => FINAL.test(description))
 
 const FINAL = /final[-_ ]?answer/i
 
-/** Those of the tools that a message calls. smolagents writes earlier calls into the text, and their results as a user's. */
+/**
+ * Returns the tools that a message calls. smolagents writes earlier calls into the text, and their results as a user's
+ * message.
+ */
 const calledIn = (message: ChatMessage, tools: ReadonlyArray<ChatTool>): ReadonlyArray<ChatTool> => {
   if (message.role !== "assistant") return []
   const names = namesOf(message.toolCalls ?? "[]")
@@ -76,16 +81,18 @@ const namesOf = (toolCalls: string): ReadonlyArray<string | undefined> =>
     (call) => call.function?.name
   )
 
-const asked = (request: ChatRequest): string =>
+const questionOf = (request: ChatRequest): string =>
   request.messages.findLast((message) => message.role === "user")?.text.slice(0, 4_000) ?? ""
 
-/** The words of a text or of a name in snake or camel case; without short ones, and without an s at the end. */
+/**
+ * Returns the words of a text, or of a name in snake or camel case, without short words and without an s at the end.
+ */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   (text.replace(/([a-z])([A-Z])/g, "$1 $2").match(/\p{L}{3,}/gu) ?? [])
     .map((word) => word.toLowerCase().replace(/s$/, ""))
     .filter((word) => !COMMON.has(word))
 
-/** Words of names that say nothing of what a tool is about. */
+/** Words of names that do not describe a tool. */
 const COMMON = new Set(["get", "set", "the", "and", "for", "what", "with", "from", "tool", "function", "call", "use"])
 
 const idOf = (key: number, index: number): string =>

@@ -1,5 +1,5 @@
-/** The worlds that a scenario file describes, or all that is wrong with it. */
-import { issuesIn, record, repeatedIds } from "@sluice/domain/files/JsonFile"
+/** Reads a scenario file: returns the worlds that it describes, or every fault of the file. */
+import { issuesIn, record, findRepeatedIds } from "@sluice/domain/files/JsonFile"
 import {
   chatModel,
   embeddingModel,
@@ -13,7 +13,7 @@ import { type FaultRates, noFaults } from "../faults/Fault.ts"
 import { defaultWorld as defaultModels, type ModelWorld, type SimulatedModel } from "../models/ModelWorld.ts"
 import { defaultWorld, type World, type WorldGpuType } from "../world/World.ts"
 import { issuesOf } from "@sluice/machine-shell/Programs"
-import { type GpuTypeEntry, type ModelEntry, ScenarioFile } from "./ScenarioFile.ts"
+import { type GpuTypeEntry, type ScenarioModelEntry, ScenarioFile } from "./ScenarioFile.ts"
 
 export interface Scenario {
   readonly machines: World
@@ -21,16 +21,16 @@ export interface Scenario {
   readonly faults: FaultRates
 }
 
-/** `seed`: what all chance in the world follows from. */
+/** Returns the worlds of a file, or its faults. Every random number of the worlds follows from `seed`. */
 export const scenarioOf = (file: unknown, seed: number): Result.Result<Scenario, ReadonlyArray<string>> => {
   const decoded = decode(file)
   const issues = [
     ...(Result.isFailure(decoded)
       ? issuesIn(decoded.failure)
       : [...unknownRegions(decoded.success), ...issuesOf(decoded.success.programs ?? {})]),
-    ...repeatedIds(file, "regions", "id"),
-    ...repeatedIds(file, "gpu_types", "gpu_type"),
-    ...repeatedIds(file, "models", "id")
+    ...findRepeatedIds(file, "regions", "id"),
+    ...findRepeatedIds(file, "gpu_types", "gpu_type"),
+    ...findRepeatedIds(file, "models", "id")
   ]
   if (Result.isFailure(decoded) || issues.length > 0) return Result.fail(issues)
   const given = decoded.success
@@ -43,13 +43,13 @@ export const scenarioOf = (file: unknown, seed: number): Result.Result<Scenario,
 
 const decode = Schema.decodeUnknownResult(ScenarioFile, { errors: "all", onExcessProperty: "error" })
 
-/** A machine must be somewhere. */
+/** Returns the regions that have capacity but are not among the regions of the file. */
 const unknownRegions = (given: ScenarioFile): ReadonlyArray<string> => {
   const known = new Set((given.regions ?? defaultWorld.regions).map(({ id }) => id))
   const list = [...known].join(", ")
   if (given.gpu_types === undefined) {
-    const strange = defaultWorld.gpuTypes.some(({ capacity }) => Object.keys(capacity).some((id) => !known.has(id)))
-    return strange ? ["regions leave out some that the default gpu_types are in; give gpu_types as well"] : []
+    const hasUnknown = defaultWorld.gpuTypes.some(({ capacity }) => Object.keys(capacity).some((id) => !known.has(id)))
+    return hasUnknown ? ["regions leave out some that the default gpu_types are in; give gpu_types as well"] : []
   }
   return given.gpu_types.flatMap(({ capacity }, at) =>
     Object.keys(capacity)
@@ -89,20 +89,22 @@ const modelsOf = (given: ScenarioFile, seed: number): ModelWorld => {
   const world = { ...defaultModels(seed), latency: given.model_latency ?? ("paced" as const) }
   const { models } = given
   if (models === undefined) return world
-  const of = <K extends ModelEntry["kind"], M>(kind: K, model: (entry: Extract<ModelEntry, { kind: K }>) => M) =>
-    models.filter((entry): entry is Extract<ModelEntry, { kind: K }> => entry.kind === kind).map(model)
+  const of = <K extends ScenarioModelEntry["kind"], M>(
+    kind: K,
+    model: (entry: Extract<ScenarioModelEntry, { kind: K }>) => M
+  ) => models.filter((entry): entry is Extract<ScenarioModelEntry, { kind: K }> => entry.kind === kind).map(model)
   return {
     ...world,
     models: of("chat", simulatedChat),
     embeddings: of("embeddings", embeddingModel),
     images: of("images", imageModel),
-    voices: of("speech", speechModel),
-    ears: of("transcription", transcriptionModel),
-    cameras: of("video", videoModel)
+    speech: of("speech", speechModel),
+    transcription: of("transcription", transcriptionModel),
+    videos: of("video", videoModel)
   }
 }
 
-const simulatedChat = (entry: Extract<ModelEntry, { kind: "chat" }>): SimulatedModel => ({
+const simulatedChat = (entry: Extract<ScenarioModelEntry, { kind: "chat" }>): SimulatedModel => ({
   ...chatModel(entry),
   latency: {
     firstMs: entry.latency?.first_ms ?? 180,
@@ -112,5 +114,5 @@ const simulatedChat = (entry: Extract<ModelEntry, { kind: "chat" }>): SimulatedM
   words: entry.words ?? [25, 60]
 })
 
-/** Whether a file sets who answers as a model. */
+/** Returns true when a file sets the models of the world. */
 export const setsModels = (file: unknown): boolean => record(file)["models"] !== undefined

@@ -1,6 +1,6 @@
 /**
- * The record from which a simulated machine follows: with it and the time everything about the machine is known, in any
- * process. What the world was like at the launch is in it, so a changed scenario leaves living machines as they are.
+ * The record of a launch. With the record and the time everything about a simulated machine is known, in any process.
+ * The state of the world at the launch is part of the record, so a changed scenario leaves living machines as they are.
  */
 import type { LaunchSpec } from "@sluice/domain/machines/MachineProvider"
 import { between, draw } from "@sluice/machine-shell/Chance"
@@ -10,7 +10,7 @@ import type { World, WorldGpuType } from "./World.ts"
 
 type Range = readonly [number, number]
 
-/** What is kept of a launch as JSON. */
+/** The part of a launch that is stored as JSON. */
 export interface LaunchPlan {
   readonly command: string | null
   readonly maxRuntimeMs: number | null
@@ -26,11 +26,11 @@ export interface LaunchPlan {
 export interface LaunchRecord {
   readonly key: string
   readonly ordinal: number
-  /** Null for a key that was stopped before any launch, and for a machine that was released. */
+  /** Null for a key that was stopped before any launch, and for a released machine. */
   readonly plan: LaunchPlan | null
   readonly sealed: Uint8Array | null
   readonly volumeId: string | null
-  /** The version of the volume that was mounted; null for an empty one. */
+  /** The version of the volume that was mounted; null for an empty volume. */
   readonly mounted: string | null
   readonly launchedAt: number | null
   readonly stopAt: number | null
@@ -43,7 +43,7 @@ export interface LaunchRecord {
 export interface MachineTimes {
   readonly runningAt: number
   readonly commandAt: number
-  /** When the world ends the command; `Infinity` for never. */
+  /** The time at which the world ends the command; `Infinity`: never. */
   readonly deadlineAt: number
 }
 
@@ -56,19 +56,19 @@ export const timesOf = (ordinal: number, launchedAt: number, plan: LaunchPlan): 
 export const stopDelayOf = (ordinal: number, plan: LaunchPlan): number =>
   between(draw(plan.seed, `stop:${ordinal}`), ...plan.stopMs)
 
-/** A launch as it is asked for. */
+/** A launch that is requested. */
 export interface NewLaunch {
   readonly key: string
   readonly gpuType: string
   readonly gpuCount: number
-  /** Where it shall be if there is room. */
+  /** The preferred region, which is taken if it has room; null: no preference. */
   readonly region: string | null
   readonly plan: LaunchPlan
   readonly sealed: Uint8Array | null
   readonly volumeId: string | null
 }
 
-/** Why the world will never launch this machine; undefined when it may. */
+/** Returns the reason why the world never launches this machine; undefined when it may. */
 export const refusalOf = (world: World, spec: LaunchSpec): string | undefined => {
   const type = typeOf(world, spec)
   if (type === undefined) return `no machine has GPUs of type ${spec.gpuType}`
@@ -77,7 +77,7 @@ export const refusalOf = (world: World, spec: LaunchSpec): string | undefined =>
   return `a machine has at most ${type.maxGpuCount} GPUs of type ${spec.gpuType}`
 }
 
-/** Only for a launch that is not refused. */
+/** Returns the row of a launch that is not refused. */
 export const launchOf = (
   world: World,
   spec: LaunchSpec,
@@ -101,7 +101,10 @@ export const launchOf = (
   }
 })
 
-/** The record of a machine that was launched just now; which version of its volume it mounted only the store knows. */
+/**
+ * Returns the record of a machine that was launched just now. Only the store knows the version of its volume that it
+ * mounted.
+ */
 export const recordOf = (launch: NewLaunch, ordinal: number, launchedAt: number): LaunchRecord => ({
   key: launch.key,
   ordinal,

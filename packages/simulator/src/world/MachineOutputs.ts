@@ -1,6 +1,6 @@
 /**
- * What a machine has written by now: the part of its timeline that is past. Readers say a byte, followers get each byte
- * once, when it is due.
+ * The output of machines: the past part of their timelines. A read gets the bytes at an offset; a follower gets each
+ * byte once, when it is due.
  */
 import type { Output, ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Context, Effect, Layer, Stream } from "effect"
@@ -21,8 +21,8 @@ const make = Effect.gen(function* () {
   const now = () => clock.currentTimeMillisUnsafe()
 
   /**
-   * At most `maxBytes` from byte `from`, and when there may be more (`Infinity`: never). `timelineOf` undefined: what was
-   * written is not known yet.
+   * Returns at most `maxBytes` from byte `from`, and the time of further bytes (`Infinity`: never). `timelineOf`
+   * returns undefined while the output is not known.
    */
   const readFrom = Effect.fnUntraced(function* (
     record: LaunchRecord | undefined,
@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
   return {
     read: (key: string, from: number, maxBytes: number): Effect.Effect<Output, ProviderUnavailable> =>
       Effect.flatMap(batches.recent(key), (record) =>
-        Effect.map(readFrom(record, from, maxBytes, timelines.soon), ({ bytes }) => ({ offset: from, bytes }))
+        Effect.map(readFrom(record, from, maxBytes, timelines.getSoon), ({ bytes }) => ({ offset: from, bytes }))
       ),
 
     follow: (key: string, from: number): Stream.Stream<Output, ProviderUnavailable> =>
@@ -58,9 +58,9 @@ const make = Effect.gen(function* () {
             from,
             Effect.fnUntraced(function* (offset) {
               for (;;) {
-                // Woken by a stop, it must see the stop.
+                // After a stop has woken the follower, it must see the stop.
                 const record = yield* batches.find(key)
-                const { bytes, again } = yield* readFrom(record, offset, FOLLOW_BYTES, timelines.of)
+                const { bytes, again } = yield* readFrom(record, offset, FOLLOW_BYTES, timelines.get)
                 if (bytes.length > 0) return [{ offset, bytes }, offset + bytes.length] as const
                 if (again === Infinity) return undefined
                 yield* follower.sleep(again - now())
@@ -70,7 +70,7 @@ const make = Effect.gen(function* () {
         )
       ),
 
-    /** The machine was stopped: who follows it looks again. */
+    /** Wakes the followers of a stopped machine. */
     wake: (key: string): void => waits.wake(key)
   }
 })
@@ -83,7 +83,7 @@ export class MachineOutputs extends Context.Service<MachineOutputs, Effect.Succe
 
 const NOTHING = new Uint8Array()
 
-/** At most `maxBytes` of what was written by `now`, from byte `from`. */
+/** Returns at most `maxBytes` of the output up to `now`, from byte `from`. */
 const slice = (chunks: ReadonlyArray<Chunk>, now: number, from: number, maxBytes: number): Uint8Array => {
   const parts: Array<Uint8Array> = []
   let start = 0

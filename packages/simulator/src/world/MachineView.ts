@@ -1,6 +1,6 @@
 /**
- * What does a machine look like now? A pure function of its record, its command's timeline and the time. The timeline is
- * asked for only when the command can have started; a stop cuts it.
+ * Computes the observation of a machine from its record, its command's timeline and the time. Pure. The timeline is
+ * needed only when the command can have started; a stop cuts it.
  */
 import type { CommandState, MachineState, Observation } from "@sluice/domain/machines/MachineProvider"
 import type { Timeline } from "@sluice/machine-shell/Shell"
@@ -9,17 +9,17 @@ import type { LaunchRecord } from "./LaunchRecord.ts"
 
 const PENDING: CommandState = { _tag: "Pending" }
 
-/** Whether `view` needs the timeline at this time. */
+/** Returns true when `view` needs the timeline at this time. */
 export const hasCommandStarted = (record: LaunchRecord, now: number): boolean => {
   if (record.plan?.command == null || record.launchedAt === null) return false
   const { commandAt } = timesOf(record.ordinal, record.launchedAt, record.plan)
-  // A stop in the very millisecond of the start comes after it: what was seen before the stop stays true.
+  // A stop in the millisecond of the start comes after the start: an observation before the stop stays true.
   return commandAt <= Math.min(now, record.stopAt ?? Infinity)
 }
 
 /**
- * With `timeline` undefined a started command is taken to run on, up to its limit or its machine's end: what may follow is
- * then not known (`nextAt` null).
+ * Returns the observation at `now`. With `timeline` undefined a started command runs on, up to its limit or its
+ * machine's end, and `nextAt` is null, since the next change is not known.
  */
 export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: number): Observation => {
   const { plan, launchedAt, stopAt, stoppedAt, saved } = record
@@ -35,13 +35,13 @@ export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: 
   }
   const { runningAt, commandAt } = timesOf(record.ordinal, launchedAt, plan)
   const seenAt = Math.min(now, stopAt ?? Infinity)
-  const started = hasCommandStarted(record, now)
-  const end = started && timeline !== undefined ? endOf(record, timeline) : undefined
-  const command = !started ? PENDING : commandAtTime(commandAt, seenAt, end)
+  const isStarted = hasCommandStarted(record, now)
+  const end = isStarted && timeline !== undefined ? endOf(record, timeline) : undefined
+  const command = !isStarted ? PENDING : commandAtTime(commandAt, seenAt, end)
   if (stopAt !== null && stoppedAt !== null) {
     const since = runningAt <= stopAt ? runningAt : null
     if (saved && stoppedAt <= now) {
-      const command = started ? commandAtTime(commandAt, seenAt, endOf(record, timeline ?? UNENDED)) : PENDING
+      const command = isStarted ? commandAtTime(commandAt, seenAt, endOf(record, timeline ?? UNENDED)) : PENDING
       const state: MachineState = { _tag: "Stopped", since, stoppedAt, command, volumeBytes: record.volumeBytes }
       return { state, at: now, nextAt: Infinity, nextOutputAt: Infinity }
     }
@@ -51,13 +51,13 @@ export const view = (record: LaunchRecord, timeline: Timeline | undefined, now: 
   if (now < runningAt) return { state: { _tag: "Launching" }, at: now, nextAt: runningAt, nextOutputAt: commandAt }
   const state: MachineState = { _tag: "Running", since: runningAt, command }
   if (plan.command === null) return { state, at: now, nextAt: Infinity, nextOutputAt: Infinity }
-  if (!started) return { state, at: now, nextAt: commandAt, nextOutputAt: commandAt }
+  if (!isStarted) return { state, at: now, nextAt: commandAt, nextOutputAt: commandAt }
   if (timeline === undefined || end === undefined) return { state, at: now, nextAt: null, nextOutputAt: null }
   const next = timeline.chunks.find((chunk) => chunk.at > now)?.at ?? Infinity
   return { state, at: now, nextAt: end.at > now ? end.at : Infinity, nextOutputAt: next <= end.at ? next : Infinity }
 }
 
-/** How the command ends by what is known now: by itself, at its limit, or with its machine. */
+/** Returns the end of the command as far as it is known: by itself, at its limit, or with its machine. */
 export const endOf = (
   record: LaunchRecord,
   timeline: Pick<Timeline, "exit">
@@ -70,7 +70,7 @@ export const endOf = (
     : { at: stopAt, code: null, why: "stopped" }
 }
 
-/** Of a run that the host had no time to make. */
+/** A run that the host has not finished. */
 const UNENDED = { exit: null }
 
 const commandAtTime = (startedAt: number, now: number, end: ReturnType<typeof endOf> | undefined): CommandState =>

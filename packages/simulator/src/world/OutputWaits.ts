@@ -1,17 +1,20 @@
 /**
- * Who follows an output sleeps until the next byte is due; a stop wakes it at once. A stop on another replica is seen at
- * the next look, which is never further away than the longest sleep.
+ * Lets the followers of an output sleep until the next byte is due. A stop wakes them at once. A stop on another
+ * replica is seen at the next poll, after the longest sleep at the latest.
  */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 
-/** Longest sleep, in milliseconds of the world's clock. */
-const LONGEST_MS = 30_000
+/**
+ * The longest sleep, in milliseconds of the world's clock. A longer one sees stops on other replicas later, a shorter
+ * one polls more.
+ */
+const MAX_SLEEP_MS = 30_000
 
 export class OutputWaits {
   readonly #followers = new Map<string, Set<Follower>>()
 
-  /** A follower hears every stop from here on, also while it is reading. */
+  /** Returns a follower that every stop from now on wakes, also while it reads. */
   follower(key: string): Effect.Effect<Follower, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => {
@@ -36,25 +39,25 @@ export class OutputWaits {
 }
 
 class Follower {
-  #woken = false
+  #isWoken = false
   #resume: (() => void) | undefined
 
   wake(): void {
-    this.#woken = true
+    this.#isWoken = true
     this.#resume?.()
   }
 
-  /** Returns after `ms` at the latest, or when woken since it last returned. */
+  /** Returns after `ms` at the latest, or as soon as a stop woke the follower since its last sleep. */
   sleep(ms: number): Effect.Effect<void> {
     const woken = Effect.callback<void>((resume) => {
       this.#resume = () => resume(Effect.void)
-      if (this.#woken) this.#resume()
+      if (this.#isWoken) this.#resume()
     })
-    const asleep = Effect.sleep(Math.max(1, Math.min(ms, LONGEST_MS)))
+    const asleep = Effect.sleep(Math.max(1, Math.min(ms, MAX_SLEEP_MS)))
     return Effect.ensuring(
       Effect.raceFirst(woken, asleep),
       Effect.sync(() => {
-        this.#woken = false
+        this.#isWoken = false
         this.#resume = undefined
       })
     )

@@ -1,7 +1,7 @@
 /**
- * The simulated world behind the port of machines. What happened (a launch, a stop) is in the database before it is
- * answered; everything else follows from that and the time. So the world goes on while no server runs, and replicas see
- * one world.
+ * The simulated machines behind the machine port. A launch or a stop is in the database before it is answered;
+ * everything else follows from the rows and the time. So the world goes on while no server runs, and replicas see one
+ * world.
  */
 import { fromUsd } from "@sluice/domain/billing/Money"
 import { Seal } from "@sluice/domain/database/Seal"
@@ -17,7 +17,7 @@ import { launchOf, recordOf, refusalOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
 import { MachineOutputs } from "./MachineOutputs.ts"
 import { endOf, hasCommandStarted, view } from "./MachineView.ts"
-import { sealedFor, Timelines } from "./Timelines.ts"
+import { sealContextOf, Timelines } from "./Timelines.ts"
 import { sizeOf, VolumeFilesStore } from "./VolumeFilesStore.ts"
 import type { World } from "./World.ts"
 import { WorldBatches } from "./WorldBatches.ts"
@@ -36,37 +36,37 @@ const make = (world: World) =>
     const outputs = yield* MachineOutputs
     yield* store.setCapacity(capacityRows(world))
 
-    const look = Effect.fnUntraced(function* (record: LaunchRecord | undefined) {
+    const observe = Effect.fnUntraced(function* (record: LaunchRecord | undefined) {
       if (record === undefined) return absentAt(now())
-      const timeline = hasCommandStarted(record, now()) ? yield* timelines.soon(record) : undefined
+      const timeline = hasCommandStarted(record, now()) ? yield* timelines.getSoon(record) : undefined
       return view(record, timeline, now())
     })
 
-    const sealed = (key: string, env: LaunchSpec["env"]) => {
+    const sealEnv = (key: string, env: LaunchSpec["env"]) => {
       const values = Object.fromEntries([...env].map(([name, value]) => [name, Redacted.value(value)]))
-      return seal.seal(Redacted.make(JSON.stringify(values)), sealedFor(key))
+      return seal.seal(Redacted.make(JSON.stringify(values)), sealContextOf(key))
     }
 
     const launch = Effect.fn("SimulatedMachines.launch")(function* (spec: LaunchSpec) {
       const reason = refusalOf(world, spec)
       if (reason !== undefined) return yield* new LaunchRefused({ reason })
-      const row = launchOf(world, spec, sealed)
+      const row = launchOf(world, spec, sealEnv)
       const { ordinal, at } = yield* batches.launch(row)
       if (ordinal === null) return yield* new NoCapacity()
-      if (ordinal < 0) return yield* look(yield* batches.find(spec.key))
+      if (ordinal < 0) return yield* observe(yield* batches.find(spec.key))
       const fresh = recordOf(row, ordinal, at)
       const record = row.volumeId === null ? fresh : ((yield* batches.find(spec.key)) ?? fresh)
-      if (spec.command !== undefined) yield* timelines.ahead(record)
+      if (spec.command !== undefined) yield* timelines.startAhead(record)
       return view(record, timelines.peek(spec.key), now())
     })
 
-    /** The files at the moment of the stop, or null where the command never began to change them. */
-    const leftBy = Effect.fnUntraced(function* (record: LaunchRecord) {
+    /** Returns the volume's entries at the moment of the stop; null when the command never started to change them. */
+    const entriesAtStop = Effect.fnUntraced(function* (record: LaunchRecord) {
       const stopAt = record.stopAt!
       if (!hasCommandStarted(record, stopAt)) return null
-      const timeline = yield* timelines.of(record)
+      const timeline = yield* timelines.get(record)
       if (endOf(record, timeline).why !== "stopped") return timeline.files
-      return (yield* timelines.until(record, stopAt)).files
+      return (yield* timelines.runUntil(record, stopAt)).files
     })
 
     const stop = Effect.fn("SimulatedMachines.stop")(function* (key: string) {
@@ -75,7 +75,7 @@ const make = (world: World) =>
       if (before === undefined || before.volumeId === null || before.saved) return
       const record = yield* batches.find(key)
       if (record === undefined || record.volumeId === null || record.saved || record.plan === null) return
-      const left = yield* leftBy(record)
+      const left = yield* entriesAtStop(record)
       const kept = record.mounted === null ? 0 : yield* volumes.size(record.volumeId, record.mounted)
       yield* volumes.save(key, record.volumeId, left, left === null ? kept : sizeOf(left))
     })
@@ -99,11 +99,11 @@ const make = (world: World) =>
           }))
       ),
       launch,
-      observe: (key) => Effect.flatMap(batches.find(key), look),
+      observe: (key) => Effect.flatMap(batches.find(key), observe),
       read: outputs.read,
       follow: outputs.follow,
       stop,
-      // A machine whose command was not looked at yet is listed as one that runs: the list says that it exists.
+      // A machine whose command was not observed yet is listed as running: the listing says that it exists.
       list: Effect.map(store.listed, (records) =>
         records.map((record) => ({ key: record.key, state: view(record, timelines.peek(record.key), now()).state }))
       ),
@@ -115,7 +115,7 @@ const make = (world: World) =>
     })
   })
 
-/** The simulated world as the provider of machines. */
+/** Provides the simulated machines as the `MachineProvider`. */
 export const layer = (world: World) =>
   Layer.effect(MachineProvider, make(world)).pipe(
     Layer.provide(MachineOutputs.layer),

@@ -1,12 +1,12 @@
 /**
- * The runs of the machines' commands, each made once and shared by who asks. Kept within a bound: a timeline that was
- * dropped is made again from its record, and comes out the same.
+ * The timelines of the machines' commands. Each is computed once and shared by all readers, within a bound: an evicted
+ * timeline is computed again from its record, with the same result.
  */
 import { Seal } from "@sluice/domain/database/Seal"
 import { ProviderUnavailable } from "@sluice/domain/machines/MachineProvider"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { hash32 } from "@sluice/machine-shell/Chance"
-import { killed, Shell } from "@sluice/machine-shell/Shell"
+import { killedTimeline, Shell } from "@sluice/machine-shell/Shell"
 import type { Timeline } from "@sluice/machine-shell/Shell"
 import { timesOf } from "./LaunchRecord.ts"
 import type { LaunchRecord } from "./LaunchRecord.ts"
@@ -15,9 +15,9 @@ import { WorldStore } from "./WorldStore.ts"
 
 const MAX_ENTRIES = 20_000
 const MAX_BYTES = 256 * 1024 * 1024
-/** What a chunk or a file takes beside its bytes: a line of two bytes takes this much more. */
+/** Memory of a chunk or a file beside its bytes: a line of two bytes takes this much more. */
 const PART_BYTES = 256
-/** Commands run ahead of anyone's look while fewer than this wait for a shell. */
+/** A command runs before its first observation while fewer runs than this wait for a shell. */
 const MAX_AHEAD = 256
 const OVERRAN = "the host ran out of time or memory for this command"
 
@@ -25,9 +25,9 @@ interface Entry {
   readonly fiber: Fiber.Fiber<Timeline, ProviderUnavailable>
   timeline: Timeline | undefined
   bytes: number
-  /** A caller gave up waiting once (it will ask again); later ones don't wait. */
-  late: boolean
-  /** Done where it takes the host long. */
+  /** True: a reader timed out once, and polls again. Later readers do not wait. */
+  isLate: boolean
+  /** Done when the run takes the host long. */
   readonly slow: Deferred.Deferred<undefined>
 }
 
@@ -37,20 +37,20 @@ const make = Effect.gen(function* () {
   const volumes = yield* VolumeFilesStore
   const store = yield* WorldStore
   const scope = yield* Effect.scope
-  /** Least recently used first. */
+  /** The least recently used first. */
   const entries = new Map<string, Entry>()
   let bytes = 0
   let running = 0
 
-  const opened = (key: string, sealed: Uint8Array) =>
-    seal.open(sealed, sealedFor(key)).pipe(
+  const openEnv = (key: string, sealed: Uint8Array) =>
+    seal.open(sealed, sealContextOf(key)).pipe(
       Effect.map((text) => decodeEnv(Redacted.value(text))),
       Effect.mapError((cause) => new ProviderUnavailable({ cause }))
     )
 
   const execute = Effect.fnUntraced(function* (record: LaunchRecord, untilMs: number, slow?: () => void) {
     const { key, plan, sealed, volumeId, mounted, launchedAt, ordinal } = record
-    const env = sealed === null ? {} : yield* opened(key, sealed)
+    const env = sealed === null ? {} : yield* openEnv(key, sealed)
     const { commandAt, deadlineAt } = timesOf(ordinal, launchedAt!, plan!)
     const run = {
       command: plan!.command!,
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
       untilMs: Math.min(deadlineAt, untilMs),
       keepFiles: volumeId !== null
     }
-    if (record.overran) return killed(run, OVERRAN)
+    if (record.overran) return killedTimeline(run, OVERRAN)
     const timeline = yield* shell.run(run, slow)
     if (timeline.overran) yield* store.markOverran(key)
     return timeline
@@ -92,7 +92,7 @@ const make = Effect.gen(function* () {
     evict()
   }
 
-  const started = Effect.fnUntraced(function* (record: LaunchRecord) {
+  const startRun = Effect.fnUntraced(function* (record: LaunchRecord) {
     const known = entries.get(record.key)
     if (known !== undefined) {
       entries.delete(record.key)
@@ -103,51 +103,54 @@ const make = Effect.gen(function* () {
     const slow = Deferred.makeUnsafe<undefined>()
     const run = execute(record, Infinity, () => Deferred.doneUnsafe(slow, Exit.succeed(undefined)))
     const fiber = yield* Effect.forkIn(run, scope)
-    const entry: Entry = { fiber, timeline: undefined, bytes: 0, late: false, slow }
+    const entry: Entry = { fiber, timeline: undefined, bytes: 0, isLate: false, slow }
     entries.set(record.key, entry)
-    // An observer hears of a fiber that was interrupted before it began, too.
+    // The observer is also called for a fiber that was interrupted before it began.
     fiber.addObserver((exit) => finish(record.key, entry, exit._tag === "Success" ? exit.value : undefined))
     return entry
   })
 
-  const made = Effect.fnUntraced(function* ({ fiber, timeline }: Entry) {
+  const awaitTimeline = Effect.fnUntraced(function* ({ fiber, timeline }: Entry) {
     if (timeline !== undefined) return timeline
     const exit = yield* Fiber.await(fiber)
-    // Forgotten meanwhile: who asks again finds the machine released.
+    // The run was dropped meanwhile: a retry finds the machine released.
     return yield* Exit.hasInterrupts(exit) ? new ProviderUnavailable({ cause: exit.cause }) : exit
   })
 
   return {
-    /** The whole run, up to its own end or its machine's limit. Only for records with a command and a launch. */
-    of: (record: LaunchRecord) => Effect.flatMap(started(record), made),
+    /**
+     * Returns the whole timeline, up to its own end or its machine's limit. Only for records with a command and a
+     * launch.
+     */
+    get: (record: LaunchRecord) => Effect.flatMap(startRun(record), awaitTimeline),
 
     /**
-     * The same; undefined if not ready soon: a running machine will be looked at again. A stopped one may be looked at for
-     * the last time, so only a run that takes the host long is not waited for.
+     * Returns the timeline; undefined when it is not ready soon, since a running machine is polled again. A stopped
+     * machine may be observed for the last time, so its reader waits, but not for a run that takes the host long.
      */
-    soon: Effect.fnUntraced(function* (record: LaunchRecord) {
-      const entry = yield* started(record)
+    getSoon: Effect.fnUntraced(function* (record: LaunchRecord) {
+      const entry = yield* startRun(record)
       if (entry.timeline !== undefined) return entry.timeline
-      if (record.stopAt !== null) return yield* Effect.raceFirst(made(entry), Deferred.await(entry.slow))
-      if (entry.late) return undefined
-      if (shell.patience === undefined) return yield* made(entry)
+      if (record.stopAt !== null) return yield* Effect.raceFirst(awaitTimeline(entry), Deferred.await(entry.slow))
+      if (entry.isLate) return undefined
+      if (shell.patience === undefined) return yield* awaitTimeline(entry)
       const patience = Effect.map(shell.patience, () => {
-        entry.late = true
+        entry.isLate = true
         return undefined
       })
-      return yield* Effect.raceFirst(made(entry), patience)
+      return yield* Effect.raceFirst(awaitTimeline(entry), patience)
     }),
 
-    /** Begins the run unless many wait already; does not wait for it. */
-    ahead: (record: LaunchRecord) => (running < MAX_AHEAD ? Effect.asVoid(started(record)) : Effect.void),
+    /** Starts the run unless many wait already. Does not wait for it. */
+    startAhead: (record: LaunchRecord) => (running < MAX_AHEAD ? Effect.asVoid(startRun(record)) : Effect.void),
 
-    /** The run if it was made and is still here. */
+    /** Returns the timeline if it is ready and not evicted. */
     peek: (key: string) => entries.get(key)?.timeline,
 
-    /** The run as it was at one moment, everything of that millisecond included. */
-    until: (record: LaunchRecord, at: number) => execute(record, at + 1),
+    /** Returns the timeline up to one moment, with everything of that millisecond. */
+    runUntil: (record: LaunchRecord, at: number) => execute(record, at + 1),
 
-    /** Drops the run of a machine that is gone, and breaks it off where it is not made yet. */
+    /** Drops the timeline of a machine that is gone, and interrupts a run that is not ready. */
     forget: (key: string) =>
       Effect.sync(() => {
         const entry = entries.get(key)
@@ -168,7 +171,7 @@ export class Timelines extends Context.Service<Timelines, Effect.Success<typeof 
 const bytesOf = ({ chunks, files }: Timeline): number =>
   chunks.reduce((size, chunk) => size + chunk.bytes.length, sizeOf(files)) + PART_BYTES * (chunks.length + files.length)
 
-/** Binds the sealed variables of a machine to their row. */
-export const sealedFor = (key: string): string => `sim_machines/${key}/sealed`
+/** Returns the context that binds a machine's sealed variables to their row. */
+export const sealContextOf = (key: string): string => `sim_machines/${key}/sealed`
 
 const decodeEnv = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))

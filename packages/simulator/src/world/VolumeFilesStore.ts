@@ -1,4 +1,4 @@
-/** The files of the world's volumes: what a machine mounts, and the version of the whole that it leaves. */
+/** The files of the world's volumes: the versions that machines mount, and the versions that they leave. */
 import { RelaxedSql } from "@sluice/domain/database/Clients"
 import { Context, Effect, Layer } from "effect"
 import type { VolumeEntry } from "@sluice/machine-shell/Shell"
@@ -11,7 +11,7 @@ interface Row {
   readonly target: string
 }
 
-/** A statement carries at most about this much of file content. */
+/** Bounds the file content of a statement, in bytes. A larger single file is a statement of its own. */
 const BATCH_BYTES = 4 * 1024 * 1024
 const BATCH_ROWS = 1_000
 const EMPTY = new Uint8Array()
@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
         ${entries.map((entry) => (entry._tag === "Link" ? entry.target : ""))}::text[])`
 
   return {
-    /** What a volume holds in one of its versions. */
+    /** Returns the entries of a volume in one of its versions. */
     load: (volumeId: string, version: string) =>
       sql<Row>`select path, kind, mode, bytes, target from sim_files
         where volume_id = ${volumeId} and version = ${version} order by path collate "C"`.pipe(
@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
         Effect.orDie
       ),
 
-    /** Bytes of its files. */
+    /** Returns the bytes of the files in one version. */
     size: (volumeId: string, version: string) =>
       sql<{ readonly size: bigint }>`select coalesce(sum(length(bytes)), 0)::int8 as size from sim_files
         where volume_id = ${volumeId} and version = ${version}`.pipe(
@@ -45,8 +45,8 @@ const make = Effect.gen(function* () {
       ),
 
     /**
-     * Makes what a machine left the volume's content and marks the machine saved: both or neither, and once.
-     * `entries` null: the content stays as it is.
+     * Makes the entries that a machine left the volume's content, and marks the machine saved: both or neither, and
+     * once. With `entries` null the content stays as it is.
      */
     save: (key: string, volumeId: string, entries: ReadonlyArray<VolumeEntry> | null, volumeBytes: number) =>
       Effect.gen(function* () {
@@ -58,7 +58,9 @@ const make = Effect.gen(function* () {
           on conflict (volume_id) do update set version = excluded.version`
       }).pipe(sql.withTransaction, Effect.orDie),
 
-    /** Deletes every version of a volume, unless a machine that is not gone by now has it mounted; says whether it did. */
+    /**
+     * Deletes every version of a volume, unless a machine that is not gone has it mounted. Returns true when it did.
+     */
     remove: (volumeId: string, now: number) =>
       sql<{ readonly removed: boolean }>`
         with mounted as materialized (select from sim_machines where volume_id = ${volumeId} and not released
@@ -78,7 +80,7 @@ export class VolumeFilesStore extends Context.Service<VolumeFilesStore, Effect.S
   static readonly layer = Layer.effect(VolumeFilesStore, make)
 }
 
-/** Bytes that a volume's entries take. */
+/** Returns the bytes of the files among a volume's entries. */
 export const sizeOf = (entries: ReadonlyArray<VolumeEntry>): number =>
   entries.reduce((size, entry) => size + (entry._tag === "File" ? entry.bytes.length : 0), 0)
 

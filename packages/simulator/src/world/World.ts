@@ -1,6 +1,7 @@
 /**
- * What the simulated world has and how fast it is: GPU types, regions, capacity, latencies, refusals. Plain JSON, so a
- * scenario can say it. Durations are milliseconds of the world's clock, each drawn from its range per machine.
+ * The supply and the speed of the simulated world: GPU types, regions, capacity, latencies, refusals. Plain JSON, so
+ * that a scenario can set it. Durations are milliseconds of the world's clock, each drawn from its range for each
+ * machine.
  */
 import type { Programs } from "@sluice/machine-shell/Programs"
 
@@ -25,13 +26,13 @@ export interface World {
   readonly gpuTypes: ReadonlyArray<WorldGpuType>
   /** From the launch to the machine that runs and costs money. */
   readonly launchMs: Range
-  /** From there to the start of the command. */
+  /** From the running machine to the start of the command. */
   readonly setUpMs: Range
-  /** From the wish to stop to the machine that is gone. */
+  /** From the request to stop to the machine that is gone. */
   readonly stopMs: Range
-  /** GPU types of which every launch is refused. */
+  /** GPU types whose launches are all refused. */
   readonly refuse: ReadonlyArray<string>
-  /** What machines have beside their own commands. */
+  /** Programs that machines have beside their own commands. */
   readonly programs?: Programs
 }
 
@@ -77,7 +78,7 @@ export const defaultWorld: World = {
   refuse: []
 }
 
-/** No waiting and room for everything: what is measured on it is the service, not the world. */
+/** A world without delays and with room for everything, for benchmarks of the service. */
 export const instantWorld: World = {
   ...defaultWorld,
   gpuTypes: defaultWorld.gpuTypes.map((type) => ({

@@ -1,6 +1,6 @@
 /**
- * The world's calls that come by the thousand, each kind gathered into one statement at a time. Every batch may be said
- * twice: a key is launched once, stopped once, released once.
+ * Batches the frequent calls of the world, with one statement at a time for each kind of call. Every batch is
+ * idempotent: a key is launched once, stopped once, released once.
  */
 import type { GroupCommit } from "@sluice/domain/database/GroupCommit"
 import { make as makeGroupCommit } from "@sluice/domain/database/GroupCommit"
@@ -11,7 +11,7 @@ import { WorldStore } from "./WorldStore.ts"
 
 const MAX_ROWS = 256
 
-const batched = <I, O>(
+const makeBatch = <I, O>(
   flush: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>>
 ): Effect.Effect<GroupCommit<I, O, never>, never, Scope.Scope> =>
   makeGroupCommit({ name: "simulated_world", maxRows: MAX_ROWS, key: () => "" }, (items) =>
@@ -23,14 +23,14 @@ const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
 
-  const finds = yield* batched((keys: ReadonlyArray<string>) =>
+  const finds = yield* makeBatch((keys: ReadonlyArray<string>) =>
     Effect.map(store.find(keys), (found) => keys.map((key) => found.get(key)))
   )
-  const launches = yield* batched((rows: ReadonlyArray<NewLaunch>) => {
+  const launches = yield* makeBatch((rows: ReadonlyArray<NewLaunch>) => {
     const at = now()
     return Effect.map(store.launch(rows, at), (ordinals) => ordinals.map((ordinal) => ({ ordinal, at })))
   })
-  /** What was found at this very moment. */
+  /** The records that were found in the current millisecond. */
   const moment = { at: 0, records: new Map<string, LaunchRecord | undefined>() }
   const find = (key: string): Effect.Effect<LaunchRecord | undefined> =>
     Effect.map(finds.submit(key), (record) => {
@@ -40,17 +40,17 @@ const make = Effect.gen(function* () {
       return record
     })
 
-  const stops = yield* batched(
+  const stops = yield* makeBatch(
     Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       const found = yield* store.find(keys)
       const unknown = keys.filter((key) => !found.has(key))
-      if (unknown.length > 0) yield* store.terminateLost(unknown, now())
+      if (unknown.length > 0) yield* store.addTombstones(unknown, now())
       const living = [...found.values()].filter((record) => record.stopAt === null)
       if (living.length > 0) yield* store.stop(living, now())
       return keys.map((key) => found.get(key))
     })
   )
-  const releases = yield* batched((keys: ReadonlyArray<string>) =>
+  const releases = yield* makeBatch((keys: ReadonlyArray<string>) =>
     Effect.as(
       store.release(keys, now()),
       keys.map(() => undefined)
@@ -59,14 +59,17 @@ const make = Effect.gen(function* () {
 
   return {
     find,
-    /** For who reads what a machine wrote: it may be the record that an observation found at this very moment. */
+    /**
+     * Returns a record for a read of its output. It can be the record that an observation found in the same
+     * millisecond.
+     */
     recent: (key: string): Effect.Effect<LaunchRecord | undefined> =>
       Effect.suspend(() =>
         moment.at === now() && moment.records.has(key) ? Effect.succeed(moment.records.get(key)) : find(key)
       ),
-    /** The new machine's ordinal, -1 where the key is known, null where there is no room; and the time of the launch. */
+    /** Returns the ordinal of the new machine, -1 for a known key, null without room; and the time of the launch. */
     launch: launches.submit,
-    /** Gives the record from before the stop; a key that nobody launched becomes a tombstone. */
+    /** Returns the record from before the stop. A key that was never launched becomes a tombstone. */
     stop: stops.submit,
     release: releases.submit
   }

@@ -1,6 +1,6 @@
 /**
- * Tables of the simulated world: they are the world, not the service's knowledge of it, so they outlive every server and
- * have a history of their own. Only grows; what has shipped never changes.
+ * Migrates the tables of the simulated world. They are the world itself, not the service's knowledge of it, so they
+ * outlive every server and have a history of their own. A migration that has shipped never changes.
  */
 import { Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ const statements: ReadonlyArray<string> = [
   `create table sim_capacity (
     gpu_type text not null, region text not null, total int4 not null, used int4 not null default 0,
     primary key (gpu_type, region))`,
-  // launched_at is null for a key that was stopped before it was launched; plan and sealed are null once released
+  // launched_at is null for a key that was stopped before its launch; plan and sealed are null after the release
   `create table sim_machines (
     key text primary key, ordinal int8 generated always as identity, gpu_type text, region text, gpu_count int4, plan json, sealed bytea,
     volume_id text, mounted text, launched_at timestamptz, stop_at timestamptz, stopped_at timestamptz, saved boolean not null default false,
@@ -18,13 +18,13 @@ const statements: ReadonlyArray<string> = [
   `create index sim_machines_taken on sim_machines (stopped_at) where not freed`,
   `create index sim_machines_released on sim_machines (stopped_at) where released`,
   `create index sim_machines_listed on sim_machines (ordinal) where not released`,
-  // a machine that saves makes a new version of its volume; the one it mounted stays until the machine is released, so
-  // that its run can be repeated
+  // A machine that saves makes a new version of its volume. The version that it mounted stays until the machine is
+  // released, so that its run can be repeated.
   `create table sim_volumes (volume_id text primary key, version text not null)`,
   `create table sim_files (
     volume_id text not null, version text not null, path text not null, kind text not null check (kind in ('File', 'Directory', 'Link')),
     mode int4 not null, bytes bytea not null, target text not null, primary key (volume_id, version, path))`,
-  // gives back what stopped machines held
+  // frees the capacity of machines that have stopped
   `create function sim_free(moment timestamptz) returns void language plpgsql as $$ begin
     with gone as (
       update sim_machines set freed = true where not freed and saved and stopped_at <= moment returning gpu_type, region, gpu_count
@@ -33,7 +33,8 @@ const statements: ReadonlyArray<string> = [
     )
     update sim_capacity c set used = c.used - sums.n from sums where c.gpu_type = sums.gpu_type and c.region = sums.region;
   end $$`,
-  // many launches in their order: the ordinal of the new machine, -1 where the key is known, null where no region has room
+  // launches machines in their order; returns the ordinal of the new machine, -1 for a known key, null when no region
+  // has room
   `create function sim_launch(launches json, moment timestamptz) returns setof int8 language plpgsql as $$
   declare r record; place text; given int8; attempt int4;
   begin
@@ -74,11 +75,11 @@ const first = Effect.gen(function* () {
   for (const statement of statements) yield* sql.unsafe(statement)
 })
 
-/** Brings the world's tables to their newest form. */
+/** Migrates the world's tables to their newest version. */
 export const migrateWorld = Migrator.make({})({
   loader: Migrator.fromRecord({ "0001_world": first }),
   table: "sluice_simulator_migrations"
 })
 
-/** For who prepares a database ahead: `source` is the file that says what the tables are. */
+/** For code that prepares a database in advance. `source` is the file that defines the tables. */
 export const worldTables = { migrate: Effect.asVoid(migrateWorld), source: import.meta.filename }

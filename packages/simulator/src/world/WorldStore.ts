@@ -1,6 +1,6 @@
 /**
- * The world's rows: capacity, machines. The only SQL about them. Statements take many machines at once and say the same
- * when they are said twice.
+ * Stores the world's capacity and machines; the only SQL about them. Statements take many machines at once and are
+ * idempotent.
  */
 import { RelaxedSql } from "@sluice/domain/database/Clients"
 import { Context, Effect, Layer } from "effect"
@@ -41,11 +41,11 @@ const recordOf = (row: Row): LaunchRecord => ({
   overran: row.overran
 })
 
-/** Replicas may meet on the same rows: who lost a deadlock says its statement again. */
-const said = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+/** Retries a statement that lost a deadlock: replicas can meet on the same rows. */
+const retryDeadlock = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(Effect.retry({ times: 5, while: (error) => error.reason._tag === "DeadlockError" }), Effect.orDie)
 
-/** Keys of released machines are kept this long, so that a late launch of one still starts nothing. */
+/** The keys of released machines are kept this long, so that a late launch of one starts nothing. */
 const TOMBSTONE_MS = 7 * 24 * 3_600_000
 const MAX_FORGOTTEN = 1_000
 const MAX_LISTED = 100_000
@@ -59,16 +59,16 @@ const make = Effect.gen(function* () {
   const at = (ms: number) => new Date(ms)
 
   return {
-    /** Sets how many GPUs there are; what is used stays used. */
+    /** Sets the number of GPUs. The number of used GPUs stays. */
     setCapacity: (
       rows: ReadonlyArray<{ readonly gpu_type: string; readonly region: string; readonly total: number }>
     ) =>
       sql`insert into sim_capacity (gpu_type, region, total)
         select gpu_type, region, total from json_to_recordset(${JSON.stringify(rows)}::json) as r(gpu_type text, region text, total int4)
         order by gpu_type, region
-        on conflict (gpu_type, region) do update set total = excluded.total`.pipe(Effect.asVoid, said),
+        on conflict (gpu_type, region) do update set total = excluded.total`.pipe(Effect.asVoid, retryDeadlock),
 
-    /** Free GPUs by type, those of machines that have stopped by now included. */
+    /** Returns the free GPUs by type, with those of machines that have stopped by now. */
     free: (now: number) =>
       sql<{ readonly gpu_type: string; readonly free: bigint }>`
         select c.gpu_type, sum(c.total - c.used) + coalesce((
@@ -76,17 +76,17 @@ const make = Effect.gen(function* () {
           where m.gpu_type = c.gpu_type and not m.freed and m.saved and m.stopped_at <= ${at(now)}), 0)::int8 as free
         from sim_capacity c group by c.gpu_type`.pipe(
         Effect.map((rows) => new Map(rows.map((row) => [row.gpu_type, Number(row.free)]))),
-        said
+        retryDeadlock
       ),
 
-    /** In order: the new machine's ordinal, -1 where the key is known, null where there is no room. */
+    /** Returns in order: the ordinal of the new machine, -1 for a known key, null without room. */
     launch: (launches: ReadonlyArray<NewLaunch>, now: number) => {
       const rows = launches.map((one) => ({
         key: one.key,
         gpu_type: one.gpuType,
         region: one.region,
         gpu_count: one.gpuCount,
-        // as a text: a command may hold what no text of the database can, and there it stays escaped
+        // as text: a command can hold characters that no text of the database can, and in JSON they stay escaped
         plan: JSON.stringify(one.plan),
         sealed: one.sealed === null ? null : Base64.encode(one.sealed),
         volume_id: one.volumeId
@@ -94,29 +94,29 @@ const make = Effect.gen(function* () {
       return sql<{ readonly ordinal: bigint | null }>`
         select ordinal from sim_launch(${JSON.stringify(rows)}::json, ${at(now)}::timestamptz) as ordinal`.pipe(
         Effect.map((answers) => answers.map(({ ordinal }) => (ordinal === null ? null : Number(ordinal)))),
-        said
+        retryDeadlock
       )
     },
 
     find: (keys: ReadonlyArray<string>) =>
       sql<Row>`select ${columns} from sim_machines where key = any(${keys}::text[])`.pipe(
         Effect.map((rows) => new Map(rows.map((row) => [row.key, recordOf(row)]))),
-        said
+        retryDeadlock
       ),
 
     listed: sql<Row>`select ${columns} from sim_machines where not released order by ordinal limit ${MAX_LISTED}`.pipe(
       Effect.map((rows) => rows.map(recordOf)),
-      said
+      retryDeadlock
     ),
 
-    /** Keys that nobody launched become tombstones: a launch that comes late starts nothing. */
-    terminateLost: (keys: ReadonlyArray<string>, now: number) =>
+    /** Adds a tombstone for each key that was never launched, so that a late launch starts nothing. */
+    addTombstones: (keys: ReadonlyArray<string>, now: number) =>
       sql`insert into sim_machines (key, stop_at, stopped_at, saved, freed)
         select key, ${at(now)}::timestamptz, ${at(now)}::timestamptz, true, true
         from json_array_elements_text(${JSON.stringify(keys)}::json) as k(key)
-        on conflict (key) do nothing`.pipe(Effect.asVoid, said),
+        on conflict (key) do nothing`.pipe(Effect.asVoid, retryDeadlock),
 
-    /** Each machine stops once: a second stop changes nothing. Without a volume there is nothing to save. */
+    /** Stops each machine once: a second stop changes nothing. Without a volume there is nothing to save. */
     stop: (records: ReadonlyArray<LaunchRecord>, now: number) => {
       const rows = records.flatMap((record) =>
         record.plan === null
@@ -125,10 +125,13 @@ const make = Effect.gen(function* () {
       )
       return sql`update sim_machines m set stop_at = ${at(now)}::timestamptz, stopped_at = r.stopped_at, saved = m.volume_id is null
         from json_to_recordset(${JSON.stringify(rows)}::json) as r(key text, stopped_at timestamptz)
-        where m.key = r.key and m.stop_at is null`.pipe(Effect.asVoid, said)
+        where m.key = r.key and m.stop_at is null`.pipe(Effect.asVoid, retryDeadlock)
     },
 
-    /** Takes machines that are gone off the list, and what they held with them; what is long gone is forgotten. */
+    /**
+     * Takes machines that are gone off the listing, and frees their capacity and their replaced volume versions.
+     * Deletes old tombstones.
+     */
     release: (keys: ReadonlyArray<string>, now: number) =>
       sql`with gone as materialized (
           select key, gpu_type, region, gpu_count, volume_id, mounted, freed from sim_machines
@@ -146,12 +149,12 @@ const make = Effect.gen(function* () {
         delete from sim_machines where key = any(array(
           select key from sim_machines where released and stopped_at < ${at(now - TOMBSTONE_MS)} limit ${MAX_FORGOTTEN}))`.pipe(
         Effect.asVoid,
-        said
+        retryDeadlock
       ),
 
-    /** The host could not finish this machine's command: so it shall be told from now on. */
+    /** Records that the host could not finish this machine's command, so that every later run ends in the same way. */
     markOverran: (key: string) =>
-      sql`update sim_machines set overran = true where key = ${key}`.pipe(Effect.asVoid, said)
+      sql`update sim_machines set overran = true where key = ${key}`.pipe(Effect.asVoid, retryDeadlock)
   }
 })
 

@@ -1,4 +1,4 @@
-/** JSON by a schema: what it says holds, and what can't be kept is refused by name. */
+/** JSON answers satisfy their schema, and a schema that cannot be satisfied is refused by name. */
 import { describe, expect, it } from "@effect/vitest"
 import { jsonAnswer } from "@sluice/simulator/models/JsonAnswer"
 import { SchemaUnsupported } from "@sluice/simulator/models/JsonSchemas"
@@ -44,7 +44,7 @@ describe("jsonAnswer", () => {
     })
   )
 
-  it("follows what generators of schemas write", () => {
+  it("satisfies the schemas that generators write", () => {
     const email = { type: "string", format: "email", pattern: "^(?!\\.)[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$" }
     const cases: ReadonlyArray<readonly [Record<string, unknown>, (value: unknown) => boolean]> = [
       [email, (value) => value === "someone@example.com"],
@@ -108,7 +108,24 @@ describe("jsonAnswer", () => {
     }
   })
 
-  it("refuses what it can't keep, by name, and ends endless schemas", () => {
+  it.each([
+    ["#/$defs/B%20C", { $defs: { "B C": { const: 1 } } }],
+    ["#/$defs/B C", { $defs: { "B C": { const: 1 } } }],
+    ["#/$defs/Page%3CItem%3E", { $defs: { "Page<Item>": { const: 1 } } }],
+    ["#/%24defs/%C3%A4", { $defs: { ä: { const: 1 } } }],
+    ["#%2F$defs%2Fa", { $defs: { a: { const: 1 } } }],
+    ["#/$defs/a~1b", { $defs: { "a/b": { const: 1 } } }],
+    ["#/$defs/a~01b", { $defs: { "a~1b": { const: 1 } } }],
+    ["#/$defs/a%252Fb", { $defs: { "a%2Fb": { const: 1 } } }],
+    ["#/$defs/100%", { $defs: { "100%": { const: 1 } } }],
+    ["#/$defs/a/anyOf/1", { $defs: { a: { anyOf: [{ const: 0 }, { const: 1 }] } } }]
+  ])("the reference %s is followed as a percent-encoded JSON Pointer", ($ref, rest) => {
+    expect(jsonAnswer({ $ref, ...rest }, 1, "text")).toBe(1)
+    expect(jsonAnswer({ allOf: [{ title: "one" }, { $ref }], ...rest }, 1, "text")).toBe(1)
+    expect(jsonAnswer({ required: ["a"], properties: { a: { $ref } }, ...rest }, 1, "text")).toEqual({ a: 1 })
+  })
+
+  it("refuses an unsupported rule by name, and ends on a recursive schema", () => {
     const refusal = (schema: Record<string, unknown>) => {
       try {
         return jsonAnswer(schema, 1, "text")
@@ -131,6 +148,7 @@ describe("jsonAnswer", () => {
     expect(refusal({ type: "integer", minimum: 3, maximum: 2 })).toContain("bounds")
     expect(refusal({ type: "object", properties: { a: { $ref: "#" } }, required: ["a"] })).toContain("without end")
     expect(refusal({ $ref: "#/$defs/none" })).toContain("leads nowhere")
+    expect(refusal({ $ref: "#/enum/00", enum: [1] })).toContain("leads nowhere")
     expect(refusal({ $ref: "https://example.com/schema" })).toContain("outside")
     const list = {
       type: "object",
@@ -156,8 +174,11 @@ describe("a schema from a caller", () => {
   })
   const long = "x".repeat(190_000)
 
-  /** What one look at the schema reads; proxies count it, so that the machine's speed does not matter. */
-  const looks = (schema: unknown): number => {
+  /**
+   * Returns how many reads of the schema an answer takes. Proxies count them, so that the machine's speed does not
+   * matter.
+   */
+  const countReads = (schema: unknown): number => {
     let count = 0
     const watched = (value: unknown): unknown =>
       typeof value !== "object" || value === null
@@ -174,7 +195,7 @@ describe("a schema from a caller", () => {
     return count
   }
 
-  it("is looked at for so long and no longer, whatever it is", () => {
+  it("takes a bounded number of reads, whatever it is", () => {
     for (const schema of [
       nested(19, { type: "string", ...keys(90_000) }),
       nested(19, { type: "string", ...keys(4_900) }),
@@ -188,11 +209,11 @@ describe("a schema from a caller", () => {
       { $defs: { a: { x: long } }, allOf: many(2_000, () => ({ $ref: "#/$defs/a" })) },
       { anyOf: many(4_900, () => ({ type: "null" })) }
     ]) {
-      expect(looks(schema), JSON.stringify(schema).slice(0, 80)).toBeLessThan(2_000_000)
+      expect(countReads(schema), JSON.stringify(schema).slice(0, 80)).toBeLessThan(2_000_000)
     }
   })
 
-  it("may be as large as people write them", () => {
+  it("can have 300 properties", () => {
     const fields = Object.fromEntries(
       many(300, (at) => [`f${at}`, { type: "string", description: "a ".repeat(50) }]) as never
     )
@@ -205,7 +226,7 @@ interface JsonSchema {
   readonly [word: string]: unknown
 }
 
-/** A checker of its own for the keywords that the property uses. */
+/** A checker of its own for the keywords of the property test. */
 const violations = (schema: JsonSchema, value: unknown): ReadonlyArray<string> => {
   if (Array.isArray(schema["enum"])) return schema["enum"].includes(value) ? [] : ["enum"]
   const type = schema["type"]

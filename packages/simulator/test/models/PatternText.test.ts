@@ -1,4 +1,4 @@
-/** Texts of patterns: an engine that runs them agrees, and what is not understood is refused before anything runs. */
+/** An engine confirms the texts of patterns. An expression that is not understood is refused before anything runs. */
 import { expect, it } from "@effect/vitest"
 import { Work } from "@sluice/simulator/models/JsonSchemas"
 import { patternText } from "@sluice/simulator/models/PatternText"
@@ -8,8 +8,8 @@ const NO_LENGTH = "no text of its pattern has its length"
 const textOf = (pattern: string, least: number, most: number, key: number): string =>
   patternText(pattern, [least, most], key, new Work({}))
 
-/** Undefined: none has this length. */
-const said = (...asked: Parameters<typeof textOf>): string | undefined => {
+/** Undefined: the pattern has no text of this length. */
+const textOrNone = (...asked: Parameters<typeof textOf>): string | undefined => {
   try {
     return textOf(...asked)
   } catch (error) {
@@ -18,7 +18,7 @@ const said = (...asked: Parameters<typeof textOf>): string | undefined => {
   }
 }
 
-it("match what people write", () => {
+it("texts match the patterns that people write", () => {
   for (const pattern of [
     "^a$",
     "a|b",
@@ -46,7 +46,7 @@ it("match what people write", () => {
   }
 })
 
-it("match whatever is put together, and have the length that is asked for, or are refused whatever is drawn", () => {
+it("texts match random patterns and have the required length, or every draw is refused", () => {
   const { pattern } = fc.letrec<{ readonly pattern: string; readonly atom: string }>((tie) => ({
     atom: fc.oneof(
       { depthSize: "small" },
@@ -67,19 +67,19 @@ it("match whatever is put together, and have the length that is asked for, or ar
   }))
   const property = fc.property(pattern, fc.nat(20), fc.nat(20), (pattern, least, more) => {
     fc.pre(pattern.length <= 60)
-    const texts = [1, 2, 3].map((key) => said(pattern, least, least + more, key))
+    const texts = [1, 2, 3].map((key) => textOrNone(pattern, least, least + more, key))
     expect(new Set(texts.map((text) => text === undefined)).size).toBe(1)
     for (const text of texts) {
       if (text === undefined) continue
       expect([text.length >= least, text.length <= least + more]).toEqual([true, true])
-      // Each alternative by itself: none is helped by what an engine finds within.
+      // Each alternative alone: an engine must not match only a part of the text.
       expect([pattern, text, new RegExp(`^(?:${pattern})$`, "u").test(text)]).toEqual([pattern, text, true])
     }
   })
   fc.assert(property, { numRuns: 500 })
 })
 
-it("are refused by name where they can't be had, and soon", () => {
+it("unsupported patterns and impossible lengths are refused by name, at once", () => {
   for (const pattern of [
     "^(?=a)a$",
     "(?<!a)b",
@@ -112,7 +112,7 @@ it("are refused by name where they can't be had, and soon", () => {
   ] as const) {
     expect(() => textOf(pattern, least, most, 1), pattern).toThrow(NO_LENGTH)
   }
-  // Engines take ages for these.
+  // An engine takes ages for these.
   expect(textOf("^(a+)+$", 30, 30, 1)).toBe("a".repeat(30))
   expect(textOf("^((a?){99999}){99999}b$", 0, 100, 1)).toMatch(/^a?b$/)
 })

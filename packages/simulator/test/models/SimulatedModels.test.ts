@@ -1,4 +1,6 @@
-/** Simulated models: the same request, the same answer; stop, max_tokens and schemas are kept whatever the request. */
+/**
+ * Simulated models give the same answer for the same request, and keep stop, max_tokens and schemas for every request.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/models/ModelProvider"
@@ -13,7 +15,7 @@ import { heard } from "@sluice/testing/fixtures/Answers"
 /** A token is a word with its space, or a part of 5 characters of it. */
 const count = (text: string) => text.match(/\s*\S{1,5}|\s+/gu)?.length ?? 0
 const tokens = Layer.succeed(Tokens, Tokens.by(count))
-/** Sounds and films are not looked at here. */
+/** Sounds and videos do not matter here. */
 const studio = Layer.succeed(Studio, { render: () => Effect.never, wordsOf: () => Effect.never })
 
 const requestOf = (body: object) => {
@@ -33,7 +35,7 @@ const events = Effect.fn(function* (body: object) {
   return [...(yield* heard(provider, model, request))]
 })
 
-const said = (all: ReadonlyArray<ChatEvent>, index = 0) => ({
+const answerOf = (all: ReadonlyArray<ChatEvent>, index = 0) => ({
   text: all.map((event) => (event._tag === "Text" && event.index === index ? event.text : "")).join(""),
   reason: all.find((event) => event._tag === "Finish" && event.index === index)
 })
@@ -42,24 +44,25 @@ const inWorld = (world: ModelWorld) =>
   Effect.provide(SimulatedModels.layer(world).pipe(Layer.provide(tokens), Layer.provide(studio)))
 
 describe("SimulatedModels", () => {
-  it.effect("says the same for the same, and other things for another seed, prompt or choice", () =>
+  it.effect("gives the same text for the same request, and another text for another seed, prompt or choice", () =>
     Effect.gen(function* () {
       const base = yield* events({}).pipe(inWorld(instant(1)))
       expect(yield* events({ temperature: 1 }).pipe(inWorld(instant(1)))).toEqual(base)
       const texts = [
-        said(base).text,
-        said(yield* events({ seed: 2 }).pipe(inWorld(instant(1)))).text,
-        said(yield* events({}).pipe(inWorld(instant(2)))).text,
-        said(yield* events({ messages: [{ role: "user", content: "Why is the sky blue?" }] }).pipe(inWorld(instant(1))))
-          .text,
-        said(yield* events({ n: 2 }).pipe(inWorld(instant(1))), 1).text
+        answerOf(base).text,
+        answerOf(yield* events({ seed: 2 }).pipe(inWorld(instant(1)))).text,
+        answerOf(yield* events({}).pipe(inWorld(instant(2)))).text,
+        answerOf(
+          yield* events({ messages: [{ role: "user", content: "Why is the sky blue?" }] }).pipe(inWorld(instant(1)))
+        ).text,
+        answerOf(yield* events({ n: 2 }).pipe(inWorld(instant(1))), 1).text
       ]
       expect(new Set(texts).size).toBe(texts.length)
       expect(texts.every((text) => text.length > 20)).toBe(true)
     })
   )
 
-  it.effect("minds the schema of a tool that it would call, and of no other", () =>
+  it.effect("refuses the schema of a tool that it would call, and of no other tool", () =>
     Effect.gen(function* () {
       const provider = yield* ModelProvider
       const parameters = {
@@ -74,14 +77,14 @@ describe("SimulatedModels", () => {
       const refusal = (body: object) => provider.refuses?.(provider.models[0]!, requestOf({ tools, ...body }))?.param
       expect(refusal({})).toBe("tools.0.function.parameters")
       expect(refusal({ tools: tools.slice(1) })).toBeUndefined()
-      expect(said(yield* events({ tools: tools.slice(1) })).text).not.toBe("")
+      expect(answerOf(yield* events({ tools: tools.slice(1) })).text).not.toBe("")
       expect(refusal({ tools, tool_choice: { type: "function", function: { name: "order_pizza" } } })).toBe(
         "tools.1.function.parameters"
       )
     }).pipe(inWorld(instant(1)))
   )
 
-  it.effect("comes word by word in its time, with the text of the instant world", () =>
+  it.effect("sends word by word at its pace, with the text of the instant world", () =>
     Effect.gen(function* () {
       const world = defaultWorld(1)
       const start = yield* Clock.currentTimeMillis
@@ -102,7 +105,7 @@ describe("SimulatedModels", () => {
       yield* TestClock.adjust("2 minutes")
       const all = yield* Fiber.join(fiber)
       expect(all.length).toBeGreaterThan(60)
-      expect(said(all).text).toBe(said(yield* events({}).pipe(inWorld({ ...world, latency: "none" }))).text)
+      expect(answerOf(all).text).toBe(answerOf(yield* events({}).pipe(inWorld({ ...world, latency: "none" }))).text)
       expect(at[0]).toBeGreaterThanOrEqual(450 * 0.6)
       const perWord = (at.at(-1)! - at[0]!) / (all.length - 2)
       expect(perWord).toBeGreaterThan(20)
@@ -112,7 +115,7 @@ describe("SimulatedModels", () => {
   )
 
   it.effect.prop(
-    "never says the stop text, says all before it, and keeps max_tokens",
+    "sends all text before the stop text, never the stop text, and keeps max_tokens",
     [
       Schema.String.check(Schema.isMaxLength(60)),
       Schema.Array(Schema.Literals(["a", "b", "ab", "ba ", " ", "the", "\n"])).check(Schema.isMaxLength(4)),
@@ -122,14 +125,14 @@ describe("SimulatedModels", () => {
     ([words, stop, max_tokens, stream]) =>
       Effect.gen(function* () {
         const messages = [{ role: "user", content: `echo: ${words}ab ba the end` }]
-        const whole = said(yield* events({ messages, stream })).text
+        const whole = answerOf(yield* events({ messages, stream })).text
         const expected = whole.slice(
           0,
           Math.min(whole.length, ...stop.flatMap((one) => (whole.includes(one) ? whole.indexOf(one) : [])))
         )
-        const stopped = said(yield* events({ messages, stop, stream }))
+        const stopped = answerOf(yield* events({ messages, stop, stream }))
         expect(stopped.text).toBe(expected)
-        const short = said(yield* events({ messages, stop, max_tokens, stream }))
+        const short = answerOf(yield* events({ messages, stop, max_tokens, stream }))
         expect(count(short.text)).toBeLessThanOrEqual(max_tokens)
         expect(expected.startsWith(short.text)).toBe(true)
         expect(short.reason).toMatchObject({ reason: short.text === expected ? "stop" : "length" })

@@ -1,4 +1,4 @@
-/** Scenario files: what they may say, what they come to, and that docs/scenario.* say what the code does. */
+/** Scenario files: their fields, the worlds that they describe, and docs/scenario.*, which must agree with the code. */
 import { describe, expect, it } from "@effect/vitest"
 import { WORLD_FAULTS } from "@sluice/simulator/faults/Fault"
 import { defaultWorld as defaultModels } from "@sluice/simulator/models/ModelWorld"
@@ -13,34 +13,35 @@ import { join } from "node:path"
 import { runOf } from "@sluice/testing/fixtures/ShellRuns"
 
 const docs = join(import.meta.dirname, "../../../../docs")
-const fine = (file: unknown, seed = 1) =>
+const readScenario = (file: unknown, seed = 1) =>
   Result.getOrThrowWith(scenarioOf(file, seed), (issues) => new Error(issues.join("\n")))
 const issuesOf = (file: unknown): ReadonlyArray<string> => {
   const read = scenarioOf(file, 1)
   return Result.isFailure(read) ? read.failure : []
 }
-/** What a command writes on a machine with such programs, and how it ends. */
-const played = async (command: string, programs: Programs) => {
+/** Returns the output and the exit of a command on a machine with these programs. */
+const run = async (command: string, programs: Programs) => {
   const { chunks, exit } = await execute(runOf(command, { programs }))
   return { exit, log: Buffer.concat(chunks.map(({ bytes }) => bytes)).toString() }
 }
 
 describe("a scenario", () => {
-  it("that says nothing is the default world; so is the example, its faults aside", () => {
-    const empty = fine({}, 7)
+  it("without fields is the default world, and so is the example except for its faults", () => {
+    const empty = readScenario({}, 7)
     expect(empty.machines).toEqual({ ...defaultWorld, seed: 7 })
     expect(empty.models).toEqual(defaultModels(7))
     expect(Object.values(empty.faults).every((rate) => rate === 0)).toBe(true)
-    const example = fine(JSON.parse(readFileSync(join(docs, "scenario.example.json"), "utf8")), 7)
+    const example = readScenario(JSON.parse(readFileSync(join(docs, "scenario.example.json"), "utf8")), 7)
     expect(example.machines).toEqual(empty.machines)
     expect(example.models).toEqual({ ...empty.models, models: example.models.models })
-    const told = (models: typeof empty.models.models) => models.map((model) => ({ ...model, vision: model.vision }))
-    expect(told(example.models.models)).toEqual(told(empty.models.models))
+    const withVision = (models: typeof empty.models.models) =>
+      models.map((model) => ({ ...model, vision: model.vision }))
+    expect(withVision(example.models.models)).toEqual(withVision(empty.models.models))
     expect(example.faults.model_429).toBeGreaterThan(0)
   })
 
-  it("sets what there is, what it costs, how fast it is and what goes wrong", () => {
-    const { faults, machines, models } = fine({
+  it("sets the supply, the prices, the speed and the faults", () => {
+    const { faults, machines, models } = readScenario({
       regions: [{ id: "moon", name: "The Moon" }],
       gpu_types: [
         { gpu_type: "B200", memory_gb: 192, max_gpu_count: 2, price_per_gpu_hour: 5.5, capacity: { moon: 4 } },
@@ -69,11 +70,11 @@ describe("a scenario", () => {
     })
     expect([machines.refuse, machines.launchMs, machines.stopMs]).toEqual([["OLD"], [500, 2_000], defaultWorld.stopMs])
     expect(models.models).toMatchObject([{ id: "tiny", promptPrice: 1_000_000_000n, completionPrice: 1n }])
-    expect([models.latency, models.cameras]).toEqual(["none", []])
+    expect([models.latency, models.videos]).toEqual(["none", []])
     expect([faults.machine_lost, faults.model_429]).toEqual([0.5, 0])
   })
 
-  it("that is wrong is refused with all that is wrong, each with its path", () => {
+  it("with faults is refused with every fault and its path", () => {
     expect(issuesOf(null)).toEqual([expect.stringContaining("the file must be")])
     expect(issuesOf({ gpus: 3, launch_seconds: [5, 1], faults: { model_429: 2, database_lost: 1 } })).toEqual([
       expect.stringContaining("gpus is no field here"),
@@ -89,7 +90,7 @@ describe("a scenario", () => {
     const type = { gpu_type: "A", memory_gb: 1, max_gpu_count: 1, price_per_gpu_hour: 1, capacity: { mars: 1 } }
     expect(issuesOf({ gpu_types: [type, { ...type, capacity: {} }] })).toEqual([
       "gpu_types[0].capacity.mars is none of the regions; there are eu-north, us-east, us-west",
-      expect.stringContaining("gpu_types[1].gpu_type is that of gpu_types[0] too")
+      expect.stringContaining("gpu_types[1].gpu_type repeats gpu_types[0].gpu_type")
     ])
     expect(issuesOf({ programs: { cd: "true", python: "if" } })).toEqual([
       "programs.cd has a name that the shell itself needs; give it another",
@@ -102,7 +103,7 @@ describe("a scenario", () => {
     expect(issuesOf({ regions: [{ id: "x", name: "X" }] })).toEqual([expect.stringContaining("give gpu_types as well")])
   })
 
-  it("has a schema that editors can use, and a page that names every field and fault", async () => {
+  it("has a published schema, and a page that names every field and fault", async () => {
     const path = join(docs, "scenario.schema.json")
     const { definitions, schema } = Schema.toJsonSchemaDocument(ScenarioFile, { onExcessProperty: "error" })
     const $schema = "https://json-schema.org/draft/2020-12/schema"
@@ -112,16 +113,16 @@ describe("a scenario", () => {
       ...schema,
       $defs: definitions
     }
-    // To renew it: SLUICE_WRITE_SCHEMA=1 npm test -- packages/simulator/test/scenario
+    // To update it: SLUICE_WRITE_SCHEMA=1 npm test -- packages/simulator/test/scenario
     if (process.env["SLUICE_WRITE_SCHEMA"] === "1") writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(JSON.parse(JSON.stringify(document)))
 
     const page = readFileSync(join(docs, "scenario.md"), "utf8")
     const worlds = [...page.matchAll(/```json\n([^]+?)```/g)].map(
-      ([, snippet = ""]) => fine(JSON.parse(snippet)).machines
+      ([, snippet = ""]) => readScenario(JSON.parse(snippet)).machines
     )
     expect(worlds.map(({ launchMs }) => launchMs)).toEqual([[20_000, 90_000], defaultWorld.launchMs])
-    const { exit, log } = await played("python train.py && ls; pip install torch; nvidia-smi", worlds[1]!.programs!)
+    const { exit, log } = await run("python train.py && ls; pip install torch; nvidia-smi", worlds[1]!.programs!)
     expect([log, exit?.code]).toEqual([
       "train.py: epoch 1\ntrain.py: epoch 2\nmodel.bin\nSuccessfully installed torch\nNo devices were found\n",
       6

@@ -1,4 +1,4 @@
-/** What a world has room for: no two launches get the same GPU, whoever asks. */
+/** The capacity of a world: no two launches get the same GPU, also from different servers. */
 import { expect } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Effect } from "effect"
@@ -14,7 +14,7 @@ const inWorld = <A, E, R>(world: World, body: Effect.Effect<A, E, R>) =>
   Effect.provide(body, worldLayer(world), { local: true })
 
 onEveryDatabase("simulated capacity", (it) => {
-  it.effect("capacity is taken by launches, given back by stopped machines, and never exceeded", () => {
+  it.effect("launches take capacity, stopped machines free it, and it is never exceeded", () => {
     const world = {
       ...defaultWorld,
       gpuTypes: [{ ...defaultWorld.gpuTypes[0]!, capacity: { "eu-north": 4, "us-east": 4 } }]

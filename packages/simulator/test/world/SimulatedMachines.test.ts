@@ -1,4 +1,4 @@
-/** The simulated world keeps the port's promises on both stores, outlives its server, and shows no secret. */
+/** The simulated machines keep the promises of the port on both stores, outlive their server, and show no secret. */
 import { expect } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Clock, Effect, Fiber, Layer, Redacted, Stream } from "effect"
@@ -43,7 +43,7 @@ onEveryDatabase("simulated machines", (it) => {
     )
   )
 
-  it.effect("a world can refuse a type", () =>
+  it.effect("a world can refuse launches of a GPU type", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(
         inWorld(
@@ -55,7 +55,7 @@ onEveryDatabase("simulated machines", (it) => {
     })
   )
 
-  it.effect("the world outlives its server: another one sees the same machine, output and files", () =>
+  it.effect("the world outlives its server: another server sees the same machine, output and files", () =>
     Effect.gen(function* () {
       const command =
         "echo $RANDOM $(date +%s%N) $SECONDS; (sleep 5; echo job $RANDOM) & sleep 10; ls -la; nvidia-smi; mktemp; cat count; echo x >> count; wait"
@@ -77,7 +77,7 @@ onEveryDatabase("simulated machines", (it) => {
           return yield* look
         })
       )
-      // Another seed and other latencies: living machines keep what they were launched with.
+      // Another seed and other latencies: living machines keep the values of their launch.
       const changed = { ...defaultWorld, seed: 99, launchMs: [0, 0] as const }
       expect(yield* inWorld(changed, look)).toEqual(first)
       yield* inWorld(
@@ -88,7 +88,7 @@ onEveryDatabase("simulated machines", (it) => {
           yield* lookUntil(provider, pass, "a", stopped)
         })
       )
-      // Its volume has changed since, its run has not.
+      // The machine's volume has changed since, but not its run.
       const last = yield* inWorld(
         changed,
         Effect.flatMap(MachineProvider, (provider) => readAll(provider, "a"))
@@ -98,7 +98,7 @@ onEveryDatabase("simulated machines", (it) => {
     })
   )
 
-  it.effect("a command of any characters is kept, a region of any name is a wish", () =>
+  it.effect("a command can have any characters, and an unknown region is no preference", () =>
     inWorld(
       instantWorld,
       Effect.gen(function* () {
@@ -139,7 +139,7 @@ onEveryDatabase("simulated machines", (it) => {
     )
   )
 
-  it.effect("of a deleted volume no version is left, those of machines that are not released neither", () =>
+  it.effect("deleting a volume deletes every version, also those of machines that are not released", () =>
     inWorld(
       instantWorld,
       Effect.gen(function* () {
@@ -159,7 +159,7 @@ onEveryDatabase("simulated machines", (it) => {
     )
   )
 
-  it.effect("a follower is woken by a stop", () =>
+  it.effect("a stop wakes a follower", () =>
     inWorld(
       defaultWorld,
       Effect.gen(function* () {

@@ -1,4 +1,7 @@
-/** The runs of commands are bounded: what a released machine still ran is broken off, and what is kept is counted whole. */
+/**
+ * The runs of commands are bounded: the run of a released machine is interrupted, and the memory of a run counts as a
+ * whole.
+ */
 import { expect, it } from "@effect/vitest"
 import { MachineProvider } from "@sluice/domain/machines/MachineProvider"
 import { Effect, Fiber, Layer } from "effect"
@@ -11,22 +14,22 @@ import { specOf } from "@sluice/testing/conformance/MachineDriver"
 import { worldLayer } from "../support/Worlds.ts"
 
 interface Counted {
-  begun: number
-  brokenOff: number
-  /** Says that the last run takes the host long. */
+  started: number
+  interrupted: number
+  /** Marks the last run as one that takes the host long. */
   slow: (() => void) | undefined
 }
 
-/** A shell that says how many runs it began and how many were broken off. */
+/** A shell that counts the runs that started and those that were interrupted. */
 const counting = (run: Effect.Effect<Timeline>, patience: Effect.Effect<void> = Effect.never) => {
-  const counted: Counted = { begun: 0, brokenOff: 0, slow: undefined }
+  const counted: Counted = { started: 0, interrupted: 0, slow: undefined }
   const shell = Layer.succeed(Shell, {
     patience,
     run: (_, slow) =>
       Effect.suspend(() => {
-        counted.begun++
+        counted.started++
         counted.slow = slow
-        return Effect.onInterrupt(run, () => Effect.sync(() => counted.brokenOff++))
+        return Effect.onInterrupt(run, () => Effect.sync(() => counted.interrupted++))
       })
   })
   return { counted, world: Layer.provide(worldLayer(instantWorld, shell), ownPglite) }
@@ -40,22 +43,22 @@ const end = (key: string) =>
     yield* provider.release(key)
   })
 
-it.effect("the runs of released machines end, and leave their places to others", () => {
+it.effect("the runs of released machines are interrupted, and free their places for other runs", () => {
   const { counted, world } = counting(Effect.never)
   return Effect.gen(function* () {
     const provider = yield* MachineProvider
     const keys = Array.from({ length: 300 }, (_, i) => `m${i}`)
     yield* Effect.forEach(keys, (key) => provider.launch(specOf(key, "sleep 9")), { concurrency: "unbounded" })
-    expect(counted).toMatchObject({ begun: 256, brokenOff: 0 })
+    expect(counted).toMatchObject({ started: 256, interrupted: 0 })
     yield* Effect.forEach(keys, end, { concurrency: "unbounded" })
-    expect(counted).toMatchObject({ begun: 256, brokenOff: 256 })
+    expect(counted).toMatchObject({ started: 256, interrupted: 256 })
     yield* provider.launch(specOf("next", "sleep 9"))
     yield* Effect.yieldNow
-    expect(counted.begun).toBe(257)
+    expect(counted.started).toBe(257)
   }).pipe(Effect.provide(world))
 })
 
-it.effect("who waits for the run of a machine that is released is told to ask again, and finds it gone", () => {
+it.effect("a read fails when its machine is released meanwhile, and a retry finds the machine stopped", () => {
   const { world } = counting(Effect.never)
   return Effect.gen(function* () {
     const provider = yield* MachineProvider
@@ -68,7 +71,7 @@ it.effect("who waits for the run of a machine that is released is told to ask ag
   }).pipe(Effect.provide(world))
 })
 
-it.effect("many short lines count as what they take: the runs used least are made again", () => {
+it.effect("many short lines count with their memory, so that the least recently used runs are evicted", () => {
   const chunks = Array.from({ length: 100_000 }, (_, at) => ({ at, bytes: new Uint8Array(1) }))
   const { counted, world } = counting(Effect.succeed({ chunks, exit: null, files: [], overran: false }))
   return Effect.gen(function* () {
@@ -78,15 +81,15 @@ it.effect("many short lines count as what they take: the runs used least are mad
       yield* provider.launch(specOf(key, "sleep 9"))
       yield* provider.observe(key)
     }
-    expect(counted.begun).toBe(20)
+    expect(counted.started).toBe(20)
     yield* provider.observe("m19")
-    expect(counted.begun).toBe(20)
+    expect(counted.started).toBe(20)
     yield* provider.observe("m0")
-    expect(counted.begun).toBe(21)
+    expect(counted.started).toBe(21)
   }).pipe(Effect.provide(world))
 })
 
-it.effect("a run that takes the host long keeps nobody from its machine, which runs until it is stopped", () => {
+it.effect("a slow run does not block observations of its machine, which runs until a stop", () => {
   const { counted, world } = counting(Effect.never, Effect.void)
   return Effect.gen(function* () {
     const provider = yield* MachineProvider
@@ -99,7 +102,7 @@ it.effect("a run that takes the host long keeps nobody from its machine, which r
     yield* TestClock.adjust(5_000)
     yield* provider.stop("a")
     yield* TestClock.adjust(1)
-    // Its output may be yet to come, and nobody looks again after its end.
+    // The output may still come, and no reader polls again after its end.
     const reader = yield* Effect.forkChild(provider.read("a", 0, 100), { startImmediately: true })
     yield* TestClock.adjust(60_000)
     expect(reader.pollUnsafe()).toBe(undefined)
@@ -111,11 +114,11 @@ it.effect("a run that takes the host long keeps nobody from its machine, which r
       command: { _tag: "Exited", exitedAt: 5_000, code: null, why: "stopped" }
     })
     yield* provider.release("a")
-    expect(counted).toMatchObject({ begun: 1, brokenOff: 1 })
+    expect(counted).toMatchObject({ started: 1, interrupted: 1 })
   }).pipe(Effect.provide(world))
 })
 
-it.effect("a run that came late is what its machine did all the same", () => {
+it.effect("a timeline that is ready late still decides the state of its machine", () => {
   const timeline = { chunks: [{ at: 1_000, bytes: Buffer.from("done\n") }], exit: { at: 2_000, code: 3 } }
   const made = Effect.as(Effect.sleep(60_000), { ...timeline, files: [], overran: false })
   const { counted, world } = counting(made, Effect.sleep(1_000))
@@ -125,13 +128,13 @@ it.effect("a run that came late is what its machine did all the same", () => {
     const first = yield* Effect.forkChild(provider.observe("a"), { startImmediately: true })
     yield* TestClock.adjust(1_000)
     expect((yield* Fiber.join(first)).state).toMatchObject({ _tag: "Running", command: { _tag: "Started" } })
-    // Who has waited once waits no more.
+    // After one timeout a reader waits no more.
     expect((yield* provider.observe("a")).nextAt).toBe(null)
     yield* TestClock.adjust(59_000)
     expect((yield* provider.observe("a")).state).toMatchObject({
       command: { _tag: "Exited", exitedAt: 2_000, code: 3, why: "exit" }
     })
     expect(Buffer.from((yield* provider.read("a", 0, 100)).bytes).toString()).toBe("done\n")
-    expect(counted).toMatchObject({ begun: 1, brokenOff: 0 })
+    expect(counted).toMatchObject({ started: 1, interrupted: 0 })
   }).pipe(Effect.provide(world))
 })

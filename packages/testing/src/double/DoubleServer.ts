@@ -58,14 +58,19 @@ const LOOK_MS = 60_000
 export const doubleServer = Effect.fnUntraced(function* (given: Given) {
   const { driver, faults, port, process, seed, virtual } = given
   const database = yield* Effect.acquireRelease(open, (database) => database.close)
-  const gate = faultyGate(driver, process, new DatabaseFaults({ strikes: faults.strikes, latencyMs: [0, 0] }), () => {})
-  const struck = worldFaults(seed, faults.rates, faults.strikes)
+  const gate = faultyGate(
+    driver,
+    process,
+    new DatabaseFaults({ faultDraw: faults.faultDraw, latencyMs: [0, 0] }),
+    () => {}
+  )
+  const struck = worldFaults(seed, faults.rates, faults.faultDraw)
   const crypto = virtual ? Layer.succeed(Crypto.Crypto, process.crypto) : PooledCrypto.layer
   const layer = Layer.mergeAll(serveRoutes(hostRule([])), Reconcilers.layer).pipe(
     Layer.provideMerge(
-      nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, heard: driver.heard })
+      nodeServer({ host: "127.0.0.1", port, isOurHost: hostRule([]), routes: allRoutes, onRequest: driver.heard })
     ),
-    Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), playMoney: true })),
+    Layer.provideMerge(FirstStart.layer({ bootstrapKey: Redacted.make(KEY), hasPlayMoney: true })),
     Layer.provideMerge(application),
     Layer.provideMerge(RateLimits.layer),
     Layer.provideMerge(Replica.layer({ speed: 1, ...(virtual ? { lookMs: LOOK_MS } : {}) })),
@@ -145,7 +150,7 @@ const modelsOf = ({ driver, latency, seed, virtual }: Given, struck: WorldFaults
       return {
         count: (...asked) => counted(inner.count(...asked)),
         countEach: (...asked) => counted(inner.countEach(...asked)),
-        countSaid: (...asked) => counted(inner.countSaid(...asked)),
+        countOutput: (...asked) => counted(inner.countOutput(...asked)),
         fit: (...asked) => counted(inner.fit(...asked))
       }
     })

@@ -19,7 +19,7 @@ export interface OrderedFault {
 }
 
 export class OrderedFaults {
-  readonly strikes: FaultDraw
+  readonly faultDraw: FaultDraw
   readonly rates: FaultRates
   private readonly orders = new Map<Fault, { struck: number; left: number }>()
 
@@ -30,7 +30,7 @@ export class OrderedFaults {
   }) {
     const rates: Record<Fault, number> = { ...noFaults }
     this.rates = rates
-    this.strikes = new FaultDraw({
+    this.faultDraw = new FaultDraw({
       chance: chance(options.seed),
       rates: this.rates,
       now: options.now,
@@ -40,7 +40,7 @@ export class OrderedFaults {
         options.struck?.(fault)
       },
       // What is only foretold counts: many machines may be launched before the first of them is lost.
-      planned: (fault) => {
+      onPlanned: (fault) => {
         const order = this.orders.get(fault)
         if (order !== undefined && --order.left <= 0) rates[fault] = 0
       }

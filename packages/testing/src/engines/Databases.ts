@@ -69,7 +69,7 @@ const emptied = (
 ): void => {
   let open: Context.Context<DatabaseClients> | undefined
   const kept = Layer.tap(clients, (context) => Effect.sync(() => (open = context)))
-  layer(kept, { timeout: "60 seconds", excludeTestServices: options.live ?? false })(title, (it) => {
+  layer(kept, { timeout: "5 minutes", excludeTestServices: options.live ?? false })(title, (it) => {
     beforeEach(() => (open === undefined ? undefined : Effect.runPromise(empty.pipe(Effect.provide(open)))))
     suite(it)
   })

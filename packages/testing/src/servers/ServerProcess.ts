@@ -33,6 +33,9 @@ export const temporaryDirectory = (): { readonly path: string; readonly remove: 
 /** How a process ends that killed itself: never what a test asked for. */
 const CRASHES: ReadonlySet<string | null> = new Set(["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGTRAP"])
 
+/** Looks until a server is ready, each after 20 ms: they end a hang, and leave a busy machine minutes. */
+const MAX_LOOKS = 12_000
+
 /** Tries of a request while the server is away: it may be killed again and again. */
 const PATIENCE = 3_000
 
@@ -89,9 +92,9 @@ export class ServerProcess {
     throw new Error(`the server ${why}:\n${this.output}`)
   }
 
-  /** Waits until it is ready; false: it ended before. */
+  /** Waits until it is ready; false: it ended before, or is not ready after minutes. */
   async ready(child: ChildProcess): Promise<boolean> {
-    for (let i = 0; i < 3_000 && child.exitCode === null && child.signalCode === null; i++) {
+    for (let i = 0; i < MAX_LOOKS && child.exitCode === null && child.signalCode === null; i++) {
       const ready = await fetch(`${this.origin}/readyz`).then(
         (response) => response.ok,
         () => false

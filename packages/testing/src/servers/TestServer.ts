@@ -121,8 +121,9 @@ export const testServerOf = ({ host = "127.0.0.1", metricsToken, ...rest }: Give
 export interface Given {
   readonly host?: string
   readonly metricsToken?: Redacted.Redacted
-  readonly roomBytes?: number
-  readonly fileRoomBytes?: number
+  readonly bodyMemoryBytes?: number
+  readonly fileSpaceBytes?: number
+  readonly silenceMs?: number
 }
 
 export const testServer = testServerOf()

@@ -3,7 +3,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { type ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/models/ModelProvider"
-import { Catalog, offersOf } from "@sluice/providers/openai-compatible/catalog/Catalog"
+import { UpstreamCatalog, servedModelsOf } from "@sluice/providers/openai-compatible/catalog/UpstreamCatalog"
 import * as OpenAiModels from "@sluice/providers/openai-compatible/OpenAiModels"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Result } from "effect"
 
@@ -28,9 +28,12 @@ export const world = (
       OpenAiModels.layer(options).pipe(
         Layer.provide(
           Layer.succeed(
-            Catalog,
+            UpstreamCatalog,
             Result.getOrThrowWith(
-              offersOf({ models }, new Map(Object.entries(keys).map(([name, key]) => [name, Redacted.make(key)]))),
+              servedModelsOf(
+                { models },
+                new Map(Object.entries(keys).map(([name, key]) => [name, Redacted.make(key)]))
+              ),
               (issues) => new Error(issues.join("\n"))
             )
           )

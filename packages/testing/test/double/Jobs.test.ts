@@ -3,7 +3,7 @@ import { startSluice } from "../../src/double/Double.ts"
 import { assert, describe, it } from "vitest"
 import { call, refused, show, start, submit } from "./support/Doubles.ts"
 
-describe("A job of a test double", { timeout: 60_000 }, () => {
+describe("A job of a test double", { timeout: 300_000 }, () => {
   it("shows what a command has written by now to who reads its log and goes on", async () => {
     const sluice = await start()
     const id = await submit(sluice, "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 2; done; sleep 100")

@@ -24,7 +24,7 @@ const silence = () => {
 const statusOf = async (sluice: Sluice, film: string) =>
   (await call(sluice, "GET", `/v1/videos/${film}`)).json.status as string
 
-describe("Time of a test double", { timeout: 60_000 }, () => {
+describe("Time of a test double", { timeout: 300_000 }, () => {
   it("stands still while a picture is compressed and a file is read", async () => {
     const sluice = await start()
     const before = sluice.now().getTime()
@@ -84,7 +84,7 @@ describe("Time of a test double", { timeout: 60_000 }, () => {
 
   it.each(["database_lost", "database_serialization"] as const)(
     "moves for who waits until a statement is tried again, the same each time: %s",
-    { timeout: 20_000 },
+    { timeout: 300_000 },
     async (name) => {
       const body = JSON.stringify({ command: "true", gpu_type: "H100", max_runtime_minutes: 5 })
       const hasIdempotencyKey = async (sluice: Sluice, key: string) => {

@@ -12,7 +12,7 @@ const ORDERS: ReadonlyArray<readonly [FaultName, number]> = [
   ["log_flood", 1]
 ]
 
-describe("A fault that is ordered for a number of times", { timeout: 60_000 }, () => {
+describe("A fault that is ordered for a number of times", { timeout: 300_000 }, () => {
   it.each(ORDERS)("strikes so often: %s, %i", async (name, times) => {
     const sluice = await start({ seed: 2 })
     const fault = sluice.fault(name, { times })

@@ -1,4 +1,7 @@
-/** What POST /audio/transcriptions answers in each format: the schemas for documents, and the texts that the server sends. */
+/**
+ * Answers of POST /audio/transcriptions in each format: schemas for the OpenAPI document, and the texts that the server
+ * sends.
+ */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Spoken } from "@sluice/domain/models/MediaProvider"
 import type { TranscriptionRequest } from "@sluice/domain/inference/audio/TranscriptionRequest"
@@ -7,7 +10,7 @@ import * as Schema from "effect/Schema"
 
 const Usage = Schema.Struct({
   type: Schema.Literal("duration"),
-  seconds: Schema.Finite.annotate({ description: "Of sound" }),
+  seconds: Schema.Finite.annotate({ description: "Seconds of sound" }),
   cost: Schema.Finite.annotate({ description: "USD" })
 })
 
@@ -17,25 +20,25 @@ export const TranscriptWire = Schema.Struct({ text: Schema.String, usage: Usage 
   identifier: "Transcription"
 })
 
-const NotTold = Schema.Finite.annotate({ description: "0: models here do not tell it" })
+const NotReported = Schema.Finite.annotate({ description: "Always 0: the models do not report it" })
 
-/** Typed clients refuse a segment that lacks any of these. */
+/** Typed clients refuse a segment without any of these fields. */
 const Segment = Schema.Struct({
   id: Schema.Int,
-  seek: Schema.Int.annotate({ description: "Where its window of 30 s begins, in frames of 10 ms" }),
+  seek: Schema.Int.annotate({ description: "Start of its window of 30 s, in frames of 10 ms" }),
   start: Seconds,
   end: Seconds,
   text: Schema.String,
-  tokens: Schema.Array(Schema.Int).annotate({ description: "Empty: models here do not tell them" }),
+  tokens: Schema.Array(Schema.Int).annotate({ description: "Always empty: the models do not report tokens" }),
   temperature: Schema.Finite,
-  avg_logprob: NotTold,
-  compression_ratio: NotTold,
-  no_speech_prob: NotTold
+  avg_logprob: NotReported,
+  compression_ratio: NotReported,
+  no_speech_prob: NotReported
 })
 
 export const VerboseTranscriptWire = Schema.Struct({
   task: Schema.Literal("transcribe"),
-  language: Schema.String.annotate({ description: "In English: `english`" }),
+  language: Schema.String.annotate({ description: "The English name, such as `english`" }),
   duration: Schema.Finite.annotate({ description: "Seconds" }),
   text: Schema.String,
   segments: Schema.optionalKey(Schema.Array(Segment)),
@@ -61,7 +64,7 @@ export const renderTranscript = (request: TranscriptionRequest, answer: Transcri
     case "srt":
       return plain(segments.map((part, index) => `${index + 1}\n${cue(part, ",", captionOf(part))}`).join("\n"))
     case "vtt":
-      return plain(`WEBVTT\n\n${segments.map((part) => cue(part, ".", escaped(captionOf(part)))).join("\n")}`)
+      return plain(`WEBVTT\n\n${segments.map((part) => cue(part, ".", escapeCaption(captionOf(part)))).join("\n")}`)
   }
 }
 
@@ -74,7 +77,7 @@ const usageOf = ({ cost, durationMs }: TranscriptionAnswer) => ({
   cost: toUsd(cost)
 })
 
-/** What `seek` counts in. */
+/** Length of a window of `seek`, and its unit. */
 const [WINDOW_MS, FRAME_MS] = [30_000, 10]
 
 const verbose = (request: TranscriptionRequest, answer: TranscriptionAnswer): typeof VerboseTranscriptWire.Type => {
@@ -106,7 +109,7 @@ const verbose = (request: TranscriptionRequest, answer: TranscriptionAnswer): ty
   }
 }
 
-/** OpenAI's clients know languages by their English names here. */
+/** OpenAI's clients expect the English name of the language here. */
 const nameOf = (code: string): string => {
   try {
     if (code === "und") return "unknown"
@@ -119,7 +122,7 @@ const nameOf = (code: string): string => {
 const cue = (part: Spoken, point: string, caption: string): string =>
   `${clock(part.startMs, point)} --> ${clock(part.endMs, point)}\n${caption}\n`
 
-/** On one line, because an empty one ends a cue; and without the arrow, with which players drop all of it. */
+/** One line, because an empty line ends a cue; and without the arrow `-->`, at which players drop the cue. */
 const captionOf = ({ text }: Spoken): string =>
   text
     .split(/[\r\n]+/)
@@ -128,26 +131,28 @@ const captionOf = ({ text }: Spoken): string =>
     .join(" ")
     .replaceAll(/-{2,}>/g, "->")
 
-/** WebVTT has tags and entities. */
-const escaped = (caption: string): string => caption.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+/** Escapes the characters of WebVTT's tags and entities. */
+const escapeCaption = (caption: string): string => caption.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
-/** `00:01:02,345`. */
+/** Returns `00:01:02,345`. */
 const clock = (ms: number, point: string): string => {
   const two = (n: number) => String(Math.floor(n)).padStart(2, "0")
   return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, "0")}`
 }
 
-/** One delta for each sentence, together the text; that and its price at the end. */
+/** Returns one delta per sentence, which together are the text, and a last event with the text and the usage. */
 const events = (answer: TranscriptionAnswer): string => {
   const { segments, text } = answer.transcript
-  const deltas = cut(text, segments).map((delta) => ({ type: "transcript.text.delta", delta }))
+  const deltas = splitAtSegments(text, segments).map((delta) => ({ type: "transcript.text.delta", delta }))
   return [...deltas, { type: "transcript.text.done", text, usage: usageOf(answer) }]
     .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     .join("")
 }
 
-/** The text in pieces that end where segments do. How these are told apart is the text's own: not every language has spaces. */
-const cut = (text: string, segments: ReadonlyArray<Spoken>): ReadonlyArray<string> => {
+/**
+ * Splits the text where segments end. The separators come from the text itself, because not every language uses spaces.
+ */
+const splitAtSegments = (text: string, segments: ReadonlyArray<Spoken>): ReadonlyArray<string> => {
   const pieces: Array<string> = []
   let from = 0
   for (const part of segments) {

@@ -1,11 +1,12 @@
 /**
- * Answers of POST /chat/completions on the wire: their schemas for documents and clients, and the text the server sends
- * (interface: POST /chat/completions; decisions: Streams). Rendering and schema are kept equal by a test.
+ * Answers of POST /chat/completions on the wire: schemas for the OpenAPI document and clients, and the text that the
+ * server sends (interface: POST /chat/completions; decisions: Streams). A test keeps text and schemas equal.
  */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Answer, AnswerHead, AnswerUsage } from "@sluice/domain/inference/chat/Inference"
-import type { ChatEvent, SaidToken, TokenChance } from "@sluice/domain/models/ModelProvider"
+import type { ChatEvent, OutputToken, TokenChance } from "@sluice/domain/models/ModelProvider"
 import * as Schema from "effect/Schema"
+import { alwaysNull, nullable } from "../../infra/WireFields.ts"
 
 const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 
@@ -18,7 +19,7 @@ const UsageWire = Schema.Struct({
 
 const extraContent = Schema.optionalKey(
   Schema.Record(Schema.String, Schema.Unknown).annotate({
-    description: "Of some models, as Gemini's thought signatures: they want it back with the call, as it is"
+    description: "Extra data of some models, such as Gemini's thought signatures; send it back unchanged with the call"
   })
 )
 
@@ -32,7 +33,7 @@ const ToolCallWire = Schema.Struct({
   extra_content: extraContent
 }).annotate({ identifier: "ChatToolCall" })
 
-/** `id`, `type`, the name and `extra_content` come with the first piece of a call. */
+/** The first chunk of a call contains `id`, `type`, the name and `extra_content`. */
 const ToolCallDeltaWire = Schema.Struct({
   index: Schema.Int,
   id: Schema.optionalKey(Schema.String),
@@ -44,14 +45,14 @@ const ToolCallDeltaWire = Schema.Struct({
 const tokenFields = {
   token: Schema.String,
   logprob: Schema.Finite,
-  bytes: Schema.NullOr(Schema.Array(Schema.Int))
+  bytes: nullable(Schema.Array(Schema.Int))
 }
 
 const LogprobsWire = Schema.Struct({
-  content: Schema.NullOr(
+  content: nullable(
     Schema.Array(Schema.Struct({ ...tokenFields, top_logprobs: Schema.Array(Schema.Struct(tokenFields)) }))
   ),
-  refusal: Schema.Null
+  refusal: alwaysNull
 }).annotate({ identifier: "ChatLogprobs" })
 
 export const ChatCompletionWire = Schema.Struct({
@@ -64,7 +65,7 @@ export const ChatCompletionWire = Schema.Struct({
       index: Schema.Int,
       message: Schema.Struct({
         role: Schema.Literal("assistant"),
-        content: Schema.NullOr(Schema.String),
+        content: nullable(Schema.String),
         refusal: Schema.optionalKey(Schema.String),
         name: Schema.optionalKey(Schema.String),
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallWire))
@@ -91,13 +92,13 @@ export const ChatChunkWire = Schema.Struct({
         tool_calls: Schema.optionalKey(Schema.Array(ToolCallDeltaWire))
       }),
       logprobs: Schema.optionalKey(LogprobsWire),
-      finish_reason: Schema.NullOr(FinishReason)
+      finish_reason: nullable(FinishReason)
     })
   ),
   usage: Schema.optionalKey(UsageWire)
 }).annotate({ identifier: "ChatCompletionChunk" })
 
-/** The body of a buffered answer. */
+/** Returns the body of a buffered answer. */
 export const completionText = ({ head, choices, usage }: Answer): string =>
   JSON.stringify({
     id: `chatcmpl-${head.id}`,
@@ -132,23 +133,23 @@ const usageToWire = (usage: AnswerUsage): typeof UsageWire.Type => ({
   cost: toUsd(usage.cost)
 })
 
-/** Everything of a chunk before its `choices`: the same for all of a stream. */
+/** Returns the start of a chunk up to its `choices`, which is the same for all chunks of a stream. */
 export const chunkStart = (head: AnswerHead): string =>
   `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},"choices":`
 
-/** A piece of text, with its tokens where they were asked for; the first one of a choice names the role. */
+/** A chunk of text, with its tokens where they were requested. The first chunk of a choice names the role. */
 export const textChunk = (
   start: string,
   index: number,
   text: string,
-  first: boolean,
-  tokens?: ReadonlyArray<SaidToken>
+  isFirst: boolean,
+  tokens?: ReadonlyArray<OutputToken>
 ): string =>
-  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},${tokens === undefined ? "" : `"logprobs":${JSON.stringify(logprobsOf(tokens))},`}"finish_reason":null}]}\n\n`
+  `${start}[{"index":${index},"delta":{${isFirst ? '"role":"assistant",' : ""}"content":${JSON.stringify(text)}},${tokens === undefined ? "" : `"logprobs":${JSON.stringify(logprobsOf(tokens))},`}"finish_reason":null}]}\n\n`
 
-/** A piece of a refusal; where it is the first piece of its choice it names the role. */
-export const refusalChunk = (start: string, index: number, text: string, first: boolean): string =>
-  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"refusal":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
+/** A chunk of a refusal. The first chunk of a choice names the role. */
+export const refusalChunk = (start: string, index: number, text: string, isFirst: boolean): string =>
+  `${start}[{"index":${index},"delta":{${isFirst ? '"role":"assistant","content":null,' : ""}"refusal":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`
 
 const encoder = new TextEncoder()
 
@@ -158,24 +159,24 @@ const tokenToWire = ({ bytes, logprob, token }: TokenChance) => ({
   bytes: bytes ?? [...encoder.encode(token)]
 })
 
-const logprobsOf = (tokens: ReadonlyArray<SaidToken>): typeof LogprobsWire.Type => ({
+const logprobsOf = (tokens: ReadonlyArray<OutputToken>): typeof LogprobsWire.Type => ({
   content: tokens.map((said) => ({ ...tokenToWire(said), top_logprobs: said.top.map(tokenToWire) })),
   refusal: null
 })
 
-/** A call of a tool begins; where it is the first piece of its choice it names the role. */
+/** The start of a tool call. The first chunk of a choice names the role. */
 export const callChunk = (
   start: string,
   { call, extra, id, index, name }: Omit<Extract<ChatEvent, { readonly _tag: "ToolCall" }>, "_tag">,
-  first: boolean
+  isFirst: boolean
 ): string =>
-  `${start}[{"index":${index},"delta":{${first ? '"role":"assistant","content":null,' : ""}"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}${extra === undefined ? "" : `,"extra_content":${JSON.stringify(extra)}`}}]},"finish_reason":null}]}\n\n`
+  `${start}[{"index":${index},"delta":{${isFirst ? '"role":"assistant","content":null,' : ""}"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}${extra === undefined ? "" : `,"extra_content":${JSON.stringify(extra)}`}}]},"finish_reason":null}]}\n\n`
 
-/** A piece of the arguments of a call. */
+/** A chunk of a tool call's arguments. */
 export const argumentsChunk = (start: string, index: number, call: number, text: string): string =>
   `${start}[{"index":${index},"delta":{"tool_calls":[{"index":${call},"function":{"arguments":${JSON.stringify(text)}}}]},"finish_reason":null}]}\n\n`
 
-/** How each choice ended, the usage if it was asked for, and the last line. */
+/** The finish reason of each choice, the usage where it was requested, and the last line. */
 export const streamEnd = (start: string, answer: Answer, includeUsage: boolean): string => {
   const finishes = answer.choices.map(
     ({ reason }, index) => `${start}[{"index":${index},"delta":{},"finish_reason":"${reason}"}]}\n\n`

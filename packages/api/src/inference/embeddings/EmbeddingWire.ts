@@ -1,4 +1,7 @@
-/** Answers of POST /embeddings on the wire: the schema for documents and clients, and the text that the server sends. */
+/**
+ * Answers of POST /embeddings on the wire: the schema for the OpenAPI document and clients, and the text that the
+ * server sends.
+ */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { EmbeddingAnswer } from "@sluice/domain/inference/embeddings/Embeddings"
 import * as Schema from "effect/Schema"
@@ -23,11 +26,11 @@ export const EmbeddingListWire = Schema.Struct({
   })
 }).annotate({ identifier: "EmbeddingList" })
 
-/** One of `data`; `embedding` is JSON text. */
+/** Returns one item of `data`. `embedding` is JSON text. */
 export const embeddingText = (index: number, embedding: string): string =>
   `{"object":"embedding","index":${index},"embedding":${embedding}}`
 
-/** The whole body around the texts of its `data`. */
+/** Returns the body with the given items of `data`. */
 export const embeddingListText = (data: ReadonlyArray<string>, { cost, model, tokens }: EmbeddingAnswer): string =>
   `{"object":"list","data":[${data.join(",")}],"model":${JSON.stringify(model)},"usage":${JSON.stringify({
     prompt_tokens: tokens,

@@ -1,4 +1,7 @@
-/** Answers of POST /images/generations on the wire: the schema for documents and clients, and the text that the server sends. */
+/**
+ * Answers of POST /images/generations on the wire: the schema for the OpenAPI document and clients, and the text that
+ * the server sends.
+ */
 import { toUsd } from "@sluice/domain/billing/Money"
 import { IMAGE_FORMATS } from "@sluice/domain/models/ImageFormat"
 import type { ImageAnswer } from "@sluice/domain/inference/images/Images"
@@ -9,11 +12,13 @@ export const ImageListWire = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
       b64_json: Schema.optionalKey(Schema.String.annotate({ description: "base64 of the file" })),
-      url: Schema.optionalKey(Schema.String.annotate({ description: "A link that needs no key and lives for an hour" }))
+      url: Schema.optionalKey(
+        Schema.String.annotate({ description: "A link that needs no key and is valid for an hour" })
+      )
     })
   ),
   size: Schema.String,
-  output_format: Schema.Literals(IMAGE_FORMATS).annotate({ description: "What the files are" }),
+  output_format: Schema.Literals(IMAGE_FORMATS).annotate({ description: "Format of the files" }),
   usage: Schema.Struct({
     input_tokens: Schema.Int,
     input_tokens_details: Schema.Struct({ text_tokens: Schema.Int, image_tokens: Schema.Int }),
@@ -23,7 +28,7 @@ export const ImageListWire = Schema.Struct({
   })
 }).annotate({ identifier: "ImageList" })
 
-/** The whole body around the images, each as base64 or as a link. */
+/** Returns the body with the images, each as base64 or as a link. */
 export const imageListText = (
   data: ReadonlyArray<{ readonly b64_json: string } | { readonly url: string }>,
   answer: ImageAnswer

@@ -1,14 +1,15 @@
 /**
- * Events of a streamed response: their schema for documents and clients, and the text of each that is sent for every few
- * words. All others are `responseEvent` of what the schema says.
+ * Events of a streamed response: their schema for the OpenAPI document and clients, and the text of the most frequent
+ * ones. All other events are `responseEvent` with the fields of the schema.
  */
 import * as Schema from "effect/Schema"
+import { alwaysNull } from "../../infra/WireFields.ts"
 import { OutputItemWire, OutputTextWire, RefusalWire, ResponseWire } from "./ResponseWire.ts"
 
 const numbered = { sequence_number: Schema.Int }
 const ofItem = { ...numbered, item_id: Schema.String, output_index: Schema.Int }
 const ofPart = { ...ofItem, content_index: Schema.Int }
-const problem = { code: Schema.String, message: Schema.String, param: Schema.Null }
+const problem = { code: Schema.String, message: Schema.String, param: alwaysNull }
 const Nothing = Schema.Array(Schema.Never)
 
 export const ResponseEventWire = Schema.Union([
@@ -59,7 +60,7 @@ export const ResponseEventWire = Schema.Union([
     name: Schema.String,
     arguments: Schema.String
   }),
-  // What is documented at OpenAI, and beside it the `error` that clients read in fact.
+  // OpenAI's documented fields, and the `error` object that its clients read in practice.
   Schema.Struct({
     type: Schema.Literal("error"),
     ...numbered,
@@ -68,7 +69,7 @@ export const ResponseEventWire = Schema.Union([
   })
 ]).annotate({ identifier: "ResponseEvent" })
 
-/** The fields of the event that tells what went wrong, as JSON text. */
+/** Returns the fields of an `error` event as JSON text. */
 export const errorFields = (type: string, code: string, message: string): string => {
   const fields = `"code":${JSON.stringify(code)},"message":${JSON.stringify(message)},"param":null`
   return `${fields},"error":{"type":"${type}",${fields}}`
@@ -76,12 +77,12 @@ export const errorFields = (type: string, code: string, message: string): string
 
 export type ResponseEventType = (typeof ResponseEventWire.Type)["type"]
 
-/** One event; `fields` are the JSON text of what it has besides type and number. */
+/** Returns one event. `fields`: JSON text of its fields besides type and number. */
 export const responseEvent = (type: ResponseEventType, sequence: number, fields: string): string =>
   `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${fields}}\n\n`
 
-/** The fields that say which item an event is of. */
+/** The fields that name the item of an event. */
 export const itemFields = (id: string, index: number): string => `"item_id":"${id}","output_index":${index}`
 
-/** The same for the one part of a message. */
+/** The fields that name the single part of a message. */
 export const partFields = (id: string, index: number): string => `${itemFields(id, index)},"content_index":0`

@@ -1,17 +1,18 @@
 /**
- * Answers of POST /responses on the wire: OpenAI's Response object, as schemas for documents and clients, and the text the
- * server sends (decisions: Inference surface). Streamed or not, the items of an output come from `outputOf` alone. Rendering
- * and schema are kept equal by a test.
+ * Answers of POST /responses on the wire: OpenAI's Response object, as schemas for the OpenAPI document and clients,
+ * and the text that the server sends (decisions: Inference surface). The items of a final output always come from
+ * `outputOf`, streamed or not. A test keeps text and schemas equal.
  */
 import { toUsd } from "@sluice/domain/billing/Money"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
 import type { FinishReason } from "@sluice/domain/models/ModelProvider"
 import type { ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
 import * as Schema from "effect/Schema"
+import { alwaysNull, nullable } from "../../infra/WireFields.ts"
 
 const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
 const ItemStatus = Schema.Literals(["in_progress", "completed", "incomplete"])
-/** Never filled: no model here tells where its words are from, or how likely they were. */
+/** Always empty: the models report no annotations and no log probabilities. */
 const Nothing = Schema.Array(Schema.Never)
 
 export const OutputTextWire = Schema.Struct({
@@ -63,42 +64,40 @@ export const ResponseWire = Schema.Struct({
   created_at: Schema.Int.annotate({ description: "Unix time in seconds" }),
   status: Schema.Literals(["in_progress", "completed", "incomplete", "failed"]),
   background: Schema.Literal(false),
-  error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  incomplete_details: Schema.NullOr(
-    Schema.Struct({ reason: Schema.Literals(["max_output_tokens", "content_filter"]) })
-  ),
+  error: nullable(Schema.Struct({ code: Schema.String, message: Schema.String })),
+  incomplete_details: nullable(Schema.Struct({ reason: Schema.Literals(["max_output_tokens", "content_filter"]) })),
   model: Schema.String,
   output: Schema.Array(OutputItemWire),
-  usage: Schema.NullOr(UsageWire),
-  instructions: Schema.NullOr(Schema.String),
-  max_output_tokens: Schema.NullOr(Schema.Finite),
+  usage: nullable(UsageWire),
+  instructions: nullable(Schema.String),
+  max_output_tokens: nullable(Schema.Finite),
   metadata: AnyObject,
   parallel_tool_calls: Schema.Boolean,
-  previous_response_id: Schema.Null,
-  prompt_cache_key: Schema.NullOr(Schema.String),
+  previous_response_id: alwaysNull,
+  prompt_cache_key: nullable(Schema.String),
   reasoning: AnyObject,
-  safety_identifier: Schema.NullOr(Schema.String),
+  safety_identifier: nullable(Schema.String),
   service_tier: Schema.Literal("default"),
   store: Schema.Literal(false),
   temperature: Schema.Finite,
   text: AnyObject,
   tool_choice: Schema.Union([Schema.String, AnyObject]),
-  tools: Schema.Array(AnyObject).annotate({ description: "Those that the model was shown" }),
+  tools: Schema.Array(AnyObject).annotate({ description: "The tools that the model received" }),
   top_p: Schema.Finite,
   truncation: Schema.Literal("disabled"),
-  user: Schema.NullOr(Schema.String)
+  user: nullable(Schema.String)
 }).annotate({ identifier: "Response" })
 
-/** What ids of a response and of its items have in common. */
+/** Returns the common part of the ids of a response and its items. */
 export const keyOf = (head: AnswerHead): string => head.id.replaceAll("-", "")
 
-/** The id of the item at `index` of an output. */
+/** Returns the id of the item at `index` of an output. */
 export const itemId = (type: OutputItem["type"], key: string, index: number): string =>
   `${type === "message" ? "msg" : "fc"}_${key}${index.toString(16).padStart(3, "0")}`
 
 const NONE: ReadonlyArray<never> = []
 
-/** `part`: what it says; null: nothing yet. */
+/** `part`: the content; null before there is any. */
 export const messageItem = (
   key: string,
   index: number,
@@ -137,38 +136,39 @@ export const callItem = (
 })
 
 /**
- * The items of an answer: its text, cut where calls and a refusal stand in it, and these. An answer without a word is one
+ * Returns the items of an answer: its text, split at calls and at a refusal, and those. An answer without text has one
  * message.
  */
 const outputOf = (request: ResponseRequest, { choices, head }: Answer): ReadonlyArray<OutputItem> => {
   const { calls, reason, refusal, text } = choices[0]!
   const key = keyOf(head)
   const between = calls.map((call) => ({
-    at: call.at,
+    at: call.textOffset,
     item: (index: number): OutputItem => callItem(request, key, index, call, "completed")
   }))
   if (refusal !== undefined) {
     const item = (index: number) => messageItem(key, index, refusalPart(refusal.text), "completed")
-    between.splice(refusal.calls, 0, { at: refusal.at, item })
+    between.splice(refusal.calls, 0, { at: refusal.textOffset, item })
   }
   const items: Array<OutputItem> = []
-  let said = 0
-  const say = (to: number) => items.push(messageItem(key, items.length, outputText(text.slice(said, to)), "completed"))
+  let sentTo = 0
+  const addMessage = (to: number) =>
+    items.push(messageItem(key, items.length, outputText(text.slice(sentTo, to)), "completed"))
   for (const { at, item } of between) {
-    if (at > said) say(at)
+    if (at > sentTo) addMessage(at)
     items.push(item(items.length))
-    said = at
+    sentTo = at
   }
-  if (said < text.length || items.length === 0) say(text.length)
+  if (sentTo < text.length || items.length === 0) addMessage(text.length)
   const last = items.length - 1
   if (!isComplete(reason)) items[last] = { ...items[last]!, status: "incomplete" }
   return items
 }
 
-/** Whether the model came to its own end. */
+/** True where the model ended the answer itself. */
 const isComplete = (reason: FinishReason): boolean => reason === "stop" || reason === "tool_calls"
 
-/** A response object as text; `echo` is the text of what the request said. */
+/** Returns a response object as text. `echo`: JSON text of the fields that repeat the request. */
 export const responseText = (
   head: AnswerHead,
   echo: string,
@@ -199,7 +199,7 @@ export interface ResponseState {
   readonly usage?: Wire["usage"]
 }
 
-/** What a response came to. */
+/** Returns the final state of a response. */
 export const endState = (
   request: ResponseRequest,
   answer: Answer
@@ -221,6 +221,6 @@ export const endState = (
   }
 }
 
-/** The body of a buffered answer. */
-export const wholeResponse = (request: ResponseRequest, answer: Answer): string =>
+/** Returns the body of a buffered answer. */
+export const bufferedResponseText = (request: ResponseRequest, answer: Answer): string =>
   responseText(answer.head, JSON.stringify(request.echo), endState(request, answer))

@@ -15,8 +15,9 @@ const statements: ReadonlyArray<string> = [
     month date not null, month_spent int8 not null default 0, budget_reached_on date, created_at timestamptz not null,
     wake_at timestamptz not null, lease_by text, lease_until timestamptz, fence int8 not null default 0, events int8 not null default 0,
     unique (workspace_id, name))`,
-  // Whether the budget of the month $2 (its first day) is spent: the one rule for jobs and inference. The watcher sets
-  // budget_reached_on at the moment at which what is spent plus what runs reaches the budget.
+  // Returns whether the budget of month $2 (its first day) is spent. Jobs and inference use this rule. The budget
+  // reconciler sets budget_reached_on at the moment at which the spending plus the cost of running machines reaches the
+  // budget.
   `create function budget_reached(e environments, m date) returns boolean language sql immutable as
     $$ select e.monthly_budget is not null
        and (e.budget_reached_on = m or (e.month = m and e.month_spent >= e.monthly_budget) or e.monthly_budget = 0) $$`,
@@ -58,7 +59,7 @@ const statements: ReadonlyArray<string> = [
     name text not null, region text not null, size_gb int4 not null, used_bytes int8 not null default 0,
     attached_to uuid unique, created_at timestamptz not null, unique (environment_id, name))`,
 
-  // machines: launching, observing, stopping, for jobs and for rented instances alike
+  // machines: launched, observed and stopped, for jobs and for rented instances
   `create table machines (
     id uuid primary key, workspace_id uuid not null, environment_id uuid not null, job_id uuid, name text not null,
     status text not null check (status in ('wanted', 'launching', 'running', 'stopping', 'stopped', 'failed')),
@@ -94,7 +95,7 @@ const statements: ReadonlyArray<string> = [
   `create trigger jobs_terminal before update on jobs for each row
      when (old.status in ('succeeded', 'failed', 'cancelled', 'timed_out')) execute function terminal_job_is_final()`,
 
-  // idempotency of POST: the attempt's id makes a second run create the same rows
+  // idempotency of POST: a second run has the same attempt id, under which it creates the same rows
   `create table idempotency_keys (
     workspace_id uuid not null, key text not null, request_hash bytea not null, attempt_id uuid not null,
     locked_until timestamptz not null, response bytea, created_at timestamptz not null, primary key (workspace_id, key))`

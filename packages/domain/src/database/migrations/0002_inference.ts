@@ -1,6 +1,6 @@
 /**
- * Holds of inference requests: one that names an expiry is resolved by its request, or released by a sweep when the server
- * that ran the request is gone. Free models hold nothing, but their hold is still the guard that settles a request once.
+ * Holds of inference requests. A hold with an expiry is settled by its request, or released by a sweep when the server
+ * that ran the request is gone. Free models hold 0, but their hold is still the guard that settles a request once.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Films that were ordered. A picture is kept until the model has it; the bytes of a film stay where it was made. */
+/** Video orders. The reference picture is kept until the model has it. The bytes of a video stay with its provider. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

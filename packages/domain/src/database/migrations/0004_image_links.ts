@@ -1,4 +1,4 @@
-/** Images that are fetched by a link of their own for a while. The link's secret is kept as its fingerprint. */
+/** Links to generated images, valid until they expire. Only the hash of a link's secret is stored. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,7 @@
-/** What its caller calls an order of a film: said twice, it is one. Some databases have it since their films began. */
+/**
+ * The idempotency key of a video order: two orders with one key are one video. Databases that were created with a later
+ * 0003 have the column already.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

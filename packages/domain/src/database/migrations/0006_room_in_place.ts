@@ -1,6 +1,6 @@
 /**
- * Rows of jobs and machines are claimed and given back many times in their lives: room in their pages lets an update that
- * touches no indexed column stay in its page and leave the indexes alone.
+ * Free space in the pages of jobs and machines. Their rows are claimed and released many times; with free space an
+ * update that changes no indexed column stays in its page and does not touch the indexes.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

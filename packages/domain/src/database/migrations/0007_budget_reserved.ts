@@ -1,6 +1,6 @@
 /**
- * What is asked of models is set aside in the month's budget while it is under way, as it is held in the balance: many
- * requests at once can't pass the budget together. Holds of machines belong to no environment here: they are not held.
+ * Reserves the cost of running model requests in the month's budget, as holds reserve it in the balance, so that many
+ * requests at once cannot exceed the budget together. Holds of machines have no environment and are not reserved here.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,11 +12,11 @@ const statements: ReadonlyArray<string> = [
   `update environments e set reserved = x.total from (
      select environment_id, sum(amount)::int8 as total from holds where environment_id is not null and state = 'open' group by environment_id) x
    where x.environment_id = e.id`,
-  // As before, and never null.
+  // The rule as before, but never null.
   `create or replace function budget_reached(e environments, m date) returns boolean language sql immutable as
     $$ select e.monthly_budget is not null and (coalesce(e.budget_reached_on = m, false)
        or (e.month = m and e.month_spent >= e.monthly_budget) or e.monthly_budget = 0) $$`,
-  // What of the budget of the month $2 is neither spent nor set aside; null: there is no budget.
+  // The budget of month $2 less the spending and the reservations; null without a budget.
   `create or replace function budget_room(e environments, m date) returns int8 language sql immutable as
     $$ select e.monthly_budget - case when e.month = m then e.month_spent else 0 end - e.reserved $$`
 ]

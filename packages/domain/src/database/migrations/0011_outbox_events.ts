@@ -2,9 +2,9 @@
  * Events that a change of a job, machine, video or budget records in its own statement, for later delivery.
  *
  * `id` is drawn while the row of the resource is locked, so the events of a resource are in the order of its changes, whichever
- * replica made them. A UUID v7 would follow the replicas' clocks. Over all resources ids are not in the order of commits: who
- * reads on from an id must wait for older transactions that are still open. There is no foreign key and no second index: a
- * change pays for both. `data` is what the row said after the change, as far as it changes; the rest stands in the row.
+ * replica made them. A UUID v7 would follow the replicas' clocks. Over all resources ids are not in the order of commits: a
+ * reader that continues from an id must wait for older transactions that are still open. There is no foreign key and no second index: a
+ * change pays for both. `data` holds the changed fields of the row; the row has the rest.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

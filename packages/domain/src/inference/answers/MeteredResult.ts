@@ -1,11 +1,11 @@
 /**
- * What a model gives whole or not at all: money for it is held before, charged when it came, and let go when it did not.
- * An answer is returned only after its charge is durable.
+ * Runs a model call that returns its result whole or not at all. Money is reserved before, charged if the result
+ * arrived, and released if it did not. A result is returned only after its charge is durable.
  */
 import { Clock, Crypto, Effect } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import type { NanoUsd } from "../../billing/Money.ts"
-import { makeAnswerLimit } from "./AnswerLimit.ts"
+import { AnswerLimit } from "./AnswerLimit.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { makeModelMetrics } from "../../models/ModelMetrics.ts"
 import { runMetered } from "./MeteredCall.ts"
@@ -15,34 +15,35 @@ export interface ResultOrder {
   readonly requestId: string
   readonly model: string
   readonly description: string
-  /** The field that is told of what only the model's server finds too long. */
+  /** The field that an error names if only the model's server found the request too long. */
   readonly param: string
-  /** What it costs when it comes, and at most. */
+  /** The cost of the result, which is also the maximum. */
   readonly cost: NanoUsd
-  /** What is counted beside the money. */
+  /** The tokens that the usage record counts. */
   readonly tokens: { readonly prompt: number; readonly completion: number }
 }
 
-type Owed = Pick<ResultOrder, "cost" | "tokens">
+type Charged = Pick<ResultOrder, "cost" | "tokens">
 
-/** For a service: each order gets an id, and no model is asked for longer than the limit of answers. */
+/** Makes the runner for a service. Each order gets an id, and each call has the time limit of an answer. */
 export const makeMeteredResult = Effect.gen(function* () {
   const metering = yield* Metering
   const metrics = yield* makeModelMetrics
   const clock = yield* Clock.Clock
   const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-  const withinLimit = yield* makeAnswerLimit
-  /** `owedFor`: where it is known only from the answer. */
-  return <A, E>(order: ResultOrder, produce: Effect.Effect<A, E>, owedFor: (answer: A) => Owed = () => order) =>
+  const limitAnswer = yield* AnswerLimit
+  /** `chargeFor`: computes the cost and tokens from the result, if only the result shows them. */
+  return <A, E>(order: ResultOrder, produce: Effect.Effect<A, E>, chargeFor: (answer: A) => Charged = () => order) =>
     Effect.flatMap(newId, (id) =>
       runMetered(metering, {
         charge: { id, principal: order.principal },
         amount: order.cost,
         param: order.param,
         watch: () => metrics(order.model).watch(clock, false),
-        produce: () => withinLimit(produce),
-        settle: (held, answer: A) => Effect.as(metering.settle({ ...order, ...held, ...owedFor(answer) }), answer),
-        release: (held) => metering.settle({ ...order, ...held, tokens: null, cost: 0n })
+        produce: () => limitAnswer(produce),
+        settle: (reservation, answer: A) =>
+          Effect.as(metering.settle({ ...order, ...reservation, ...chargeFor(answer) }), answer),
+        release: (reservation) => metering.settle({ ...order, ...reservation, tokens: null, cost: 0n })
       })
     )
 })

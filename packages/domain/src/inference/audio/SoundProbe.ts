@@ -1,8 +1,11 @@
-/** The port to what can tell how long a sound is: transcription is charged by the minute, before a model hears it. */
+/**
+ * The port that measures the length of a sound. Transcription is charged by the minute, so the length must be known
+ * before a model is asked.
+ */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 
-/** The file is no sound in a format that is known here, or too hard to read. */
+/** The file is not a sound in a known format, or is too costly to read. */
 export class SoundUnreadable extends Schema.TaggedError<SoundUnreadable>()("SoundUnreadable", {
   reason: Schema.Literals(["unknown_format", "too_long", "busy"])
 }) {}
@@ -10,7 +13,10 @@ export class SoundUnreadable extends Schema.TaggedError<SoundUnreadable>()("Soun
 export class SoundProbe extends Context.Service<
   SoundProbe,
   {
-    /** Milliseconds, above zero, of the file at this path. Bounded in time and memory whatever it holds. */
+    /**
+     * Returns the length of the file at `path` in milliseconds, above zero. Bounded in time and memory for every
+     * content.
+     */
     readonly durationMs: (path: string) => Effect.Effect<number, SoundUnreadable>
   }
 >()("@sluice/domain/inference/audio/SoundProbe") {}

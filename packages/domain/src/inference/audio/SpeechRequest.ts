@@ -1,4 +1,4 @@
-/** The body of POST /audio/speech (interface; decisions: Inference surface), as OpenAI's clients send it, checked. */
+/** Decodes the body of POST /audio/speech (interface; decisions: Inference surface), as OpenAI's clients send it. */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { opt } from "../chat/ChatBody.ts"
@@ -11,12 +11,12 @@ const MAX_SPEED = 4
 export interface SpeechRequest {
   readonly model: string
   readonly input: string
-  /** Undefined: the model's own. */
+  /** Undefined: the model's default. */
   readonly voice: string | undefined
   readonly format: SpeechFormat
   readonly speed: number
   readonly instructions: string | undefined
-  /** The sound as base64 in server-sent events instead of a file. */
+  /** Return the sound as base64 in server-sent events instead of a file. */
   readonly events: boolean
 }
 
@@ -34,13 +34,13 @@ export const SpeechBody = Schema.Struct({
 
 const decode = bodyDecoder(SpeechBody)
 
-/** Checks a parsed JSON body. */
+/** Decodes a parsed JSON body. */
 export const decodeSpeech = (body: unknown): Result.Result<SpeechRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), (given) => {
-    const asked = given.response_format ?? "mp3"
-    const format = SPEECH_FORMATS.find((one) => one === asked)
+    const requested = given.response_format ?? "mp3"
+    const format = SPEECH_FORMATS.find((format) => format === requested)
     if (format === undefined) {
-      const message = `Invalid value for 'response_format': speech comes as ${SPEECH_FORMATS.join(", ")}, not as ${asked}`
+      const message = `Invalid value for 'response_format': speech comes as ${SPEECH_FORMATS.join(", ")}, not as ${requested}`
       return invalid("response_format", message)
     }
     const voice = given.voice ?? undefined

@@ -1,12 +1,12 @@
 /**
- * The form of POST /audio/transcriptions (decisions: Inference surface), as OpenAI's clients send it, checked: fields are
- * texts, a list's name ends with `[]`.
+ * Decodes the form of POST /audio/transcriptions (decisions: Inference surface), as OpenAI's clients send it. All
+ * fields are texts; the name of a list field ends with `[]`.
  */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 
-/** Bytes of a file at most (decisions: 25 MB). */
+/** Maximum bytes of a file (decisions: 25 MB). */
 export const MAX_SOUND_BYTES = 26_214_400
 export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "verbose_json", "vtt"] as const
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
@@ -22,13 +22,14 @@ export interface TranscriptionRequest {
   readonly format: TranscriptFormat
   readonly temperature: number | undefined
   readonly stream: boolean
-  /** Whether the times of single words are wanted; only `verbose_json` has them. */
+  /** Return the times of words; only `verbose_json` has them. */
   readonly words: boolean
-  /** Whether those of segments are. */
+  /** Return the times of segments. */
   readonly segments: boolean
 }
 
-const Text = (most: number) => Schema.String.check(Schema.isMaxLength(most, { expected: `at most ${most} characters` }))
+const Text = (maxLength: number) =>
+  Schema.String.check(Schema.isMaxLength(maxLength, { expected: `at most ${maxLength} characters` }))
 const Temperature = Schema.String.check(
   Schema.makeFilter(
     (text: string) => text.trim() !== "" && text.length <= 32 && Number(text) >= 0 && Number(text) <= 1,
@@ -55,7 +56,7 @@ const Fields = Schema.Struct({
 
 const decode = bodyDecoder(Fields)
 
-/** `file` undefined: the form has none. */
+/** Decodes the fields of a form. `file` undefined: the form has no file. */
 export const decodeTranscription = (
   fields: Readonly<Record<string, unknown>>,
   file: { readonly content: Blob; readonly path: string; readonly name: string } | undefined
@@ -64,8 +65,8 @@ export const decodeTranscription = (
     if (file === undefined) return invalid("file", "Invalid value for 'file': send the sound as a file of the form")
     if (file.content.size === 0) return invalid("file", "Invalid value for 'file': the file is empty")
     const format = given.response_format ?? "json"
-    const asked = given[GRANULARITY]
-    const granularities = asked === undefined ? [] : typeof asked === "string" ? [asked] : asked
+    const requested = given[GRANULARITY]
+    const granularities = requested === undefined ? [] : typeof requested === "string" ? [requested] : requested
     if (granularities.length > 0 && format !== "verbose_json") {
       return invalid(GRANULARITY, `Invalid value for '${GRANULARITY}': only response_format verbose_json has times`)
     }

@@ -1,6 +1,6 @@
 /**
- * What is said in a sound (interface: POST /audio/transcriptions), charged by its length; what fails costs nothing. How
- * long a sound is we find out ourselves, so that its price is known before a model hears it.
+ * Transcribes a sound (interface: POST /audio/transcriptions). Its length is charged; a failed request costs nothing.
+ * The service measures the length itself, so that the price is known before a model is asked.
  */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../access/Principal.ts"
@@ -14,6 +14,7 @@ import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { SoundProbe, type SoundUnreadable } from "./SoundProbe.ts"
 import { Tokens } from "../../models/Tokens.ts"
 import type { TranscriptionRequest } from "./TranscriptionRequest.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
 const MINUTE_MS = 60_000n
@@ -41,19 +42,31 @@ export class Transcriptions extends Context.Service<
       const catalog = catalogOf((yield* ModelProvider).transcription)
       const probe = yield* SoundProbe
       const tokens = yield* Tokens
-      const whole = yield* makeMeteredResult
+      const runOrder = yield* makeMeteredResult
 
       return Transcriptions.of({
         models: catalog.models,
         transcribe: Effect.fnUntraced(function* (principal, requestId, request) {
           const { model, provider } = yield* catalog.find(request.model)
-          const durationMs = yield* Effect.mapError(probe.durationMs(request.path), unreadable)
+          const durationMs = yield* Effect.mapError(probe.durationMs(request.path), toRequestError)
+          if (durationMs > model.maxSeconds * 1_000) {
+            const message = `The sound lasts ${Math.ceil(durationMs / 1_000)} seconds, and ${model.id} takes at most ${model.maxSeconds}; send it in parts`
+            return yield* new ModelRequestInvalid({ message, param: "file", code: "input_too_long" })
+          }
           const cost = priceFor(model.minutePrice, durationMs, MINUTE_MS)
           const { file, fileName, language, path, prompt, temperature } = request
-          const heard = provider.transcribe(model, { file, path, fileName, durationMs, language, prompt, temperature })
-          const counted = Effect.flatMap(heard, (transcript) =>
+          const transcribed = provider.transcribe(model, {
+            file,
+            path,
+            fileName,
+            durationMs,
+            language,
+            prompt,
+            temperature
+          })
+          const withTokens = Effect.flatMap(transcribed, (transcript) =>
             Effect.map(
-              tokens.countSaid(principal.workspaceId, [transcript.text], Number.POSITIVE_INFINITY),
+              tokens.countOutput(principal.workspaceId, [transcript.text], Number.POSITIVE_INFINITY),
               (completion) => ({ transcript, completion })
             )
           )
@@ -66,7 +79,7 @@ export class Transcriptions extends Context.Service<
             cost,
             tokens: { prompt: 0, completion: 0 }
           }
-          const { transcript } = yield* whole(order, counted, ({ completion }) => ({
+          const { transcript } = yield* runOrder(order, withTokens, ({ completion }) => ({
             cost,
             tokens: { prompt: 0, completion }
           }))
@@ -74,22 +87,22 @@ export class Transcriptions extends Context.Service<
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Transcriptions.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }
 
-const WHY: Readonly<Record<SoundUnreadable["reason"], string>> = {
-  unknown_format: "it is no sound in a format that is known here (mp3, wav, flac, ogg, m4a, webm, aac)",
+const REASON_TEXTS: Readonly<Record<SoundUnreadable["reason"], string>> = {
+  unknown_format: "it is not a sound in a known format; send mp3, wav, flac, ogg, m4a, webm or aac",
   too_long: "it is too long or too hard to read",
   busy: ""
 }
 
-const unreadable = ({ reason }: SoundUnreadable) =>
+const toRequestError = ({ reason }: SoundUnreadable) =>
   reason === "busy"
     ? new UpstreamFailed({ reason: "overloaded" })
     : new ModelRequestInvalid({
-        message: `Invalid value for 'file': ${WHY[reason]}`,
+        message: `Invalid value for 'file': ${REASON_TEXTS[reason]}`,
         param: "file",
         code: "invalid_file"
       })

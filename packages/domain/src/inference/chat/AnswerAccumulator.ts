@@ -1,26 +1,26 @@
 /**
- * What a model has produced so far, by choice. It is kept whole, because the count that is billed is one of the whole text
- * (Tokens.ts); its size is bounded by the allowed answer.
+ * Collects the events of an answer by choice. The whole text is kept, because the billed count is defined on the whole
+ * text (Tokens.ts). The size is bounded by the allowed tokens.
  */
 import type { ExtraContent } from "../../models/ExtraContent.ts"
-import type { ChatEvent, FinishReason, SaidToken } from "../../models/ModelProvider.ts"
+import type { ChatEvent, FinishReason, OutputToken } from "../../models/ModelProvider.ts"
 import { LONGEST_TOKEN } from "../../models/Tokens.ts"
 
 export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly extra?: ExtraContent
-  /** Characters of the choice's text that came before it. */
-  readonly at: number
-  /** JSON text; not of a call that was cut. */
+  /** Characters of the choice's text before this call. */
+  readonly textOffset: number
+  /** JSON text; incomplete if the call was cut. */
   arguments: string
 }
 
-/** What a model said instead of an answer. */
+/** A refusal: the model's text instead of an answer. */
 export interface Refusal {
   text: string
-  /** Characters of the choice's text, and calls, that came before it. */
-  readonly at: number
+  /** Characters of the choice's text, and calls, before the refusal. */
+  readonly textOffset: number
   readonly calls: number
 }
 
@@ -28,41 +28,41 @@ export interface Refusal {
 export interface Choice {
   text: string
   refusal: Refusal | undefined
-  /** What was thought aloud on the way: billed as words are, as far as a whole answer may be long. */
+  /** The reasoning, which is billed like text, up to the length of the longest answer. */
   thought: string
   readonly calls: Array<ToolCall>
-  /** The tokens of the text; empty where they were not asked for. */
-  readonly tokens: Array<SaidToken>
+  /** The tokens of the text; empty if they were not requested. */
+  readonly tokens: Array<OutputToken>
   reason: FinishReason | undefined
 }
 
-/** An answer as it is told when it is through. */
-export interface SaidChoice {
+/** A choice of a finished answer. */
+export interface FinishedChoice {
   readonly text: string
-  /** Undefined: it did not refuse. */
+  /** Undefined: the model did not refuse. */
   readonly refusal?: Readonly<Refusal>
   readonly calls: ReadonlyArray<Readonly<ToolCall>>
-  /** Undefined: not asked for. */
-  readonly tokens?: ReadonlyArray<SaidToken>
+  /** Undefined: not requested. */
+  readonly tokens?: ReadonlyArray<OutputToken>
   readonly reason: FinishReason
 }
 
 export class AnswerAccumulator {
   readonly choices: ReadonlyArray<Choice>
-  /** The model was asked: from here on its prompt costs. */
-  started = false
-  /** Something was handed to the caller. */
-  delivered = false
-  /** The provider's own count, where it gives one. */
+  /** The model was asked. From here on the prompt is billed. */
+  hasStarted = false
+  /** An event was passed on to the caller. */
+  hasDelivered = false
+  /** The provider's final count, if it gives one. */
   reported: { readonly prompt: number; readonly completion: number } | undefined = undefined
-  /** Tokens of the answer that the provider had counted on the way. */
+  /** Tokens of the answer that the provider has counted so far. */
   private running = 0
 
-  private readonly mostLength: number
+  private readonly maxLength: number
 
-  /** `allowed`: tokens that each choice may have. */
+  /** `allowed`: maximum tokens of each choice. */
   constructor(choices: number, allowed: number) {
-    this.mostLength = allowed * LONGEST_TOKEN
+    this.maxLength = allowed * LONGEST_TOKEN
     const all: Array<Choice> = []
     for (let i = 0; i < choices; i++) {
       all.push({ text: "", refusal: undefined, thought: "", calls: [], tokens: [], reason: undefined })
@@ -70,22 +70,22 @@ export class AnswerAccumulator {
     this.choices = all
   }
 
-  /** Every choice has said how it ended; an answer that stops without is cut, not complete. */
-  get complete(): boolean {
+  /** Every choice has its finish reason. An answer that ends without is cut off. */
+  get isComplete(): boolean {
     return this.choices.every(({ reason }) => reason !== undefined)
   }
 
-  /** What the provider had counted of an answer that was left or broke off; 0 of one that is complete. */
+  /** The provider's count of an answer that was interrupted or cut off; 0 if the answer is complete. */
   get counted(): number {
-    return this.complete ? 0 : this.running
+    return this.isComplete ? 0 : this.running
   }
 
-  /** More than any allowed answer can be: the model ignores its limit. */
-  get excessive(): boolean {
-    return this.choices.some((choice) => lengthOf(choice) > this.mostLength)
+  /** A choice is longer than any allowed answer can be: the model ignores its limit. */
+  get isExcessive(): boolean {
+    return this.choices.some((choice) => lengthOf(choice) > this.maxLength)
   }
 
-  /** What is counted of each choice. */
+  /** The text of each choice that is counted for billing. */
   get texts(): ReadonlyArray<string> {
     return this.choices.map(({ calls, refusal, text, thought }) => {
       if (calls.length === 0 && thought === "" && refusal === undefined) return text
@@ -94,18 +94,21 @@ export class AnswerAccumulator {
     })
   }
 
-  /** `tokens`: whether they were asked for. */
-  said(tokens: boolean): ReadonlyArray<SaidChoice> {
+  /** Returns the choices of a finished answer. `withTokens`: the request asked for tokens. */
+  finishedChoices(withTokens: boolean): ReadonlyArray<FinishedChoice> {
     return this.choices.map((choice) => ({
       text: choice.text,
       ...(choice.refusal === undefined ? {} : { refusal: choice.refusal }),
       calls: choice.calls,
       reason: choice.reason ?? "stop",
-      ...(tokens ? { tokens: choice.tokens } : {})
+      ...(withTokens ? { tokens: choice.tokens } : {})
     }))
   }
 
-  /** Takes what belongs to the answer and gives back what is handed on: not what nobody asked for, or has no beginning. */
+  /**
+   * Adds events, and returns the events to pass on. Events of unknown choices or calls are dropped; events for this
+   * service alone are kept here.
+   */
   add(events: ReadonlyArray<ChatEvent>): ReadonlyArray<ChatEvent> {
     return events.filter((event) => this.take(event))
   }
@@ -133,11 +136,11 @@ export class AnswerAccumulator {
         return true
       case "Refusal":
         if (event.text === "") return false
-        choice.refusal ??= { text: "", at: choice.text.length, calls: choice.calls.length }
+        choice.refusal ??= { text: "", textOffset: choice.text.length, calls: choice.calls.length }
         choice.refusal.text += event.text
         return true
       case "Thought":
-        if (choice.thought.length < this.mostLength) choice.thought += event.text
+        if (choice.thought.length < this.maxLength) choice.thought += event.text
         return false
       case "Finish":
         choice.reason = event.reason
@@ -148,7 +151,7 @@ export class AnswerAccumulator {
           id: event.id,
           name: event.name,
           ...(event.extra === undefined ? {} : { extra: event.extra }),
-          at: choice.text.length,
+          textOffset: choice.text.length,
           arguments: ""
         })
         return true
@@ -160,14 +163,14 @@ export class AnswerAccumulator {
     }
   }
 }
-/** Calls of one choice at most. */
+/** Maximum calls of one choice. */
 export const MAX_CALLS = 128
 
-const lengthOf = ({ calls, refusal, text, tokens: said }: Choice): number =>
+const lengthOf = ({ calls, refusal, text, tokens: outputTokens }: Choice): number =>
   calls.reduce(
     (sum, call) => sum + call.name.length + call.arguments.length,
-    text.length + said.length + (refusal?.text.length ?? 0)
+    text.length + outputTokens.length + (refusal?.text.length ?? 0)
   )
 
-/** An upstream's number is input as any other: whole, not negative, within int4. */
+/** A count of an upstream is untrusted input: it is made an integer from 0 to the maximum of int4. */
 const tokens = (count: number): number => Math.min(Math.max(0, Math.trunc(count) || 0), 2_147_483_647)

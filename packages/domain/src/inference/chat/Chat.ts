@@ -1,42 +1,57 @@
 /**
- * A question to a model as the service works with it: every default filled in, every rule of the request table checked.
- * Refuses the first thing that is wrong, with the path of the field, before anything is reserved or counted.
+ * Decodes a chat request: defaults are filled in and every rule of the request table is checked. The first mistake is
+ * refused with the path of its field, before money is reserved or tokens are counted.
  */
 import type { ChatImage, ChatMessage, ResponseFormat, ChatTool, ChatRequest } from "../../models/ChatRequest.ts"
 import { Result } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { ChatBody, type MessageBody, withToolType } from "./ChatBody.ts"
 import { extraContentOf } from "../../models/ExtraContent.ts"
-import { imageFault, isLink } from "../images/ImageUrl.ts"
+import { isLink, plainImageUrl } from "../images/ImageUrl.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
+import { type ToolFault, toolFaultOf } from "./ToolResults.ts"
 
 const decode = bodyDecoder(ChatBody)
 
-/** Checks a parsed JSON body. */
+/** Decodes a parsed JSON body. */
 export const decodeChat = (body: unknown): Result.Result<ChatRequest, ModelRequestInvalid> =>
-  Result.flatMap(decode(withToolType(body)), chatOf)
+  Result.flatMap(decode(withToolType(body)), (given) => chatOf(given, toolFaultPath))
 
-/** The rules of a body that has the right shape. */
-export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestInvalid> => {
+const toolFaultPath = ({ call, message }: ToolFault): string =>
+  call === undefined ? `messages.${message}.tool_call_id` : `messages.${message}`
+
+/** Checks the rules of a body that has the right shape. `pathOf` gives the path of a tool fault in the caller's body. */
+export const chatOf = (
+  body: ChatBody,
+  pathOf: (fault: ToolFault) => string
+): Result.Result<ChatRequest, ModelRequestInvalid> => {
   const messages: Array<ChatMessage> = []
   for (const [index, message] of body.messages.entries()) {
-    const one = normaliseMessage(message, `messages.${index}`)
-    if (Result.isFailure(one)) return Result.fail(one.failure)
-    messages.push(one.success)
+    const normalised = normaliseMessage(message, `messages.${index}`)
+    if (Result.isFailure(normalised)) return Result.fail(normalised.failure)
+    messages.push(normalised.success)
+  }
+  const toolFault = toolFaultOf(body.messages)
+  if (toolFault !== undefined) {
+    const param = pathOf(toolFault)
+    return invalid(param, `Invalid value for '${param}': ${toolFault.why}`)
   }
   const format = formatOf(body)
   if (Result.isFailure(format)) return Result.fail(format.failure)
-  const calling = callingOf(body)
-  if (Result.isFailure(calling)) return Result.fail(calling.failure)
+  const toolUse = toolUseOf(body)
+  if (Result.isFailure(toolUse)) return Result.fail(toolUse.failure)
   if (body.modalities?.includes("audio") === true) {
-    return invalid("modalities", "Invalid value for 'modalities': answers are text; POST /v1/audio/speech speaks it")
+    return invalid(
+      "modalities",
+      "Invalid value for 'modalities': answers are text only; POST /v1/audio/speech makes speech of it"
+    )
   }
   if (body.functions !== undefined && body.functions !== null && body.functions.length > 0) {
-    return invalid("functions", "Invalid value for 'functions': it was replaced; send 'tools' and 'tool_choice'")
+    return invalid("functions", "Invalid value for 'functions': it is not supported; send 'tools' and 'tool_choice'")
   }
   const top = body.top_logprobs ?? 0
   if (top > 0 && body.logprobs !== true) {
-    return invalid("top_logprobs", "Invalid value for 'top_logprobs': it needs logprobs: true")
+    return invalid("top_logprobs", "Invalid value for 'top_logprobs': send logprobs: true with it")
   }
   const stops = body.stop ?? []
   return Result.succeed({
@@ -52,7 +67,7 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestI
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     seed: body.seed ?? undefined,
-    ...calling.success,
+    ...toolUse.success,
     parallelToolCalls: body.parallel_tool_calls ?? true,
     responseFormat: format.success,
     reasoningEffort: body.reasoning_effort ?? undefined,
@@ -61,30 +76,32 @@ export const chatOf = (body: ChatBody): Result.Result<ChatRequest, ModelRequestI
   })
 }
 
-const NOTHING_TO_CALL = Result.succeed({ tools: [], toolPlaces: [], toolChoice: "auto" as const })
+const NO_TOOLS = Result.succeed({ tools: [], toolIndexes: [], toolChoice: "auto" as const })
 
-/** What the model may and must call. */
-const callingOf = (
+/** Returns the tools that the model may call, and whether it must call one. */
+const toolUseOf = (
   body: ChatBody
-): Result.Result<Pick<ChatRequest, "tools" | "toolPlaces" | "toolChoice">, ModelRequestInvalid> => {
-  const sent = body.tools ?? []
-  const asked = body.tool_choice ?? "auto"
-  if (sent.length === 0 && asked === "auto") return NOTHING_TO_CALL
-  const [choice, some] =
-    typeof asked === "object" && asked.type === "allowed_tools"
-      ? [asked.allowed_tools.mode, asked.allowed_tools.tools]
-      : [asked, undefined]
+): Result.Result<Pick<ChatRequest, "tools" | "toolIndexes" | "toolChoice">, ModelRequestInvalid> => {
+  const sentTools = body.tools ?? []
+  const requestedChoice = body.tool_choice ?? "auto"
+  if (sentTools.length === 0 && requestedChoice === "auto") return NO_TOOLS
+  const [choice, subset] =
+    typeof requestedChoice === "object" && requestedChoice.type === "allowed_tools"
+      ? [requestedChoice.allowed_tools.mode, requestedChoice.allowed_tools.tools]
+      : [requestedChoice, undefined]
   const allowed = new Set<string>()
-  for (const [index, one] of (some ?? []).entries()) {
-    const { name } = one.function
-    if (!sent.some((tool) => tool.function.name === name)) {
-      return noTool(`tool_choice.allowed_tools.tools.${index}.function.name`, name)
+  for (const [index, allowedTool] of (subset ?? []).entries()) {
+    const { name } = allowedTool.function
+    if (!sentTools.some((tool) => tool.function.name === name)) {
+      return unknownTool(`tool_choice.allowed_tools.tools.${index}.function.name`, name)
     }
     allowed.add(name)
   }
-  const toolPlaces = [...sent.keys()].filter((at) => some === undefined || allowed.has(sent[at]!.function.name))
-  const tools = toolPlaces.map((at): ChatTool => {
-    const { description, name, parameters, strict } = sent[at]!.function
+  const toolIndexes = [...sentTools.keys()].filter(
+    (index) => subset === undefined || allowed.has(sentTools[index]!.function.name)
+  )
+  const tools = toolIndexes.map((index): ChatTool => {
+    const { description, name, parameters, strict } = sentTools[index]!.function
     return {
       name,
       description: description ?? "",
@@ -92,21 +109,21 @@ const callingOf = (
       strict: strict ?? undefined
     }
   })
-  const calling = (toolChoice: ChatRequest["toolChoice"]) => Result.succeed({ tools, toolPlaces, toolChoice })
-  if (choice === "none" || choice === "auto") return calling(choice)
+  const toolUse = (toolChoice: ChatRequest["toolChoice"]) => Result.succeed({ tools, toolIndexes, toolChoice })
+  if (choice === "none" || choice === "auto") return toolUse(choice)
   if (tools.length === 0) {
-    return invalid("tool_choice", "Invalid value for 'tool_choice': a tool can be asked for only where there are tools")
+    return invalid("tool_choice", "Invalid value for 'tool_choice': it needs at least one tool in 'tools'")
   }
-  if (choice === "required") return calling(choice)
+  if (choice === "required") return toolUse(choice)
   const { name } = choice.function
-  return tools.some((tool) => tool.name === name) ? calling({ named: name }) : noTool("tool_choice", name)
+  return tools.some((tool) => tool.name === name) ? toolUse({ named: name }) : unknownTool("tool_choice", name)
 }
 
-export const noTool = (param: string, name: string) =>
+export const unknownTool = (param: string, name: string) =>
   invalid(param, `Invalid value for '${param}': none of the tools is called ${JSON.stringify(name)}`)
 
 const normaliseMessage = (message: MessageBody, path: string): Result.Result<ChatMessage, ModelRequestInvalid> => {
-  // Without words of its own, an assistant said its refusal.
+  // An assistant message without content takes its refusal as content.
   const refusal = message.role === "assistant" ? (message.refusal ?? "") : ""
   const content = refusal !== "" && (message.content ?? "") === "" ? refusal : (message.content ?? null)
   const toolCalls = (message.tool_calls ?? []).map(({ function: called, id, type }) => ({ id, type, function: called }))
@@ -119,7 +136,7 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
   }
   if (message.role === "tool" && (message.tool_call_id ?? null) === null) {
     const param = `${path}.tool_call_id`
-    return invalid(param, `Invalid value for '${param}': a message of role tool names the call that it answers`)
+    return invalid(param, `Invalid value for '${param}': a message of role tool must name the call that it answers`)
   }
   const parts: Array<string | ChatImage> = []
   for (const [index, part] of (typeof content === "string" ? [] : (content ?? [])).entries()) {
@@ -128,9 +145,9 @@ const normaliseMessage = (message: MessageBody, path: string): Result.Result<Cha
     else {
       const param = `${path}.content.${index}.image_url.url`
       const { detail, url } = part.image_url
-      const fault = isLink(url) ? undefined : imageFault(url, param)
-      if (fault !== undefined) return invalid(param, fault)
-      parts.push({ url, detail: detail ?? "auto" })
+      const plain = isLink(url) ? Result.succeed(url) : plainImageUrl(url, param)
+      if (Result.isFailure(plain)) return invalid(param, plain.failure)
+      parts.push({ url: plain.success, detail: detail ?? "auto" })
     }
   }
   const texts = parts.filter((part) => typeof part === "string")

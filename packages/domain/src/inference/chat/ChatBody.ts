@@ -1,6 +1,6 @@
 /**
- * The body of POST /chat/completions as callers send it (interface: POST /chat/completions; decisions: Inference surface).
- * Unknown fields are ignored; `null` for an optional field counts as absent, because stock clients send it.
+ * The schema of the body of POST /chat/completions (interface: POST /chat/completions; decisions: Inference surface).
+ * Unknown fields are ignored. `null` for an optional field counts as absent, because common clients send it.
  */
 import { Schema } from "effect"
 
@@ -8,7 +8,7 @@ const MAX_CHOICES = 8
 const MAX_STOPS = 4
 export const MAX_TOOLS = 256
 
-/** Integers of any size: what is too large is clamped where it is used, not refused here. */
+/** Integers of any size: a value that is too large is clamped where it is used. */
 const WholeNumber = Schema.Finite.check(
   Schema.makeFilter((n: number) => Number.isInteger(n), { expected: "an integer" })
 )
@@ -45,7 +45,7 @@ const ToolCall = Schema.Struct({
 export const MessageBody = Schema.Struct({
   role: Schema.Literals(["system", "developer", "user", "assistant", "tool"]),
   content: opt(Schema.Union([Schema.String, Schema.Array(Schema.Union([TextPart, ImagePart, RefusalPart]))])),
-  /** What an assistant said where it has no content. */
+  /** The text of an assistant message that has no content. */
   refusal: opt(Schema.String),
   name: opt(Schema.String),
   tool_calls: opt(Schema.Array(ToolCall)),
@@ -56,7 +56,7 @@ export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/, { expected: "a name of 1 to 64 letters, digits, _ and -" })
 )
 
-/** Of the schema of an answer. */
+/** The name of an answer's schema. */
 export const SchemaName = Schema.String.check(Schema.isMaxLength(64, { expected: "a name of at most 64 characters" }))
 
 const Tool = Schema.Struct({
@@ -74,7 +74,7 @@ const NamedTool = Schema.Struct({
   function: Schema.Struct({ name: Schema.String })
 })
 
-/** Some of the tools, and whether one of them must be called. */
+/** A subset of the tools, and whether the model must call one of them. */
 const AllowedTools = Schema.Struct({
   type: Schema.Literal("allowed_tools"),
   allowed_tools: Schema.Struct({ mode: Schema.Literals(["auto", "required"]), tools: Schema.Array(NamedTool) })
@@ -114,7 +114,10 @@ export const ChatBody = Schema.Struct({
   response_format: opt(
     Schema.Struct({
       type: Schema.Literals(["text", "json_object", "json_schema"]),
-      /** A schema beside json_object: llama.cpp's word for it, Hugging Face's, and whether it must be kept. */
+      /**
+       * A schema beside json_object: llama.cpp calls it `schema`, Hugging Face `value`. `strict`: the answer must
+       * satisfy it.
+       */
       schema: opt(AnyObject),
       value: opt(AnyObject),
       strict: opt(Schema.Boolean),
@@ -135,20 +138,20 @@ export const ChatBody = Schema.Struct({
   reasoning_effort: opt(Schema.String),
   metadata: opt(AnyObject),
   store: opt(Schema.Boolean),
-  /** What no model here can do: named, so that it is not passed over in silence. */
+  /** No model here supports these two. They are declared so that they are refused and not ignored. */
   modalities: opt(Schema.Array(Schema.String)),
   functions: opt(Schema.Array(Schema.Unknown))
 })
 
 /**
- * A body with the `type` of the tool that must be called, which huggingface_hub leaves out. In the schema it is needed: by it
- * alternatives are told apart, and what is wrong with them.
+ * Returns the body with the `type` of the tool choice, which huggingface_hub omits. The schema needs it to find the
+ * alternative that a mistake belongs to.
  */
 export const withToolType = (body: unknown): unknown => {
   if (!isObject(body) || !isObject(body["tool_choice"])) return body
-  const { function: named, type } = body["tool_choice"]
-  if (named === undefined || (type !== undefined && type !== null)) return body
-  return { ...body, tool_choice: { type: "function", function: named } }
+  const { function: tool, type } = body["tool_choice"]
+  if (tool === undefined || (type !== undefined && type !== null)) return body
+  return { ...body, tool_choice: { type: "function", function: tool } }
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

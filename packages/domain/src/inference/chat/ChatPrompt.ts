@@ -1,16 +1,16 @@
 /**
- * What of a question is counted as its prompt: texts, names, earlier tool calls, tool definitions, the asked-for schema and its
+ * The tokens of a prompt: its texts, names, earlier tool calls, tool definitions, and the requested schema with its
  * description, as one text, plus a fixed number of tokens for each message and image.
  */
 import type { ChatRequest } from "../../models/ChatRequest.ts"
 
-/** Tokens that frame each message, and the answer's beginning. */
+/** Tokens for the frame of each message, and for the beginning of the answer. */
 const TOKENS_PER_MESSAGE = 4
 const TOKENS_PER_ANSWER = 3
 const TOKENS_PER_IMAGE = 765
 const TOKENS_PER_IMAGE_LOW_DETAIL = 85
 
-/** The text to count. */
+/** Returns the text to count. */
 export const promptText = (request: ChatRequest): string => {
   const parts: Array<string> = []
   for (const message of request.messages) {
@@ -27,7 +27,7 @@ export const promptText = (request: ChatRequest): string => {
   return parts.join("\n")
 }
 
-/** Tokens of the prompt beside its text. */
+/** Returns the tokens of the prompt in addition to its text. */
 export const promptOverhead = (request: ChatRequest): number => {
   let tokens = TOKENS_PER_ANSWER + TOKENS_PER_MESSAGE * request.messages.length
   for (const message of request.messages) {

@@ -1,19 +1,20 @@
 /**
- * Answers chats: one path for streamed and buffered answers, from the checked request to the settled charge.
+ * Answers chats: one path for streamed and buffered answers, from the decoded request to the settled charge.
  *
- * The hold is taken before the model is asked and resolved exactly once however the answer ends: complete, failed, or the
- * caller gone. An answer is returned only after its charge is durable. No model is asked for longer than the limit.
+ * Money is reserved before the model is asked, and settled or released exactly once however the answer ends: complete,
+ * failed, or after the caller disconnected. An answer is returned only after its charge is durable. Every call has the
+ * time limit of an answer.
  */
 import { Cause, Clock, Context, Crypto, Effect, Exit, Layer } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import type { NanoUsd } from "../../billing/Money.ts"
-import { makeAnswerLimit } from "../answers/AnswerLimit.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import type { ChatRequest } from "../../models/ChatRequest.ts"
 import { promptText } from "./ChatPrompt.ts"
-import { type ChatTask, fit, imagesRefused } from "./ChatTask.ts"
+import { type ChatTask, fit, findImageRefusal } from "./ChatTask.ts"
 import { ImageFetch } from "../images/ImageFetch.ts"
 import { ModelNotFound, type ModelRequestError, ModelRequestInvalid } from "../../models/InferenceErrors.ts"
-import { linksOf, linksRefused, withImages } from "../images/LinkedImages.ts"
+import { linksOf, findLinkMistake, fetchLinkedImages } from "../images/LinkedImages.ts"
 import { Metering } from "../../metering/Metering.ts"
 import { type Reservation } from "../../metering/Settlement.ts"
 import { makeModelMetrics, type Watch } from "../../models/ModelMetrics.ts"
@@ -21,13 +22,13 @@ import { type ChatEvent, type Model, ModelProvider } from "../../models/ModelPro
 import { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 import { flatMapSync, exitIfSettled } from "../../runtime/SyncFastPath.ts"
 import { runMetered } from "../answers/MeteredCall.ts"
-import { AnswerAccumulator, type SaidChoice } from "./AnswerAccumulator.ts"
+import { AnswerAccumulator, type FinishedChoice } from "./AnswerAccumulator.ts"
 import { tokenCost } from "../../models/TokenCost.ts"
 import { Tokens } from "../../models/Tokens.ts"
 
-/** What is known of an answer before its first word. */
+/** The part of an answer that is known before its first event. */
 export interface AnswerHead {
-  /** A UUID; on the wire each form of answer puts its own prefix before it. */
+  /** A UUID. Each wire format adds its own prefix. */
   readonly id: string
   /** Unix seconds. */
   readonly created: number
@@ -42,11 +43,11 @@ export interface AnswerUsage {
 
 export interface Answer {
   readonly head: AnswerHead
-  readonly choices: ReadonlyArray<SaidChoice>
+  readonly choices: ReadonlyArray<FinishedChoice>
   readonly usage: AnswerUsage
 }
 
-/** Hands produced events on; the model waits until it returns. */
+/** Passes events on to the caller. The model waits for the effect. */
 export type Emit<E> = (head: AnswerHead, events: ReadonlyArray<ChatEvent>) => Effect.Effect<void, E>
 
 export class Inference extends Context.Service<
@@ -54,8 +55,9 @@ export class Inference extends Context.Service<
   {
     readonly models: ReadonlyArray<Model>
     /**
-     * `emit` undefined: nothing is handed on before the end, and a failed answer costs nothing. `isGone`: whether it is the
-     * caller's own doing that it is interrupted; what the server ends before a word costs nothing either.
+     * Answers a chat. `emit` undefined: nothing is passed on before the end, and a failed answer costs nothing.
+     * `isGone` returns whether an interruption is due to the caller; if the server interrupts an answer before its
+     * first event, it costs nothing.
      */
     readonly chat: <E = never>(
       principal: Principal,
@@ -76,7 +78,7 @@ export class Inference extends Context.Service<
       const metrics = yield* makeModelMetrics
       const clock = yield* Clock.Clock
       const newId = Effect.orDie((yield* Crypto.Crypto).randomUUIDv7())
-      const withinLimit = yield* makeAnswerLimit
+      const limitAnswer = yield* AnswerLimit
       const catalog = new Map(provider.models.map((model) => [model.id, model]))
       for (const id of catalog.keys()) metrics(id)
 
@@ -85,57 +87,66 @@ export class Inference extends Context.Service<
         return found === undefined ? Effect.fail(new ModelNotFound({ model: id })) : Effect.succeed(found)
       }
 
-      const fitted = (caller: string, found: Model, asked: ChatRequest) =>
-        flatMapSync(tokens.count(caller, promptText(asked), found.contextLength), (count) => fit(found, asked, count))
+      const countAndFit = (caller: string, found: Model, request: ChatRequest) =>
+        flatMapSync(tokens.count(caller, promptText(request), found.contextLength), (count) =>
+          fit(found, request, count)
+        )
 
-      /** The request as this model can serve it, with its images in place and its prompt counted. */
+      /** Checks the request against its model, fetches its images and counts its prompt. */
       const admit = (caller: string, request: ChatRequest) =>
         flatMapSync(model(request.model), (found): Effect.Effect<ChatTask, ModelRequestInvalid | UpstreamFailed> => {
           const links = linksOf(request)
           const refusal =
-            linksRefused(links, images) ?? imagesRefused(found, request) ?? provider.refuses?.(found, request)
+            findLinkMistake(links, images) ?? findImageRefusal(found, request) ?? provider.refuses?.(found, request)
           if (refusal !== undefined) return Effect.fail(new ModelRequestInvalid({ ...refusal, code: null }))
           return links.length === 0 || images === undefined
-            ? fitted(caller, found, request)
-            : Effect.flatMap(withImages(images, caller, request, links), (seen) => fitted(caller, found, seen))
+            ? countAndFit(caller, found, request)
+            : Effect.flatMap(fetchLinkedImages(images, caller, request, links), (fetched) =>
+                countAndFit(caller, found, fetched)
+              )
         })
 
-      /** The billed usage of what was produced. */
+      /** Returns the billed usage of the events so far. */
       const usageOf = (
-        { principal }: Charging,
+        { principal }: RunningCharge,
         task: ChatTask,
-        production: AnswerAccumulator
+        accumulator: AnswerAccumulator
       ): Effect.Effect<AnswerUsage> => {
-        const { counted: soFar, reported } = production
+        const { counted: countedSoFar, reported } = accumulator
         const { allowed, model, request } = task
         const prompt = Math.min(reported?.prompt ?? task.promptTokens, task.promptTokens)
-        const told = Math.min(reported?.completion ?? soFar, allowed * request.choices)
-        const billed = (completion: number) =>
+        const reportedCompletion = Math.min(reported?.completion ?? countedSoFar, allowed * request.choices)
+        const usage = (completion: number) =>
           Effect.succeed({
             promptTokens: prompt,
             completionTokens: completion,
             cost: tokenCost(model, prompt, completion)
           })
-        // An upstream's count is believed (zero too), within what was reserved. Of several choices some tell that of one.
+        // An upstream's count is accepted (also zero), up to the reserved count. For several choices some upstreams
+        // report the count of one, so the larger count is billed.
         return reported !== undefined && request.choices === 1
-          ? billed(told)
-          : flatMapSync(tokens.countSaid(principal.workspaceId, production.texts, allowed), (own) =>
-              billed(Math.max(own, told))
+          ? usage(reportedCompletion)
+          : flatMapSync(tokens.countOutput(principal.workspaceId, accumulator.texts, allowed), (counted) =>
+              usage(Math.max(counted, reportedCompletion))
             )
       }
 
-      /** What can't be counted costs nothing: what is set aside for it is let go. */
-      const counted = (charge: Charging, task: ChatTask, production: AnswerAccumulator): Effect.Effect<AnswerUsage> => {
-        const usage = usageOf(charge, task, production)
-        const known = exitIfSettled(usage)
-        return known !== undefined && Exit.isSuccess(known)
-          ? known
+      /** If the tokens cannot be counted, the answer costs nothing and its reservation is released. */
+      const usageOrRelease = (
+        charge: RunningCharge,
+        task: ChatTask,
+        accumulator: AnswerAccumulator
+      ): Effect.Effect<AnswerUsage> => {
+        const usage = usageOf(charge, task, accumulator)
+        const settledUsage = exitIfSettled(usage)
+        return settledUsage !== undefined && Exit.isSuccess(settledUsage)
+          ? settledUsage
           : Effect.tapCause(usage, () => release(charge, task))
       }
 
-      /** Charges what was produced, and gives it as an answer. */
-      const settle = (charge: Charging, head: AnswerHead, task: ChatTask, production: AnswerAccumulator) =>
-        flatMapSync(counted(charge, task, production), (usage) =>
+      /** Charges the answer so far, and returns it. */
+      const settle = (charge: RunningCharge, head: AnswerHead, task: ChatTask, accumulator: AnswerAccumulator) =>
+        flatMapSync(usageOrRelease(charge, task, accumulator), (usage) =>
           Effect.as(
             metering.settle({
               ...charge,
@@ -143,59 +154,60 @@ export class Inference extends Context.Service<
               tokens: { prompt: usage.promptTokens, completion: usage.completionTokens },
               cost: usage.cost
             }),
-            answerOf(head, task, production, usage)
+            answerOf(head, task, accumulator, usage)
           )
         )
 
-      const release = (charge: Charging, task: ChatTask) =>
+      const release = (charge: RunningCharge, task: ChatTask) =>
         metering.settle({ ...charge, model: task.model.id, tokens: null, cost: 0n })
 
       const produce = <E>(
         head: AnswerHead,
         task: ChatTask,
-        production: AnswerAccumulator,
+        accumulator: AnswerAccumulator,
         watch: Watch,
         emit: Emit<E> | undefined
       ) =>
         Effect.suspend(() => {
-          production.started = true
+          accumulator.hasStarted = true
           const chat = provider.chat(task.model, task.request, (events): Effect.Effect<void, E | UpstreamFailed> => {
             watch.heard()
-            const kept = production.add(events)
-            if (production.excessive) return Effect.fail(BROKEN)
-            if (emit === undefined || kept.length === 0) return Effect.void
-            production.delivered = true
-            return emit(head, kept)
+            const passedOn = accumulator.add(events)
+            if (accumulator.isExcessive) return Effect.fail(BROKEN)
+            if (emit === undefined || passedOn.length === 0) return Effect.void
+            accumulator.hasDelivered = true
+            return emit(head, passedOn)
           })
-          const whole = flatMapSync(chat, () => (production.complete ? Effect.void : Effect.fail(BROKEN)))
-          // What is there already needs no limit.
-          return exitIfSettled(whole) === undefined ? withinLimit(whole) : whole
+          const completed = flatMapSync(chat, () => (accumulator.isComplete ? Effect.void : Effect.fail(BROKEN)))
+          // An answer that is there already needs no time limit.
+          return exitIfSettled(completed) === undefined ? limitAnswer(completed) : completed
         })
 
       const run = <E>(
-        charge: Charging,
+        charge: RunningCharge,
         task: ChatTask,
         head: AnswerHead,
         emit: Emit<E> | undefined,
         isGone: () => boolean
       ) => {
-        const production = new AnswerAccumulator(task.request.choices, task.allowed)
+        const accumulator = new AnswerAccumulator(task.request.choices, task.allowed)
         return runMetered(metering, {
           charge,
           amount: tokenCost(task.model, task.promptTokens, task.allowed * task.request.choices),
           param: "messages",
           watch: () => metrics(task.model.id).watch(clock, emit !== undefined),
-          produce: (watch) => produce(head, task, production, watch, emit),
-          settle: ({ share }) => settle({ ...charge, share }, head, task, production),
-          release: ({ share }, cause) => {
-            // A failed answer of which the caller saw nothing costs nothing; a caller that went away had it produced.
-            const left = Cause.hasInterrupts(cause) && isGone()
-            const owed = production.delivered || (production.started && left)
-            const charging = { ...charge, share }
-            // Where many go away at once, all their models are let go before the first answer is counted.
+          produce: (watch) => produce(head, task, accumulator, watch, emit),
+          settle: ({ lease }) => settle({ ...charge, lease }, head, task, accumulator),
+          release: ({ lease }, cause) => {
+            // A failed answer costs nothing if the caller received no event. If the caller disconnected, the model
+            // worked for it, and the answer is charged.
+            const hasCallerLeft = Cause.hasInterrupts(cause) && isGone()
+            const isCharged = accumulator.hasDelivered || (accumulator.hasStarted && hasCallerLeft)
+            const reserved = { ...charge, lease }
+            // When many callers disconnect at once, all their calls are interrupted before the first answer is counted.
             return Effect.andThen(
               Effect.yieldNow,
-              owed ? settle(charging, head, task, production) : release(charging, task)
+              isCharged ? settle(reserved, head, task, accumulator) : release(reserved, task)
             )
           }
         })
@@ -217,20 +229,20 @@ export class Inference extends Context.Service<
 
       return { models: provider.models, chat }
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Inference.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }
 
-/** An answer that is cut short, or does not end where it must. */
+/** The answer was cut off, or exceeds its limit. */
 const BROKEN = new UpstreamFailed({ reason: "broken" })
 
-interface Charging extends Reservation {
+interface RunningCharge extends Reservation {
   readonly requestId: string
 }
 
-const answerOf = (head: AnswerHead, task: ChatTask, production: AnswerAccumulator, usage: AnswerUsage): Answer => ({
+const answerOf = (head: AnswerHead, task: ChatTask, accumulator: AnswerAccumulator, usage: AnswerUsage): Answer => ({
   head,
-  choices: production.said(task.request.logprobs),
+  choices: accumulator.finishedChoices(task.request.logprobs),
   usage
 })

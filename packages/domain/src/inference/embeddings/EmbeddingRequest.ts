@@ -1,6 +1,6 @@
 /**
- * The body of POST /embeddings, as OpenAI's clients send it, checked: texts or arrays of token ids, one or many. Their
- * clients ask for base64 unless told otherwise.
+ * Decodes the body of POST /embeddings, as OpenAI's clients send it: texts or arrays of token ids, one or many.
+ * OpenAI's clients request base64 by default.
  */
 import type { EmbeddingInput } from "../../models/ModelProvider.ts"
 import { Result, Schema } from "effect"
@@ -10,14 +10,17 @@ import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 
 const MAX_INPUTS = 2_048
 
-/** Ids of tokens in one body: a few more than a request may have, so that it is told so. */
+/**
+ * Maximum token ids of one body: a few more than a request may have, so that the limit of the request is reported and
+ * not that of the body.
+ */
 export const MAX_IDS = 310_000
 
 export interface EmbeddingRequest {
   readonly model: string
   readonly inputs: ReadonlyArray<EmbeddingInput>
-  /** It came by itself, not in a list of texts. */
-  readonly alone: boolean
+  /** The input is a single text, not a list. */
+  readonly isSingle: boolean
   /** Undefined: as many as the model has. */
   readonly dimensions: number | undefined
   readonly base64: boolean
@@ -35,22 +38,25 @@ const common = {
   user: opt(Schema.String)
 }
 
-/** As documents show it. */
+/** The body's schema for the documents. */
 export const EmbeddingBody = Schema.Struct({
   ...common,
   input: Schema.Union([Schema.String, Schema.Array(Schema.String), TokenIds, Schema.Array(TokenIds)])
 })
 
-/** What is decoded: hundreds of thousands of ids are checked by hand, in a tenth of the time that a union takes to refuse one. */
+/**
+ * The schema for decoding. Input is checked by hand: for hundreds of thousands of ids that takes a tenth of the time
+ * that a union takes.
+ */
 const decode = bodyDecoder(Schema.Struct({ ...common, input: Schema.Unknown }), "free")
 
-/** Checks a parsed JSON body. */
+/** Decodes a parsed JSON body. */
 export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), ({ dimensions, encoding_format, input, model }) =>
     Result.map(inputsOf(input), (inputs) => ({
       model,
       inputs,
-      alone: inputs[0] === input,
+      isSingle: inputs[0] === input,
       dimensions: dimensions ?? undefined,
       base64: encoding_format === "base64"
     }))
@@ -58,27 +64,28 @@ export const decodeEmbedding = (body: unknown): Result.Result<EmbeddingRequest, 
 
 const inputsOf = (input: unknown): Result.Result<ReadonlyArray<EmbeddingInput>, ModelRequestInvalid> => {
   if (typeof input === "string") return input === "" ? empty("input") : Result.succeed([input])
-  if (!Array.isArray(input)) return wrong("input", "Expected a string or an array")
-  const all: ReadonlyArray<unknown> = input
-  if (typeof all[0] === "number") return Result.map(idsOf(all, "input"), (ids) => [ids])
-  if (all.length === 0 || all.length > MAX_INPUTS) {
-    return wrong("input", `from 1 to ${MAX_INPUTS} texts, not ${all.length}`)
+  if (!Array.isArray(input)) return invalidValue("input", "Expected a string or an array")
+  const items: ReadonlyArray<unknown> = input
+  if (typeof items[0] === "number") return Result.map(idsOf(items, "input"), (ids) => [ids])
+  if (items.length === 0 || items.length > MAX_INPUTS) {
+    return invalidValue("input", `from 1 to ${MAX_INPUTS} texts, not ${items.length}`)
   }
   const inputs: Array<EmbeddingInput> = []
-  for (const [at, one] of all.entries()) {
-    const read = typeof one === typeof all[0] ? inputOf(one, `input.${at}`) : wrong(`input.${at}`, NOT_ALIKE)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    inputs.push(read.success)
+  for (const [index, item] of items.entries()) {
+    const decoded =
+      typeof item === typeof items[0] ? inputOf(item, `input.${index}`) : invalidValue(`input.${index}`, MIXED_INPUTS)
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    inputs.push(decoded.success)
   }
   return Result.succeed(inputs)
 }
 
-const NOT_ALIKE = "Expected all texts to be strings, or all to be arrays of token ids"
+const MIXED_INPUTS = "Expected all texts to be strings, or all to be arrays of token ids"
 
-const inputOf = (one: unknown, path: string): Result.Result<EmbeddingInput, ModelRequestInvalid> => {
-  if (one === "") return empty(path)
-  if (typeof one === "string") return Result.succeed(one)
-  return Array.isArray(one) ? idsOf(one, path) : wrong(path, "Expected a string, or an array of token ids")
+const inputOf = (item: unknown, path: string): Result.Result<EmbeddingInput, ModelRequestInvalid> => {
+  if (item === "") return empty(path)
+  if (typeof item === "string") return Result.succeed(item)
+  return Array.isArray(item) ? idsOf(item, path) : invalidValue(path, "Expected a string, or an array of token ids")
 }
 
 const idsOf = (
@@ -89,8 +96,8 @@ const idsOf = (
   const bad = ids.findIndex((id) => !Number.isInteger(id) || (id as number) < 0 || (id as number) > MAX_ID)
   return bad < 0
     ? Result.succeed(ids as ReadonlyArray<number>)
-    : wrong(`${path}.${bad}`, `Expected the id of a token, an integer from 0 to ${MAX_ID}`)
+    : invalidValue(`${path}.${bad}`, `Expected the id of a token, an integer from 0 to ${MAX_ID}`)
 }
 
-const wrong = (param: string, why: string) => invalid(param, `Invalid value for '${param}': ${why}`)
-const empty = (param: string) => wrong(param, "an empty text has no embedding")
+const invalidValue = (param: string, why: string) => invalid(param, `Invalid value for '${param}': ${why}`)
+const empty = (param: string) => invalidValue(param, "an empty text has no embedding")

@@ -1,4 +1,7 @@
-/** Texts as vectors (interface: Inference surface; decisions: POST /embeddings), metered by the tokens of the texts. */
+/**
+ * Makes embeddings of texts (interface: Inference surface; decisions: POST /embeddings). The tokens of the texts are
+ * charged.
+ */
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../access/Principal.ts"
 import type { NanoUsd } from "../../billing/Money.ts"
@@ -9,9 +12,10 @@ import { Metering } from "../../metering/Metering.ts"
 import { type Embedded, type EmbeddingModel, ModelProvider } from "../../models/ModelProvider.ts"
 import { tokenCost } from "../../models/TokenCost.ts"
 import { Tokens } from "../../models/Tokens.ts"
+import { AnswerLimit } from "../answers/AnswerLimit.ts"
 import { makeMeteredResult } from "../answers/MeteredResult.ts"
 
-/** Tokens of all texts of one request at most. */
+/** Maximum tokens of all texts of one request. */
 export const MAX_TOKENS = 300_000
 
 export interface EmbeddingAnswer {
@@ -37,10 +41,13 @@ export class Embeddings extends Context.Service<
     Embeddings,
     Effect.gen(function* () {
       const catalog = catalogOf((yield* ModelProvider).embeddings)
-      const whole = yield* makeMeteredResult
+      const runOrder = yield* makeMeteredResult
       const tokens = yield* Tokens
 
-      /** Tokens of each input, as far as one is refused. Inputs are all texts, or all tokens. */
+      /**
+       * Returns the tokens of each input, up to the first that is refused. Inputs are either all texts or all token
+       * arrays.
+       */
       const countsOf = ({ workspaceId }: Principal, model: EmbeddingModel, { inputs }: EmbeddingRequest) => {
         const texts = inputs.filter((input) => typeof input === "string")
         return texts.length === 0
@@ -48,7 +55,7 @@ export class Embeddings extends Context.Service<
           : tokens.countEach(workspaceId, texts, model.contextLength, MAX_TOKENS)
       }
 
-      /** Tokens in all; refuses the text that the model can't take. */
+      /** Returns the sum of tokens. Refuses a text that is too long for the model. */
       const admit = Effect.fnUntraced(function* (
         principal: Principal,
         model: EmbeddingModel,
@@ -61,13 +68,13 @@ export class Embeddings extends Context.Service<
         let total = 0
         for (const [index, counted] of (yield* countsOf(principal, model, request)).entries()) {
           total += counted
-          const most = counted > model.contextLength ? model.contextLength : MAX_TOKENS
+          const limit = counted > model.contextLength ? model.contextLength : MAX_TOKENS
           if (counted <= model.contextLength && total <= MAX_TOKENS) continue
-          const [param, text] = request.alone ? ["input", "the text"] : [`input.${index}`, `text ${index}`]
+          const [param, text] = request.isSingle ? ["input", "the text"] : [`input.${index}`, `text ${index}`]
           const message =
-            most === MAX_TOKENS
-              ? `${model.id} takes ${most} tokens, but all texts of a request have more; send less at once`
-              : `This model's maximum context length is ${most} tokens, however ${text} has more; shorten it`
+            limit === MAX_TOKENS
+              ? `${model.id} accepts at most ${limit} tokens in one request, and the texts have more; send fewer texts at once`
+              : `This model's maximum context length is ${limit} tokens, however ${text} has more; shorten it`
           return yield* new ModelRequestInvalid({ message, param, code: "context_length_exceeded" })
         }
         return total
@@ -78,8 +85,8 @@ export class Embeddings extends Context.Service<
         embed: Effect.fnUntraced(function* (principal, requestId, request) {
           const { model, provider } = yield* catalog.find(request.model)
           const counted = yield* admit(principal, model, request)
-          // The provider's count is believed (zero too), within what was reserved.
-          const owedFor = ({ tokens = counted }: Pick<Embedded, "tokens">) => {
+          // The provider's count is billed (also if it is zero), up to the reserved count.
+          const chargeFor = ({ tokens = counted }: Pick<Embedded, "tokens">) => {
             const prompt = Math.min(tokens, counted)
             const price = { promptPrice: model.promptPrice, completionPrice: 0n }
             return { cost: tokenCost(price, prompt, 0), tokens: { prompt, completion: 0 } }
@@ -90,16 +97,16 @@ export class Embeddings extends Context.Service<
             model: model.id,
             description: `Embeddings of ${model.id}`,
             param: "input",
-            ...owedFor({})
+            ...chargeFor({})
           }
           const embed = provider.embed(model, request.inputs, request.dimensions ?? model.dimensions)
-          const embedded = yield* whole(order, embed, owedFor)
-          const { cost, tokens } = owedFor(embedded)
+          const embedded = yield* runOrder(order, embed, chargeFor)
+          const { cost, tokens } = chargeFor(embedded)
           return { model: model.id, vectors: embedded.vectors, tokens: tokens.prompt, cost }
         })
       })
     })
-  )
+  ).pipe(Layer.provide(AnswerLimit.layer))
 
   static readonly layer = Embeddings.layerNoDeps.pipe(Layer.provide(Metering.layer))
 }

@@ -1,12 +1,12 @@
 /**
- * The port to images that a caller names by link instead of sending them. Undefined, as it is unless the operator allows it:
- * links are refused. Who stands behind it keeps callers from what is not public, and tells them nothing of it.
+ * The port that fetches images that a caller names by link. Undefined unless the operator allows links; then links are
+ * refused. The implementation must not reach private addresses, and its errors must not describe them.
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
-/** What images of one request may still have together. Not shared between requests. */
+/** The bytes that the images of one request may still take together. Each request has its own. */
 export class Allowance {
   /** Bytes. */
   left: number
@@ -15,7 +15,7 @@ export class Allowance {
     this.left = Math.max(0, bytes)
   }
 
-  /** Takes as many; false: there are not as many left, and none are taken. */
+  /** Takes `bytes`. False if fewer are left; then none are taken. */
   take(bytes: number): boolean {
     if (bytes > this.left) return false
     this.left -= bytes
@@ -23,13 +23,13 @@ export class Allowance {
   }
 }
 
-/** There is no image for this link. `why` is for the caller: what to mend, nothing of where the link led. */
+/** The link gives no image. `why` is for the caller: the mistake in the link, without details of the target. */
 export class ImageUnfetched extends Schema.TaggedError<ImageUnfetched>()("ImageUnfetched", { why: Schema.String }) {}
 
 export interface ImageFetchService {
   /**
-   * The image of an `http(s)` URL as a `data:` URL, within a bounded time of the real world. `owner`: for whom; each has a
-   * share of what is under way. Too much under way: `UpstreamFailed` with `overloaded`.
+   * Returns the image of an `http(s)` URL as a `data:` URL, within a time limit in real time. `owner`: the workspace;
+   * each has a fair share of concurrent fetches. Fails with `UpstreamFailed` ("overloaded") if too many fetches run.
    */
   readonly fetch: (
     owner: string,

@@ -1,4 +1,4 @@
-/** Images behind links, until they expire; each new one takes some that have expired with it. */
+/** The SQL of images behind links. Each insert also deletes some expired images. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { BatchSql } from "../../database/Clients.ts"
 import { rowsOf } from "../../database/RowDecoder.ts"
@@ -11,9 +11,9 @@ export interface NewLink {
   readonly expiresAt: number
 }
 
-const FORGOTTEN_AT_ONCE = 20
+const MAX_DELETED = 20
 const KEEP = `with gone as (delete from image_links where id = any(array(
-    select id from image_links where expires_at <= $6::timestamptz limit ${FORGOTTEN_AT_ONCE} for update skip locked)))
+    select id from image_links where expires_at <= $6::timestamptz limit ${MAX_DELETED} for update skip locked)))
   insert into image_links (id, hash, workspace_id, bytes, expires_at) values ($1, $2, $3, $4, $5)`
 const FIND = "select bytes from image_links where hash = $1 and expires_at > $2"
 

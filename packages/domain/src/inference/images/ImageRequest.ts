@@ -1,4 +1,4 @@
-/** The body of POST /images/generations, as OpenAI's clients send it, checked. */
+/** Decodes the body of POST /images/generations, as OpenAI's clients send it. */
 import { Result, Schema } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { opt } from "../chat/ChatBody.ts"
@@ -13,10 +13,10 @@ export interface ImageRequest {
   readonly model: string
   readonly prompt: string
   readonly count: number
-  /** Width x height in pixels, as the caller wrote it; undefined: the model's own. */
+  /** Width x height in pixels, as the caller wrote it; undefined: the model's default. */
   readonly size: string | undefined
-  /** Links instead of the files themselves. */
-  readonly links: boolean
+  /** Return links instead of the files. */
+  readonly asLinks: boolean
 }
 
 export const ImageBody = Schema.Struct({
@@ -42,31 +42,35 @@ export const ImageBody = Schema.Struct({
 
 const decode = bodyDecoder(ImageBody)
 
-/** Checks a parsed JSON body. */
+/** Decodes a parsed JSON body. */
 export const decodeImage = (body: unknown): Result.Result<ImageRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), (given) => {
-    const missing = MISSING.find(({ asked }) => asked(given))
-    if (missing !== undefined) return invalid(missing.param, `Invalid value for '${missing.param}': ${missing.message}`)
+    const unsupported = UNSUPPORTED.find(({ isRequested }) => isRequested(given))
+    if (unsupported !== undefined)
+      return invalid(unsupported.param, `Invalid value for '${unsupported.param}': ${unsupported.message}`)
     const size = given.size ?? undefined
     return Result.succeed({
       model: given.model,
       prompt: given.prompt,
       count: given.n ?? 1,
       size: size === "auto" ? undefined : size,
-      links: given.response_format === "url"
+      asLinks: given.response_format === "url"
     })
   })
 
-/** What OpenAI's body knows and this service does not give yet; refused rather than answered with something else. */
-const MISSING: ReadonlyArray<{
+/**
+ * Options of OpenAI's body that this service does not have. They are refused, because an answer without them would not
+ * be the requested one.
+ */
+const UNSUPPORTED: ReadonlyArray<{
   readonly param: string
-  readonly asked: (body: typeof ImageBody.Type) => boolean
+  readonly isRequested: (body: typeof ImageBody.Type) => boolean
   readonly message: string
 }> = [
   {
     param: "output_format",
-    asked: (body) => (body.output_format ?? "png") !== "png",
-    message: "a model has a format of its own, which the answer names; leave it out"
+    isRequested: (body) => (body.output_format ?? "png") !== "png",
+    message: "the model decides the format, and the answer names it; leave it out"
   },
-  { param: "stream", asked: (body) => body.stream === true, message: "images come whole; leave it out" }
+  { param: "stream", isRequested: (body) => body.stream === true, message: "images are not streamed; leave it out" }
 ]

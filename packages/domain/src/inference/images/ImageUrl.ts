@@ -1,36 +1,42 @@
-/** The URL by which a caller shows a model an image: the image itself, as base64, or a link that is yet to be followed. */
+/** Checks the URL of an image in a chat: the image itself as base64, or a link that must still be fetched. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
-import { isShown } from "../../models/ImageFormat.ts"
+import { dataUrlHead, isPlain, plainBase64 } from "../../models/DataUrl.ts"
+import { shownTypeOf } from "../../models/ImageFormat.ts"
 
-/** Whether an image is yet to be fetched. */
+/** Returns whether the image must still be fetched. */
 export const isLink = (url: string): boolean => /^https?:/i.test(url)
 
-/** Where links are not allowed, they are refused in the same words as what is no image's URL at all. */
-export const noData = (param: string): string =>
+/** The message for a URL that is neither. A link that is not allowed gets the same message. */
+export const notImageUrl = (param: string): string =>
   `Invalid value for '${param}': only data: URLs of images are accepted (data:image/png;base64,...); http(s) links where the operator allows them (--allow-image-urls)`
 
 /**
- * What is wrong with the URL of an image that is no link; undefined: nothing. An image may have many megabytes, so only its
- * ends are looked at. What the URL calls it is not: clients say png of all.
+ * Returns the URL of an image that is no link in the plain form that every model accepts, or the mistake in it. The media type is
+ * not compared with the bytes: clients use png for every image. Of a URL that is plain already only both ends are checked,
+ * because an image may have many megabytes.
  */
-export const imageFault = (url: string, param: string): string | undefined => {
-  const scheme = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(url.slice(0, 64))?.[0]
-  if (scheme === undefined) return noData(param)
-  const start = url.slice(scheme.length, scheme.length + END)
-  const why = start === "" ? "is empty" : whyNot(start, url.slice(Math.max(scheme.length, url.length - END)))
-  return why === undefined ? undefined : `Invalid value for '${param}': the image ${why}`
+export const plainImageUrl = (url: string, param: string): Result.Result<string, string> => {
+  const start = dataUrlHead(url)?.length
+  if (start === undefined) return Result.fail(notImageUrl(param))
+  const wrong = (why: string) => Result.fail(`Invalid value for '${param}': the image ${why}`)
+  const isAsItIs = isPlain(url, start) && PLAIN_HEAD.test(url.slice(0, start))
+  const data = isAsItIs ? url.slice(start) : plainBase64(url.slice(start))
+  if (data === "") return wrong("is empty")
+  const head = data === undefined ? undefined : Base64.decode(data.slice(0, HEAD))
+  if (data === undefined || head === undefined || !isBase64(data) || Result.isFailure(head)) {
+    return wrong("must be in base64")
+  }
+  const type = shownTypeOf(head.success)
+  if (type === undefined) return wrong("must be PNG, JPEG, WebP or GIF by its bytes")
+  return Result.succeed(isAsItIs ? url : `data:${type};base64,${data}`)
 }
 
+const PLAIN_HEAD = /^data:image\/[a-z0-9.+-]+;base64,$/i
 /** Characters. */
 const END = 64
-/** What tells each format apart is in these. */
+/** Base64 characters that contain the first bytes of every format. */
 const HEAD = 16
-/** Some encoders break lines. */
-const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*$/
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-const whyNot = (start: string, end: string): string | undefined => {
-  const head = Base64.decode(start.replaceAll(/[\r\n]/g, "").slice(0, HEAD))
-  if (!BASE64.test(start) || !BASE64.test(end) || Result.isFailure(head)) return "must be in base64"
-  return isShown(head.success) ? undefined : "must be PNG, JPEG, WebP or GIF by its bytes"
-}
+const isBase64 = (data: string): boolean => BASE64.test(data.slice(0, END)) && BASE64.test(data.slice(-END))

@@ -1,22 +1,22 @@
 /**
- * A question whose images are links becomes one whose images are there, before any model sees it: each is fetched once, a few
- * at a time, and all together are no larger than what a caller could have sent instead. A link that gives no image refuses the
- * whole question, with the path of that link. A question without links is not touched.
+ * Replaces the image links of a chat request by the images, before a model sees it. Each link is fetched once, a few at
+ * a time. All images together are no larger than those that a body can contain. A link without an image refuses the
+ * whole request, with the path of that link. A request without links is not changed.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { type ChatImage, type ChatMessage, type ChatRequest } from "../../models/ChatRequest.ts"
 import { Allowance, type ImageFetchService } from "./ImageFetch.ts"
-import { imageFault, isLink, noData } from "./ImageUrl.ts"
+import { isLink, notImageUrl, plainImageUrl } from "./ImageUrl.ts"
 import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import type { UpstreamFailed } from "../../models/UpstreamFailed.ts"
 
 export const MAX_LINKS = 16
-/** At a time, of one request. */
+/** Concurrent fetches of one request. */
 const CONCURRENCY = 4
-/** What a body of 20 MiB that is all base64 can hold. */
+/** Bytes of images that a body of 20 MiB in base64 can contain. */
 export const MAX_IMAGE_BYTES = 15_728_640
 
-/** An image that is a link, and where it stands in the body. */
+/** An image that is a link, with its path in the body. */
 export interface ImageLink {
   readonly image: ChatImage
   readonly param: string
@@ -24,32 +24,32 @@ export interface ImageLink {
 
 const NONE: ReadonlyArray<ImageLink> = []
 
-/** The links of a request, in order. */
+/** Returns the links of a request, in order. */
 export const linksOf = ({ messages }: ChatRequest): ReadonlyArray<ImageLink> => {
   let links: Array<ImageLink> | undefined
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]!
     if (message.images.length === 0) continue
-    message.parts?.forEach((image, at) => {
+    message.parts?.forEach((image, partIndex) => {
       if (typeof image === "string" || !isLink(image.url)) return
       links ??= []
-      links.push({ image, param: `messages.${index}.content.${at}.image_url.url` })
+      links.push({ image, param: `messages.${index}.content.${partIndex}.image_url.url` })
     })
   }
   return links ?? NONE
 }
 
-/** Why they will not be fetched; undefined: they may be. */
-export const linksRefused = (links: ReadonlyArray<ImageLink>, images: ImageFetchService | undefined) => {
+/** Returns the reason why the links will not be fetched; undefined if they may be. */
+export const findLinkMistake = (links: ReadonlyArray<ImageLink>, images: ImageFetchService | undefined) => {
   const param = links[images === undefined ? 0 : MAX_LINKS]?.param
   if (param === undefined) return undefined
   return images === undefined
-    ? { param, message: noData(param) }
+    ? { param, message: notImageUrl(param) }
     : refusal(param, `a request has at most ${MAX_LINKS} images by link; send the others as data: URLs`)
 }
 
-/** The same request with its images in place. */
-export const withImages = (
+/** Returns the same request with its images fetched. */
+export const fetchLinkedImages = (
   images: ImageFetchService,
   owner: string,
   request: ChatRequest,
@@ -65,27 +65,27 @@ export const withImages = (
             Effect.fail(new ModelRequestInvalid({ ...refusal(param, why), code: null }))
           ),
           (url) => {
-            const message = imageFault(url, param)
-            return message === undefined
-              ? Effect.succeed([image, { ...image, url }] as const)
-              : Effect.fail(new ModelRequestInvalid({ param, message, code: null }))
+            const plain = plainImageUrl(url, param)
+            return Result.isSuccess(plain)
+              ? Effect.succeed([image, { ...image, url: plain.success }] as const)
+              : Effect.fail(new ModelRequestInvalid({ param, message: plain.failure, code: null }))
           }
         ),
       { concurrency: CONCURRENCY }
     )
-    return Effect.map(fetched, (pairs) => placed(request, new Map(pairs)))
+    return Effect.map(fetched, (pairs) => replaceImages(request, new Map(pairs)))
   })
 
 const refusal = (param: string, why: string) => ({ param, message: `Invalid value for '${param}': ${why}` })
 
-/** Bytes of the images that came with the request, about. */
+/** The approximate bytes of the images that the request itself contains. */
 const sentBytes = ({ messages }: ChatRequest): number =>
   messages.reduce(
     (sum, { images }) => images.reduce((own, { url }) => own + (isLink(url) ? 0 : url.length * 0.75), sum),
     0
   )
 
-const placed = (request: ChatRequest, fetched: ReadonlyMap<ChatImage, ChatImage>): ChatRequest => ({
+const replaceImages = (request: ChatRequest, fetched: ReadonlyMap<ChatImage, ChatImage>): ChatRequest => ({
   ...request,
   messages: request.messages.map((message): ChatMessage =>
     message.images.length === 0

@@ -1,9 +1,10 @@
 /**
- * The body of POST /responses as callers send it: the part of OpenAI's Responses API that needs nothing stored (decisions:
+ * The schema of the body of POST /responses: the part of OpenAI's Responses API that stores nothing (decisions:
  * Inference surface). Unknown fields are ignored; `null` for an optional field counts as absent.
  *
- * Items and tools are checked one by one, by their `type` (`ResponseInput.ts`, `ResponseTools.ts`): a mistake is then told of
- * the form that was meant. `ResponseBody` shows them in full, `OpenResponseBody` is what is decoded first.
+ * Items and tools are checked one by one, by their `type` (`ResponseInput.ts`, `ResponseTools.ts`), so that an error
+ * describes the form that the caller meant. `ResponseBody` contains them in full, for the documents; `OpenResponseBody`
+ * is decoded first.
  */
 import { Schema } from "effect"
 import { AnyObject, atLeastOne, between, ImageUrl, ModelId, opt, SchemaName, ToolName } from "../chat/ChatBody.ts"
@@ -67,7 +68,7 @@ const OtherTool = Schema.Struct({ type: Schema.String }).annotate({
   description: "A tool that this service does not run; ignored"
 })
 
-/** `allowed_tools`: some of the tools, and whether one of them must be called. */
+/** `allowed_tools`: a subset of the tools, and whether the model must call one of them. */
 export const ToolChoice = Schema.Union([
   Schema.Literals(["none", "auto", "required"]),
   Schema.Struct({ type: Schema.Literal("function"), name: Schema.String, namespace: opt(Schema.String) }),
@@ -118,7 +119,7 @@ const common = {
   service_tier: opt(Schema.String)
 }
 
-/** As documents show it. */
+/** The body's schema for the documents. */
 export const ResponseBody = Schema.Struct({
   ...common,
   input: Schema.Union([

@@ -1,15 +1,16 @@
 /**
- * A response that is asked for: the chat that the engine is asked, and what the answer repeats. There is one engine and one
- * set of rules for both; a refusal is told with the path of the field that this body has.
+ * Decodes a request for a response into a chat request and the fields that its answer repeats. Both surfaces use the
+ * rules and the engine of the chat. A refusal names the path of the field in this body.
  */
 import { Result } from "effect"
 import { bodyDecoder, invalid } from "../../models/BodyCheck.ts"
 import { chatOf } from "../chat/Chat.ts"
 import { type ChatRequest } from "../../models/ChatRequest.ts"
+import type { ToolFault } from "../chat/ToolResults.ts"
 import type { ChatBody } from "../chat/ChatBody.ts"
 import { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { OpenResponseBody } from "./ResponseBody.ts"
-import { messagesOf, type PlacedMessage } from "./ResponseInput.ts"
+import { messagesOf, type MessageAtPath } from "./ResponseInput.ts"
 import { type ResponseTools, toolsOf } from "./ResponseTools.ts"
 
 export interface ResponseRequest {
@@ -19,7 +20,10 @@ export interface ResponseRequest {
   readonly paths: BodyPaths
 }
 
-/** What of a request its answer repeats, by the names of the wire: what holds, which need not be what was asked. */
+/**
+ * The fields that an answer repeats, under their wire names. They are the effective values, which may differ from the
+ * requested ones.
+ */
 export interface ResponseEcho {
   readonly instructions: string | null
   readonly max_output_tokens: number | null
@@ -40,7 +44,7 @@ export interface ResponseEcho {
   readonly user: string | null
 }
 
-/** Where the parts of the chat stand in the body. */
+/** The paths of the chat's parts in this body. */
 interface BodyPaths {
   readonly messages: ReadonlyArray<string>
   readonly tools: ReadonlyArray<string>
@@ -48,12 +52,12 @@ interface BodyPaths {
 
 const decode = bodyDecoder(OpenResponseBody)
 
-/** Checks a parsed JSON body. */
+/** Decodes a parsed JSON body. */
 export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, ModelRequestInvalid> =>
   Result.flatMap(decode(body), (given) => {
-    const stateful = NOT_KEPT.find(({ asked }) => asked(given))
-    if (stateful !== undefined) {
-      return invalid(stateful.param, `Invalid value for '${stateful.param}': ${stateful.message}`)
+    const unsupported = UNSUPPORTED.find(({ isRequested }) => isRequested(given))
+    if (unsupported !== undefined) {
+      return invalid(unsupported.param, `Invalid value for '${unsupported.param}': ${unsupported.message}`)
     }
     return Result.flatMap(toolsOf(given.tools ?? []), (tools) =>
       Result.flatMap(tools.choice(given.tool_choice ?? "auto"), (choice) =>
@@ -62,54 +66,54 @@ export const decodeResponse = (body: unknown): Result.Result<ResponseRequest, Mo
     )
   })
 
-/** What would need a stored response, and what no model here tells. */
-const NOT_KEPT: ReadonlyArray<{
+/** Options that need a stored response, and log probabilities, which are not supported here. */
+const UNSUPPORTED: ReadonlyArray<{
   readonly param: string
-  readonly asked: (body: OpenResponseBody) => boolean
+  readonly isRequested: (body: OpenResponseBody) => boolean
   readonly message: string
 }> = [
   {
     param: "previous_response_id",
-    asked: (body) => (body.previous_response_id ?? null) !== null,
+    isRequested: (body) => (body.previous_response_id ?? null) !== null,
     message: "responses are not stored here; send the whole conversation as input"
   },
   {
     param: "conversation",
-    asked: (body) => (body.conversation ?? null) !== null,
+    isRequested: (body) => (body.conversation ?? null) !== null,
     message: "conversations are not stored here; send the whole conversation as input"
   },
   {
     param: "prompt",
-    asked: (body) => (body.prompt ?? null) !== null,
+    isRequested: (body) => (body.prompt ?? null) !== null,
     message: "prompts are not stored here; send instructions and input"
   },
   {
     param: "background",
-    asked: (body) => body.background === true,
+    isRequested: (body) => body.background === true,
     message: "responses are not stored here, so none is made in the background; leave it out"
   },
   {
     param: "top_logprobs",
-    asked: (body) => (body.top_logprobs ?? 0) > 0,
+    isRequested: (body) => (body.top_logprobs ?? 0) > 0,
     message: "log probabilities are not given here; leave it out"
   }
 ]
 
 const requestOf = (
   given: OpenResponseBody,
-  input: ReadonlyArray<PlacedMessage>,
+  input: ReadonlyArray<MessageAtPath>,
   tools: ResponseTools,
   choice: NonNullable<ChatBody["tool_choice"]>
 ): Result.Result<ResponseRequest, ModelRequestInvalid> => {
   const instructions = given.instructions ?? ""
-  const placed: ReadonlyArray<PlacedMessage> =
+  const messages: ReadonlyArray<MessageAtPath> =
     instructions === ""
       ? input
       : [{ path: "instructions", message: { role: "system", content: instructions } }, ...input]
   const format = given.text?.format ?? { type: "text" as const }
   const body: ChatBody = {
     model: given.model,
-    messages: placed.map(({ message }) => message),
+    messages: messages.map(({ message }) => message),
     max_completion_tokens: given.max_output_tokens ?? null,
     temperature: given.temperature ?? null,
     top_p: given.top_p ?? null,
@@ -120,9 +124,10 @@ const requestOf = (
     reasoning_effort: given.reasoning?.effort ?? null,
     response_format: format.type === "json_schema" ? { type: format.type, json_schema: format } : format
   }
-  const paths = { messages: placed.map(({ path }) => path), tools: tools.offered.map(({ path }) => path) }
-  return Result.mapBoth(chatOf(body), {
-    onFailure: (refusal) => inBody(paths, refusal),
+  const paths = { messages: messages.map(({ path }) => path), tools: tools.offered.map(({ path }) => path) }
+  const idPath = ({ call = 0, message }: ToolFault) => messages[message]?.ids?.[call] ?? "input"
+  return Result.mapBoth(chatOf(body, idPath), {
+    onFailure: (refusal) => toBodyRefusal(paths, refusal),
     onSuccess: (chat) => ({ chat, tools, echo: echoOf(given, chat, tools), paths })
   })
 }
@@ -147,12 +152,16 @@ const echoOf = (given: OpenResponseBody, chat: ChatRequest, tools: ResponseTools
   user: given.user ?? null
 })
 
-/** A refusal of the chat, told of the field of this body. */
-export const inBody = (paths: BodyPaths, refusal: ModelRequestInvalid): ModelRequestInvalid => {
+/** Turns a refusal of the chat into one of the field of this body. */
+export const toBodyRefusal = (paths: BodyPaths, refusal: ModelRequestInvalid): ModelRequestInvalid => {
   const { code, message, param } = refusal
   if (param === null) return refusal
-  const own = pathInBody(paths, param)
-  return new ModelRequestInvalid({ code, param: own, message: message.replaceAll(`'${param}'`, `'${own}'`) })
+  const bodyParam = pathInBody(paths, param)
+  return new ModelRequestInvalid({
+    code,
+    param: bodyParam,
+    message: message.replaceAll(`'${param}'`, `'${bodyParam}'`)
+  })
 }
 
 const pathInBody = (paths: BodyPaths, param: string): string => {
@@ -164,10 +173,10 @@ const pathInBody = (paths: BodyPaths, param: string): string => {
   }
   const tool = /^tools\.(\d+)\.function(.*)$/.exec(param)
   if (tool !== null) return `${paths.tools[Number(tool[1])] ?? "tools"}${tool[2]}`
-  return RENAMED[param] ?? param
+  return BODY_NAMES[param] ?? param
 }
 
-const RENAMED: Readonly<Record<string, string>> = {
+const BODY_NAMES: Readonly<Record<string, string>> = {
   messages: "input",
   max_completion_tokens: "max_output_tokens",
   max_tokens: "max_output_tokens",

@@ -1,22 +1,22 @@
 /**
- * The tools of a response as functions of a chat. Functions in a namespace get its name before theirs, and calls of them are
- * told with both again. Tools that only OpenAI's servers run are left out: agents offer them to every model, and a model
- * that does not see them does not call them.
+ * Turns the tools of a response into functions of a chat. The name of a namespace is put before the names of its
+ * functions; calls of them are returned with both names. Tools that only OpenAI's servers run are dropped: agents offer
+ * them to every model, and a model that does not see a tool does not call it.
  */
 import { Result } from "effect"
 import { invalid, partDecoder } from "../../models/BodyCheck.ts"
-import { noTool } from "../chat/Chat.ts"
+import { unknownTool } from "../chat/Chat.ts"
 import { type ChatBody, MAX_TOOLS } from "../chat/ChatBody.ts"
 import type { ModelRequestInvalid } from "../../models/InferenceErrors.ts"
 import { FunctionTool, NamespaceTool, type ToolChoice } from "./ResponseBody.ts"
 
-/** What a caller calls a function. */
+/** The caller's name of a function. */
 export interface CallName {
   readonly name: string
   readonly namespace?: string
 }
 
-/** A function as the model sees it, and where it stands in the body. */
+/** A function as the model sees it, with its path in the body. */
 export interface OfferedTool extends CallName {
   readonly path: string
   readonly tool: NonNullable<ChatBody["tools"]>[number]
@@ -24,10 +24,10 @@ export interface OfferedTool extends CallName {
 
 type Json = Readonly<Record<string, unknown>>
 
-const LONGEST_NAME = 64
+const MAX_NAME_LENGTH = 64
 
 export class ResponseTools {
-  /** Those of the body that the model may be shown, as they were sent. */
+  /** The tools of the body that the model may see, as they were sent. */
   readonly shown: ReadonlyArray<Json>
   /** The functions in them. */
   readonly offered: ReadonlyArray<OfferedTool>
@@ -43,43 +43,45 @@ export class ResponseTools {
     )
   }
 
-  /** The caller's name of a function that the model knows as `plain`. */
-  callName(plain: string): CallName {
-    return this.names.get(plain) ?? { name: plain }
+  /** Returns the caller's name of a function that the model knows as `qualified`. */
+  callName(qualified: string): CallName {
+    return this.names.get(qualified) ?? { name: qualified }
   }
 
-  /** A `tool_choice` in the words of a chat. */
+  /** Returns a `tool_choice` in the form of a chat. */
   choice(given: ToolChoice): Result.Result<NonNullable<ChatBody["tool_choice"]>, ModelRequestInvalid> {
     if (typeof given === "string") return Result.succeed(given)
-    if (given.type === "function") return Result.succeed(called(this.find(given)))
-    const tools: Array<ReturnType<typeof called>> = []
+    if (given.type === "function") return Result.succeed(functionChoice(this.find(given)))
+    const tools: Array<ReturnType<typeof functionChoice>> = []
     for (const [index, { name, namespace, type }] of given.tools.entries()) {
       if (type !== "function") continue
       const param = `tool_choice.tools.${index}.name`
       if (typeof name !== "string") return invalid(param, `Invalid value for '${param}': the name of a function`)
-      const plain = this.find({ name, namespace: typeof namespace === "string" ? namespace : null })
-      if (!this.offered.some(({ tool }) => tool.function.name === plain)) return noTool(param, name)
-      tools.push(called(plain))
+      const qualified = this.find({ name, namespace: typeof namespace === "string" ? namespace : null })
+      if (!this.offered.some(({ tool }) => tool.function.name === qualified)) return unknownTool(param, name)
+      tools.push(functionChoice(qualified))
     }
     return Result.succeed({ type: "allowed_tools", allowed_tools: { mode: given.mode, tools } })
   }
 
   private find({ name, namespace }: { readonly name: string; readonly namespace?: string | null | undefined }): string {
-    const wanted = namespace ?? undefined
-    const found = this.offered.find((one) => one.name === name && (wanted === undefined || one.namespace === wanted))
+    const requestedNamespace = namespace ?? undefined
+    const found = this.offered.find(
+      (tool) => tool.name === name && (requestedNamespace === undefined || tool.namespace === requestedNamespace)
+    )
     return found?.tool.function.name ?? name
   }
 }
 
-const called = (name: string) => ({ type: "function" as const, function: { name } })
+const functionChoice = (name: string) => ({ type: "function" as const, function: { name } })
 
-/** The one name by which the model knows a function. */
-export const plainName = (name: string, namespace: string | undefined): string => {
+/** Returns the one name under which the model knows a function. */
+export const qualifiedName = (name: string, namespace: string | undefined): string => {
   if (namespace === undefined) return name
   return namespace.endsWith("__") ? namespace + name : `${namespace}__${name}`
 }
 
-/** Checks the tools of a body. */
+/** Decodes the tools of a body. */
 export const toolsOf = (tools: ReadonlyArray<Json>): Result.Result<ResponseTools, ModelRequestInvalid> => {
   const offered: Array<OfferedTool> = []
   const shown: Array<Json> = []
@@ -105,17 +107,17 @@ const addFunction = (
   namespace?: string
 ): Result.Result<void, ModelRequestInvalid> =>
   Result.flatMap(decodeFunction(given, path), ({ name, type, ...rest }) => {
-    const plain = plainName(name, namespace)
-    const wrong =
-      plain.length > LONGEST_NAME
-        ? `with its namespace it has more than ${LONGEST_NAME} characters`
-        : offered.some((one) => one.tool.function.name === plain)
-          ? `a tool before it is called ${plain} too`
+    const qualified = qualifiedName(name, namespace)
+    const mistake =
+      qualified.length > MAX_NAME_LENGTH
+        ? `with its namespace it has more than ${MAX_NAME_LENGTH} characters`
+        : offered.some((other) => other.tool.function.name === qualified)
+          ? `a tool before it is called ${qualified} too`
           : offered.length === MAX_TOOLS
             ? `at most ${MAX_TOOLS} tools`
             : undefined
-    if (wrong !== undefined) return invalid(`${path}.name`, `Invalid value for '${path}.name': ${wrong}`)
-    const tool = { type, function: { ...rest, name: plain } }
+    if (mistake !== undefined) return invalid(`${path}.name`, `Invalid value for '${path}.name': ${mistake}`)
+    const tool = { type, function: { ...rest, name: qualified } }
     offered.push(namespace === undefined ? { name, path, tool } : { name, namespace, path, tool })
     return Result.succeed(undefined)
   })

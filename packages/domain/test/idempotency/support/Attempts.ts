@@ -8,7 +8,7 @@ export const claimed = Effect.fnUntraced(function* (
   workspaceId: string,
   id: string,
   lockedUntil = new Date(0),
-  again = false
+  isRetry = false
 ) {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(
@@ -16,5 +16,5 @@ export const claimed = Effect.fnUntraced(function* (
       on conflict (workspace_id, key) do update set locked_until = excluded.locked_until`,
     [workspaceId, id, id, lockedUntil]
   )
-  return { id, again, key: id, lockedUntil } satisfies Attempt
+  return { id, isRetry, key: id, lockedUntil } satisfies Attempt
 })

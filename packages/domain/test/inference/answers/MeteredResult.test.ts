@@ -4,7 +4,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { CreditInsufficient } from "../../../src/billing/BillingErrors.ts"
-import { ANSWER_LIMIT_MS } from "../../../src/inference/answers/AnswerLimit.ts"
+import { ANSWER_LIMIT_MS, AnswerLimit } from "../../../src/inference/answers/AnswerLimit.ts"
 import { CreditBlock, type CreditLease } from "../../../src/metering/CreditBlock.ts"
 import { Metering } from "../../../src/metering/Metering.ts"
 import { type Settlement } from "../../../src/metering/Settlement.ts"
@@ -22,24 +22,23 @@ const order: ResultOrder = {
   tokens: { prompt: 3, completion: 0 }
 }
 
-/** `share`: what is reserved is a part of a block. */
-const books = (balance: bigint, share?: CreditLease) => {
+/** `lease`: what is reserved is a part of a block. */
+const books = (balance: bigint, lease?: CreditLease) => {
   const settled: Array<Settlement> = []
   const metering: Metering["Service"] = {
     reserve: (charge, amount) =>
       amount <= balance
-        ? Effect.succeed({ ...charge, share })
+        ? Effect.succeed({ ...charge, lease })
         : Effect.fail(new CreditInsufficient({ required: amount, available: balance })),
     settle: (settlement) => Effect.sync(() => void settled.push(settlement))
   }
-  const whole = makeMeteredResult.pipe(
-    Effect.provideService(Metering, metering),
-    Effect.provide(Layer.merge(NodeCrypto.layer, replica))
-  )
+  const whole = makeMeteredResult.pipe(Effect.provideService(Metering, metering), Effect.provide(NodeCrypto.layer))
   return {
     settled,
     whole: <A, E>(produce: Effect.Effect<A, E>, owedFor?: (answer: A) => Pick<ResultOrder, "cost" | "tokens">) =>
-      Effect.flatMap(whole, (ask) => ask(order, produce, owedFor))
+      Effect.flatMap(whole, (ask) => ask(order, produce, owedFor)).pipe(
+        Effect.provide(AnswerLimit.layer.pipe(Layer.provideMerge(replica)))
+      )
   }
 }
 
@@ -70,12 +69,12 @@ describe("A whole answer", () => {
   it.effect("is settled from the block that it was reserved from, whether it came or not", () =>
     Effect.gen(function* () {
       for (const produce of [Effect.succeed("vectors"), Effect.fail("broken")]) {
-        const share: CreditLease = { block: new CreditBlock("b", 10n, 0), amount: 7n, returned: false }
-        const { settled, whole } = books(7n, share)
+        const lease: CreditLease = { block: new CreditBlock("b", 10n, 0), amount: 7n, isReturned: false }
+        const { settled, whole } = books(7n, lease)
         yield* Effect.exit(whole(produce))
         assert.deepStrictEqual(
-          settled.map((settlement) => settlement.share),
-          [share]
+          settled.map((settlement) => settlement.lease),
+          [lease]
         )
       }
     })

@@ -114,8 +114,8 @@ describe("decodeChat", () => {
       }
     })
     for (const mode of ["auto", "required"]) {
-      const { toolChoice, toolPlaces, tools: shown } = accepted(some(mode, "c", "a"))
-      expect([toolChoice, toolPlaces, shown.map(({ name }) => name)]).toEqual([mode, [0, 2], ["a", "c"]])
+      const { toolChoice, toolIndexes, tools: shown } = accepted(some(mode, "c", "a"))
+      expect([toolChoice, toolIndexes, shown.map(({ name }) => name)]).toEqual([mode, [0, 2], ["a", "c"]])
       expect(refusal(some(mode, "a", "d"))).toMatchObject({
         param: "tool_choice.allowed_tools.tools.1.function.name",
         message: expect.stringContaining('none of the tools is called "d"')

@@ -61,7 +61,7 @@ it.effect("an answer that can't be counted, however it ends, costs nothing and l
             settle: (settlement) => Effect.sync(() => void settled.push(settlement))
           }),
           Layer.succeed(ModelProvider, { models: [modelAt(1n, 1n)], chat: saying(said) }),
-          Layer.succeed(Tokens, { ...characters, countSaid: () => Effect.die(new Error("its thread died")) }),
+          Layer.succeed(Tokens, { ...characters, countOutput: () => Effect.die(new Error("its thread died")) }),
           NodeCrypto.layer,
           replica
         ])

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { decodeEmbedding, MAX_IDS } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
 import { MAX_TOKENS } from "@sluice/domain/inference/embeddings/Embeddings"
-import { parsedJson } from "@sluice/domain/models/JsonText"
+import { parseJson } from "@sluice/domain/models/JsonText"
 import { Result } from "effect"
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => at % 50_000)
 const decoded = (input: unknown, more: object = {}) =>
-  decodeEmbedding(Result.getOrThrow(parsedJson(JSON.stringify({ model: "m", input, ...more }), MAX_IDS)))
+  decodeEmbedding(Result.getOrThrow(parseJson(JSON.stringify({ model: "m", input, ...more }), MAX_IDS)))
 
 describe("the input of embeddings", () => {
   it("is one text or many", () => {
@@ -39,11 +39,26 @@ describe("the input of embeddings", () => {
       { input: "a", other: Object.keys(keys) },
       { input: ids(2 * MAX_IDS) }
     ]) {
-      const read = Result.flatMap(parsedJson(JSON.stringify({ model: "m", ...body }), MAX_IDS), decodeEmbedding)
+      const read = Result.flatMap(parseJson(JSON.stringify({ model: "m", ...body }), MAX_IDS), decodeEmbedding)
       expect(Result.isFailure(read) && read.failure.message).toContain("values")
     }
     const spread = decodeEmbedding({ model: "m", input: "a", other: Object.keys(keys) })
     expect(Result.isFailure(spread) && spread.failure.message).toContain("values")
+  })
+
+  it("is refused by its name, in few words, however many texts there are", () => {
+    for (const one of ["a", "x".repeat(500), {}, null, [[]], [{}]]) {
+      const input = Array.from({ length: 100_000 }, (_, at) => (at === 99_999 ? 5 : one))
+      const text = JSON.stringify({ model: "m", input, user: "ann" })
+      const read = Result.flatMap(parseJson(text, MAX_IDS), decodeEmbedding)
+      const refusals = [read, decodeEmbedding({ model: "m", input, user: "ann" })]
+      for (const refused of refusals) {
+        expect(Result.isFailure(refused) && refused.failure).toMatchObject({
+          param: "input",
+          message: expect.stringMatching(/^Invalid value for 'input': it .{1,80} more than 100000 values$/)
+        })
+      }
+    }
   })
 
   it("is refused by the path of what is wrong", () => {

@@ -105,7 +105,7 @@ it.effect("a text may fill the context, all texts the request, and a vector the 
     expect(yield* Effect.flip(embed([half, half, "x"], undefined, large))).toMatchObject({
       param: "input.2",
       code: "context_length_exceeded",
-      message: expect.stringContaining(`${most} tokens, but all texts of a request`)
+      message: expect.stringContaining(`${most} tokens in one request, and the texts`)
     })
   })
 )

@@ -65,7 +65,7 @@ const asked = (request: ChatRequest, images: ImageFetchService["fetch"] | undefi
   return { seen, reserved, result: Effect.result(Effect.provide(chat, layer)) }
 }
 
-const found: ImageFetchService["fetch"] = (_, url) => Effect.succeed(`${DATA}${url.length}`)
+const found: ImageFetchService["fetch"] = (_, url) => Effect.succeed(`${DATA}00${url.length}`)
 
 describe("Images by link", () => {
   it.effect("are in place, in their order, when the model is asked", () =>
@@ -88,10 +88,10 @@ describe("Images by link", () => {
         ])
       )
       const low = (url: string) => ({ url, detail: "low" })
-      expect(seen[0]!.messages[0]!.parts).toEqual(["a", low(`${DATA}18`), "b", low(DATA), low(`${DATA}20`)])
-      expect(seen[0]!.messages[0]!.images).toEqual([low(`${DATA}18`), low(DATA), low(`${DATA}20`)])
+      expect(seen[0]!.messages[0]!.parts).toEqual(["a", low(`${DATA}0018`), "b", low(DATA), low(`${DATA}0020`)])
+      expect(seen[0]!.messages[0]!.images).toEqual([low(`${DATA}0018`), low(DATA), low(`${DATA}0020`)])
       expect(seen[0]!.messages[1]).toEqual(request.messages[1])
-      expect(seen[0]!.messages[2]!.images).toEqual([low(`${DATA}21`)])
+      expect(seen[0]!.messages[2]!.images).toEqual([low(`${DATA}0021`)])
       expect(linksOf(seen[0]!)).toEqual([])
       // What is paid for is what data: URLs would have cost.
       const sent = asked(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { promptText } from "@sluice/domain/inference/chat/ChatPrompt"
 import { OpenResponseBody } from "@sluice/domain/inference/responses/ResponseBody"
-import { decodeResponse, inBody } from "@sluice/domain/inference/responses/ResponseRequest"
+import { decodeResponse, toBodyRefusal } from "@sluice/domain/inference/responses/ResponseRequest"
 import { ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
 import { Effect, Result, Schema } from "effect"
 import fc from "fast-check"
@@ -157,7 +157,7 @@ describe("decodeResponse", () => {
       ]
     })
     const told = (param: string) => {
-      const { message, param: own } = inBody(
+      const { message, param: own } = toBodyRefusal(
         paths,
         new ModelRequestInvalid({ message: `Not '${param}'`, param, code: "c" })
       )

@@ -8,7 +8,7 @@ import type { ChatEvent, Hear } from "@sluice/domain/models/ModelProvider"
 import { flatMapSync } from "@sluice/domain/runtime/SyncFastPath"
 import { Effect } from "effect"
 import { CallFailed, callFailed } from "../upstream/CallFailed.ts"
-import { chatBody } from "./ChatBody.ts"
+import { upstreamChatBody } from "./UpstreamChatBody.ts"
 import { ChatReader } from "./ChatReader.ts"
 import type { Exchange } from "../upstream/Exchange.ts"
 import { parsed } from "../upstream/Loose.ts"
@@ -31,7 +31,7 @@ export const chatCall =
         method: "POST",
         path: "/chat/completions",
         accept: request.stream ? "text/event-stream, application/json" : "application/json",
-        body: chatBody(request, lease.upstream),
+        body: upstreamChatBody(request, lease.upstream),
         mostBytes: request.stream ? MAX_BYTES : MAX_WHOLE_BYTES
       })
       const reader = new ChatReader(request, seed)

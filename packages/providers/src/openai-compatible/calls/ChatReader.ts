@@ -5,7 +5,7 @@
  * Ends and the count come with `finish`, last: whatever comes between them and the last word then loses nothing.
  */
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
-import type { ChatEvent, FinishReason, SaidToken, TokenChance } from "@sluice/domain/models/ModelProvider"
+import type { ChatEvent, FinishReason, OutputToken, TokenChance } from "@sluice/domain/models/ModelProvider"
 import { callFailed, type CallFailed } from "../upstream/CallFailed.ts"
 import { CallReader } from "./CallReader.ts"
 import { failureOf, isError } from "../upstream/ErrorChunk.ts"
@@ -157,10 +157,10 @@ const thoughtsOf = (said: Readonly<Record<string, unknown>>): string =>
     .join("")
 
 /** Undefined: it tells none. */
-const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<SaidToken> | undefined => {
+const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<OutputToken> | undefined => {
   const content = list(field(logprobs, "content"))
   if (content.length === 0) return undefined
-  return content.flatMap((one): ReadonlyArray<SaidToken> => {
+  return content.flatMap((one): ReadonlyArray<OutputToken> => {
     const said = chanceOf(one)
     if (said === undefined) return []
     const others = most === 0 ? [] : list(field(one, "top_logprobs")).slice(0, most)
@@ -169,7 +169,7 @@ const tokensOf = (logprobs: unknown, most: number): ReadonlyArray<SaidToken> | u
 }
 
 /** The last of the tokens, where they make up the words: the others are of thoughts. The end may be a token too. */
-const tokensOfWords = (tokens: ReadonlyArray<SaidToken>, words: string): ReadonlyArray<SaidToken> | undefined => {
+const tokensOfWords = (tokens: ReadonlyArray<OutputToken>, words: string): ReadonlyArray<OutputToken> | undefined => {
   if (words === "") return undefined
   for (const end of [tokens.length, tokens.length - 1]) {
     let start = end

@@ -1,7 +1,7 @@
 /**
  * The operator's catalog (`--models FILE`): which models there are, what they cost, and which OpenAI-compatible servers
  * answer for them. Keys are named by environment variable, never written down in it. `docs/models.schema.json` is this
- * schema; what it can't say (names that come twice, variables that are not set) `Catalog.ts` checks.
+ * schema; what it can't say (names that come twice, variables that are not set) `UpstreamCatalog.ts` checks.
  */
 import { list, opt, text, whole } from "@sluice/domain/files/FileFields"
 import {
@@ -76,7 +76,7 @@ export type UpstreamEntry = typeof UpstreamEntry.Type
 
 const upstreams = list(UpstreamEntry, 64).annotate({ description: "The servers that answer for it, in no order" })
 
-export const ModelEntry = Schema.Union([
+export const CatalogModelEntry = Schema.Union([
   Schema.Struct({ ...chatFields, upstreams }),
   Schema.Struct({ ...embeddingsFields, upstreams }),
   Schema.Struct({ ...imagesFields, upstreams }),
@@ -84,10 +84,10 @@ export const ModelEntry = Schema.Union([
   Schema.Struct({ ...transcriptionFields, upstreams }),
   Schema.Struct({ ...videoFields, upstreams })
 ])
-export type ModelEntry = typeof ModelEntry.Type
+export type CatalogModelEntry = typeof CatalogModelEntry.Type
 
 export const CatalogFile = Schema.Struct({
   $schema: Schema.optionalKey(Schema.String),
-  models: list(ModelEntry, 1_000)
+  models: list(CatalogModelEntry, 1_000)
 })
 export type CatalogFile = typeof CatalogFile.Type

@@ -1,7 +1,7 @@
 /** Reads a catalog file and the keys that it names. Fails with all that is wrong with it, in words, never with its text. */
-import { mostIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
+import { limitIssues, readJsonFile } from "@sluice/domain/files/JsonFile"
 import { Config, Effect, type FileSystem, Layer, Option, Redacted, Result, Schema } from "effect"
-import { Catalog, keyNames, type Keys, offersOf } from "./Catalog.ts"
+import { UpstreamCatalog, keyNames, type Keys, servedModelsOf } from "./UpstreamCatalog.ts"
 
 export class CatalogInvalid extends Schema.TaggedError<CatalogInvalid>()("CatalogInvalid", {
   file: Schema.String,
@@ -12,14 +12,14 @@ export class CatalogInvalid extends Schema.TaggedError<CatalogInvalid>()("Catalo
   }
 }
 
-export const layer = (file: string): Layer.Layer<Catalog, CatalogInvalid, FileSystem.FileSystem> =>
-  Layer.effect(Catalog, load(file))
+export const layer = (file: string): Layer.Layer<UpstreamCatalog, CatalogInvalid, FileSystem.FileSystem> =>
+  Layer.effect(UpstreamCatalog, load(file))
 
 const load = Effect.fnUntraced(function* (file: string) {
-  const invalid = (issues: ReadonlyArray<string>) => new CatalogInvalid({ file, issues: mostIssues(issues) })
+  const invalid = (issues: ReadonlyArray<string>) => new CatalogInvalid({ file, issues: limitIssues(issues) })
   const parsed = yield* Effect.mapError(readJsonFile(file), (issue) => invalid([issue]))
   const keys = yield* keysOf(keyNames(parsed))
-  return yield* Effect.fromResult(Result.mapError(offersOf(parsed, keys), invalid))
+  return yield* Effect.fromResult(Result.mapError(servedModelsOf(parsed, keys), invalid))
 })
 
 const keysOf = (names: ReadonlyArray<string>): Effect.Effect<Keys> =>

@@ -6,7 +6,7 @@ import { Redacted } from "effect"
 import { createHash } from "node:crypto"
 import { type FormData, Pool } from "undici"
 import { admits, admitted, after, type Breaker, fresh, probes, type Verdict } from "./Breaker.ts"
-import type { Server } from "../catalog/Catalog.ts"
+import type { Server } from "../catalog/UpstreamCatalog.ts"
 import { Exchange } from "./Exchange.ts"
 
 /** Longest that a connection may take to come about. */

@@ -10,7 +10,7 @@ import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
 import { type Clock, Duration, Effect, Exit, Option, Random, type Scope } from "effect"
 import { pauseOf, stateOf, type Verdict } from "./Breaker.ts"
 import { CallFailed, OVERLOADED, toldOf, toldOfAll, verdictOf, worthAnother } from "./CallFailed.ts"
-import type { Offer } from "../catalog/Catalog.ts"
+import type { ServedModel } from "../catalog/UpstreamCatalog.ts"
 import { choose } from "./Choice.ts"
 import type { Exchange } from "./Exchange.ts"
 import { type Sent, Upstream } from "./Upstream.ts"
@@ -46,7 +46,7 @@ export class Upstreams {
   /** Requests to each. */
   private readonly asked: ReadonlyArray<Tally>
 
-  constructor(offer: Offer<{ readonly id: string }>, around: Surroundings) {
+  constructor(offer: ServedModel<{ readonly id: string }>, around: Surroundings) {
     this.model = offer.model.id
     this.all = offer.servers.map((server) => new Upstream(server))
     this.around = around

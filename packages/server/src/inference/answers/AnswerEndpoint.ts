@@ -1,50 +1,58 @@
 /**
- * A question to the engine, from the socket to the socket: the one function behind hot routes and the router's endpoints. An
- * `AnswerKind` says how bodies of its endpoint are read and its answers written; the domain checks and pays, and nothing here
- * decides anything about money.
+ * Handles a request for a model's answer, from the socket to the socket; hot routes and the router share it. An
+ * `AnswerKind` decodes the bodies and writes the answers of its endpoint. The domain validates and charges; nothing
+ * here decides about money.
  */
-import { parsedJson } from "@sluice/domain/models/JsonText"
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { parseJson } from "@sluice/domain/models/JsonText"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import type { ChatRequest } from "@sluice/domain/models/ChatRequest"
 import { type Answer, type Emit, Inference } from "@sluice/domain/inference/chat/Inference"
 import type { ClientStalled, ModelRequestInvalid } from "@sluice/domain/models/InferenceErrors"
-import { flatMapSync, exitIfSettled } from "@sluice/domain/runtime/SyncFastPath"
-import { Cause, Clock, Effect, Exit, Result } from "effect"
+import { flatMapSync } from "@sluice/domain/runtime/SyncFastPath"
+import { Cause, Clock, Effect, Result } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { KeyWatch } from "../../access/KeyWatch.ts"
 import { bearerOf } from "../../http/Bearer.ts"
-import { type Caller, failureOf, json, makeGate, type Reply } from "../CallerGate.ts"
-import { unread } from "../InferenceBody.ts"
+import { MAX_INFERENCE_BODY_BYTES } from "../../http/Edge.ts"
+import { HotRoutes } from "../../http/HotRoutes.ts"
+import { commonHeaders, requestIdOf } from "../../http/RequestId.ts"
+import { type Caller, CallerGate, failureOf, json, type Reply } from "../CallerGate.ts"
+import { jsonText } from "../InferenceBody.ts"
+import { type Routed, toResponse } from "../RoutedRequests.ts"
 import { type AnswerWire, SseAnswer } from "./SseAnswer.ts"
 
-export interface Asked {
+interface AnswerInput {
   readonly source: IncomingMessage
   readonly response: ServerResponse
-  /** What the answer has whatever becomes of it, unless the response has it already. */
+  /** Headers of every response, failures included, unless the response object has them already. */
   readonly headers?: Record<string, string> | undefined
   readonly text: Effect.Effect<string, unknown>
 }
 
-/** One form of question and answer; `R` is a question as its endpoint knows it. */
+/** One form of request and answer; `R` is the endpoint's decoded request. */
 export interface AnswerKind<R> {
+  /** The path of its hot route. */
+  readonly path: string
   readonly decode: (body: unknown) => Result.Result<R, ModelRequestInvalid>
-  /** What the engine is asked. */
+  /** Returns the request to the model. */
   readonly chat: (request: R) => ChatRequest
-  /** The body of a buffered answer. */
+  /** Returns the body of a buffered answer. */
   readonly whole: (request: R, answer: Answer) => string
-  /** A streamed answer. `asked`: when, in Unix seconds. */
-  readonly wire: (request: R, asked: number) => AnswerWire
-  /** The engine's refusal in the words of this form; left out: they are its own. */
+  /** Returns the writer of a streamed answer. `createdAt`: the time of the request in Unix seconds. */
+  readonly wire: (request: R, createdAt: number) => AnswerWire
+  /** Rewrites the refusal of a chat request in the terms of this form. Without it the refusal is unchanged. */
   readonly refusal?: (request: R, refusal: ModelRequestInvalid) => ModelRequestInvalid
 }
 
-/** Writes a streamed answer itself; gives the others back. */
-export type AnswerHandler = (asked: Asked) => Effect.Effect<Reply>
+/** Writes a streamed answer itself and returns undefined; returns any other response. */
+type AnswerHandler = (request: AnswerInput) => Effect.Effect<Reply>
 
+/** Adds the hot route of an endpoint, and returns the router's handler, which runs the same function. */
 export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
-    const guarded = yield* makeGate
+    const gate = yield* CallerGate
     const keys = yield* KeyWatch
 
     const ask = (caller: Caller, request: R, response: ServerResponse, emit?: Emit<ClientStalled>) => {
@@ -63,10 +71,10 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
       Clock.clockWith((clock) => {
         const wire = kind.wire(request, Math.floor(clock.currentTimeMillisUnsafe() / 1000))
         const answer = new SseAnswer(response, wire, caller.headers)
-        const told = Effect.map(ask(caller, request, response, answer.emit), (whole) => answer.complete(whole))
-        return Effect.matchCauseEffect(keys.during(bearerOf(source), told, answer.beat), {
-          onSuccess: () => answer.sent(),
-          onFailure: (cause) => (answer.begun ? brokenOff(answer, cause, caller) : Effect.failCause(cause))
+        const answered = Effect.map(ask(caller, request, response, answer.emit), (whole) => answer.complete(whole))
+        return Effect.matchCauseEffect(keys.during(bearerOf(source), answered, answer.beat), {
+          onSuccess: () => answer.awaitSent(),
+          onFailure: (cause) => (answer.isStarted ? failStream(answer, cause, caller) : Effect.failCause(cause))
         }).pipe(
           Effect.as(undefined),
           Effect.onInterrupt(() => Effect.sync(() => answer.stop(caller.requestId)))
@@ -74,28 +82,51 @@ export const makeAnswerEndpoint = <R>(kind: AnswerKind<R>) =>
       })
 
     const handler: AnswerHandler = ({ headers, response, source, text }) =>
-      guarded(source, { headers, scope: "inference:write" }, (caller) =>
-        flatMapSync(bodyOf(text), (body): Effect.Effect<Reply, InferenceFailure> => {
-          const request = Result.flatMap(parsedJson(body), kind.decode)
+      gate(source, { headers, scope: "inference:write" }, (caller) =>
+        flatMapSync(jsonText(source, text), (body): Effect.Effect<Reply, InferenceFailure> => {
+          const request = Result.flatMap(parseJson(body), kind.decode)
           if (Result.isFailure(request)) return Effect.fail(request.failure)
           return kind.chat(request.success).stream
             ? streamed(caller, request.success, source, response)
             : buffered(caller, request.success, response)
         })
       )
-    return handler
+
+    const hotRoutes = yield* HotRoutes
+    yield* hotRoutes.add({
+      path: kind.path,
+      maxBodyBytes: MAX_INFERENCE_BODY_BYTES,
+      handler: (source, response, text) =>
+        Effect.map(handler({ source, response, headers: commonHeaders(requestIdOf(source)), text }), (reply) =>
+          write(response, reply)
+        )
+    })
+    return ({ request }: Routed) =>
+      Effect.map(
+        handler({
+          source: NodeHttpServerRequest.toIncomingMessage(request),
+          response: NodeHttpServerRequest.toServerResponse(request),
+          text: request.text
+        }),
+        toResponse
+      )
   })
 
-const bodyOf = (text: Asked["text"]): Effect.Effect<string, InferenceFailure> => {
-  const read = exitIfSettled(text)
-  return read !== undefined && Exit.isSuccess(read) ? Effect.succeed(read.value) : Effect.mapError(text, unread)
+/** Writes an answer of the hot route, which no router writes. */
+const write = (response: ServerResponse, reply: Reply): void => {
+  if (reply === undefined || response.destroyed) return
+  const headers: Record<string, string | number> = { ...reply.headers }
+  headers["content-type"] = reply.contentType
+  headers["content-length"] = Buffer.byteLength(reply.body)
+  response.writeHead(reply.status, headers)
+  response.end(reply.body)
 }
 
-/** The status is sent: the failure is the stream's last event. */
-const brokenOff = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>
+/** The status has been sent, so the failure is the stream's last event. */
+const failStream = (answer: SseAnswer, cause: Cause.Cause<InferenceFailure>, caller: Caller) =>
   Cause.hasInterruptsOnly(cause)
     ? Effect.failCause(cause as Cause.Cause<never>)
     : Effect.flatMap(failureOf(cause, caller.requestId), (failure) => {
         answer.fail(failure, caller.requestId)
-        return answer.sent()
+        return answer.awaitSent()
       })

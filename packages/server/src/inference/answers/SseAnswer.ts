@@ -1,10 +1,12 @@
 /**
- * An answer on an open socket, written without streams in between; an `AnswerWire` says what its text is.
+ * Writes an answer as server-sent events on a socket, without streams in between. An `AnswerWire` makes the text.
  *
- * The head goes out with the first word, so a refusal before it is a plain answer with its status. The model waits while
- * the caller does not read; who does not read for STALL_MS is dropped. Silence is broken by a comment.
+ * The head is sent with the first event, so an earlier refusal is an ordinary response with its status. Backpressure of
+ * the caller reaches the model; a caller that reads nothing for STALL_MS is disconnected. A comment breaks long
+ * silence.
  */
-import type { InferenceFailure } from "@sluice/api/inference/InferenceErrors"
+import { ServerStopping } from "@sluice/api/inference/EdgeFailures"
+import type { InferenceFailure } from "@sluice/api/inference/InferenceErrorTable"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
 import { ClientStalled } from "@sluice/domain/models/InferenceErrors"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
@@ -12,13 +14,16 @@ import { Clock, Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { wallClock } from "../../clock/WallTime.ts"
 
-/** How long a caller may leave everything unread, and how long nothing may be sent. In the time of the network. */
+/**
+ * Milliseconds that a caller may leave everything unread, and milliseconds without an event until a comment is sent.
+ * Both in wall time.
+ */
 export const STALL_MS = 30_000
 export const SILENCE_MS = 15_000
 
-/** A form of streamed answers: the text of what is to be sent, for one answer. */
+/** One form of streamed answers: makes the text of one answer's events. */
 export interface AnswerWire {
-  /** Empty: nothing to send. */
+  /** Returns an empty text where there is nothing to send. */
   readonly events: (head: AnswerHead, events: ReadonlyArray<ChatEvent>) => string
   readonly end: (answer: Answer) => string
   readonly failure: (failure: InferenceFailure, requestId: string) => string
@@ -29,7 +34,7 @@ export class SseAnswer {
   private readonly wire: AnswerWire
   private readonly headers: Readonly<Record<string, string>>
   private readonly clock: Clock.Clock
-  private wroteMs: number
+  private lastWriteMs: number
 
   constructor(
     response: ServerResponse,
@@ -41,54 +46,54 @@ export class SseAnswer {
     this.wire = wire
     this.headers = headers
     this.clock = clock
-    this.wroteMs = clock.currentTimeMillisUnsafe()
+    this.lastWriteMs = clock.currentTimeMillisUnsafe()
   }
 
-  /** Whether the status is on its way, so that a failure can only be an event. */
-  get begun(): boolean {
+  /** The head has been sent, so a failure can only be an event. */
+  get isStarted(): boolean {
     return this.response.headersSent
   }
 
-  /** Sends the text of some events; returns when the caller has room for more. */
+  /** Sends the text of the events; returns when the socket accepts more. */
   readonly emit = (head: AnswerHead, events: ReadonlyArray<ChatEvent>): Effect.Effect<void, ClientStalled> => {
     const text = this.wire.events(head, events)
     return text === "" || this.write(text) ? Effect.void : this.until("drain")
   }
 
-  /** How it ended and what it cost. */
+  /** Sends the end of the answer with its usage. */
   complete(answer: Answer): void {
     this.write(this.wire.end(answer))
     this.response.end()
   }
 
-  /** What failed, and the end. */
+  /** Sends the failure and ends the response. */
   fail(failure: InferenceFailure, requestId: string): void {
     this.write(this.wire.failure(failure, requestId))
     if (failure._tag === "ClientStalled") this.response.destroy()
     else this.response.end()
   }
 
-  /** Ends an answer that was interrupted. A caller that is gone is told nothing; one that is there learns that it is cut. */
+  /** Ends an interrupted answer with an error event. A disconnected caller gets nothing. */
   stop(requestId: string): void {
-    if (this.begun && !this.response.writableEnded && !this.response.destroyed)
-      this.fail({ _tag: "ServerStopping" }, requestId)
+    if (this.isStarted && !this.response.writableEnded && !this.response.destroyed)
+      this.fail(new ServerStopping(), requestId)
   }
 
-  /** A comment, where it has been silent for long. To be called again and again. */
+  /** Sends a comment after a long silence. Call it repeatedly. */
   readonly beat = (): void => {
-    if (this.clock.currentTimeMillisUnsafe() - this.wroteMs < SILENCE_MS) return
-    // Who does not read needs no comment.
+    if (this.clock.currentTimeMillisUnsafe() - this.lastWriteMs < SILENCE_MS) return
+    // A caller that does not read needs no comment.
     if (!this.response.writableNeedDrain && !this.response.writableEnded) this.write(": waiting\n\n")
   }
 
-  /** Returns when the end has left us, or when its reader was dropped. */
-  sent(): Effect.Effect<void> {
+  /** Returns when the end has been sent, or when the caller was disconnected. */
+  awaitSent(): Effect.Effect<void> {
     if (this.response.writableLength === 0 || this.response.destroyed) return Effect.void
     return this.until("finish").pipe(Effect.catchTag("ClientStalled", () => Effect.sync(() => this.response.destroy())))
   }
 
   private write(text: string): boolean {
-    this.wroteMs = this.clock.currentTimeMillisUnsafe()
+    this.lastWriteMs = this.clock.currentTimeMillisUnsafe()
     if (!this.response.headersSent) this.response.writeHead(200, { ...this.headers, ...EVENT_STREAM })
     return this.response.write(text)
   }

@@ -1,4 +1,7 @@
-/** A streamed chat answer as text: chunks, how it ended, `[DONE]`. One of these writes one answer. */
+/**
+ * Writes a streamed chat answer as text: chunks, the finish reasons, the usage and `[DONE]`. One instance writes one
+ * answer.
+ */
 import {
   argumentsChunk,
   callChunk,
@@ -7,7 +10,7 @@ import {
   streamEnd,
   textChunk
 } from "@sluice/api/inference/chat/ChatWire"
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { inferenceErrorText } from "@sluice/api/inference/InferenceWireError"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
@@ -29,14 +32,14 @@ export class ChatEvents implements AnswerWire {
     return text
   }
 
-  /** How it ended and what it cost. A choice without a word still gets its role. */
+  /** The finish reasons and the usage. A choice without text still gets its role. */
   end(answer: Answer): string {
     const start = this.start === "" ? chunkStart(answer.head) : this.start
     const roles = answer.choices.map((_, index) => (this.named.has(index) ? "" : textChunk(start, index, "", true)))
     return roles.join("") + streamEnd(start, answer, this.includeUsage)
   }
 
-  /** One error event, and no `[DONE]`. */
+  /** One error event without `[DONE]`. */
   failure(failure: InferenceFailure, requestId: string): string {
     return `data: ${inferenceErrorText(inferenceErrorOf(failure), requestId)}\n\n`
   }
@@ -56,7 +59,7 @@ export class ChatEvents implements AnswerWire {
     }
   }
 
-  /** The first piece of a choice names the role. */
+  /** The first chunk of a choice names the role. */
   private isFirst(index: number): boolean {
     const first = !this.named.has(index)
     this.named.add(index)

@@ -1,4 +1,4 @@
-/** `GET /images/{secret}`: an image by its link. The secret is all the right that it takes. */
+/** `GET /images/{secret}`: serves an image by its link. The secret is the only authorization. */
 import { imageFormatOf, imageType } from "@sluice/domain/models/ImageFormat"
 import { ImageLinks } from "@sluice/domain/inference/images/ImageLinks"
 import { Effect, Layer } from "effect"
@@ -9,7 +9,7 @@ import { RequestId } from "../../http/RequestId.ts"
 import type { Route } from "../../http/RouteTable.ts"
 
 export const IMAGE_LINK_PATH = "/images"
-/** For the table of methods. */
+/** For the table of routes. */
 export const imageLinkRoute: Route = { method: "GET", path: `${IMAGE_LINK_PATH}/:secret` }
 
 const SECRET = /^[\w-]{16,64}$/

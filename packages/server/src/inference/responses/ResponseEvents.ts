@@ -1,10 +1,10 @@
 /**
- * A streamed response as text. One of these writes one answer; its events add up to the output at its end, which is that of
- * a buffered answer but for arguments that come after their call is done. A message is done when a call or a refusal comes
- * after it, and a call when anything does, if its arguments are whole by then: some upstreams let calls grow side by side,
- * and those are done at the end, as a refusal is.
+ * Writes a streamed response as text. One instance writes one response. Its events add up to the final output, which
+ * equals that of a buffered response except for arguments that arrive after their call is done. A message is done when
+ * a call or a refusal follows it. A call is done when any item follows it and its arguments are complete; some
+ * upstreams interleave calls, and those are done at the end, as a refusal is.
  */
-import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrors"
+import { type InferenceFailure, inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import {
   errorFields,
   itemFields,
@@ -26,7 +26,7 @@ import {
   responseText
 } from "@sluice/api/inference/responses/ResponseWire"
 import type { Answer, AnswerHead } from "@sluice/domain/inference/chat/Inference"
-import { parsedJson } from "@sluice/domain/models/JsonText"
+import { parseJson } from "@sluice/domain/models/JsonText"
 import type { ChatEvent } from "@sluice/domain/models/ModelProvider"
 import type { ResponseRequest } from "@sluice/domain/inference/responses/ResponseRequest"
 import { Result } from "effect"
@@ -34,30 +34,30 @@ import type { AnswerWire } from "../answers/SseAnswer.ts"
 
 export class ResponseEvents implements AnswerWire {
   private readonly request: ResponseRequest
-  private readonly asked: number
+  private readonly createdAt: number
   private readonly echo: string
   private head: AnswerHead | undefined = undefined
   private key = ""
   private sequence = 0
-  /** Items that have begun. */
-  private begun = 0
-  /** The place of the message that is being said; below zero: none. */
+  /** Number of started items. */
+  private itemCount = 0
+  /** Output index of the current message; negative when there is none. */
   private message = -1
-  private said = ""
+  private messageText = ""
   private deltaFields = ""
-  /** The place of the refusal; below zero: none. */
+  /** Output index of the refusal; negative when there is none. */
   private refusal = -1
-  /** The place of each call. */
+  /** Output index of each call. */
   private readonly calls: Array<number> = []
-  /** The call that nothing came after yet, with its arguments so far. */
+  /** The last call, while no item follows it, with its arguments so far. */
   private call: { readonly index: number; readonly id: string; readonly name: string; arguments: string } | undefined
-  /** The calls that are done, by their places. */
+  /** Completed calls by output index. */
   private readonly callsDone = new Map<number, CallItem>()
 
-  /** `asked`: when, in Unix seconds. */
-  constructor(request: ResponseRequest, asked: number) {
+  /** `createdAt`: the time of the request in Unix seconds. */
+  constructor(request: ResponseRequest, createdAt: number) {
     this.request = request
-    this.asked = asked
+    this.createdAt = createdAt
     this.echo = JSON.stringify(request.echo)
   }
 
@@ -67,15 +67,15 @@ export class ResponseEvents implements AnswerWire {
     return text
   }
 
-  /** What is not done yet, and the whole response. */
+  /** Ends the open items and the response. */
   end(answer: Answer): string {
     const state = endState(this.request, answer)
-    // What was told as done stays as it was told, whatever came after it.
+    // An item that was sent as done must not change, whatever the model added later.
     const output = state.output.map((item, index) => this.callsDone.get(index) ?? item)
     let text = this.begin(answer.head)
     for (const [index, item] of output.entries()) {
-      // An answer without a word is a message too.
-      if (index === this.begun) text += this.beginMessage()
+      // An answer without text still has one message.
+      if (index === this.itemCount) text += this.beginMessage()
       if (this.callsDone.has(index)) continue
       if (item.type === "function_call") text += this.callDone(index, item)
       else if (index === this.message) text += this.messageDone(item)
@@ -86,14 +86,14 @@ export class ResponseEvents implements AnswerWire {
   }
 
   /**
-   * The failure as an event that clients raise, and as the response's: some read the one, some the other. One that comes
-   * before the model's first word has a response of its own.
+   * Sends the failure as an `error` event and as `response.failed`, because clients read one or the other. A failure
+   * before the model's first event gets a response of its own.
    */
   failure(failure: InferenceFailure, requestId: string): string {
     const { code: given, message, type } = inferenceErrorOf(failure)
     const code = given ?? type
     return (
-      this.begin({ id: requestId, created: this.asked, model: this.request.chat.model }) +
+      this.begin({ id: requestId, created: this.createdAt, model: this.request.chat.model }) +
       this.event("error", errorFields(type, code, message)) +
       this.lifecycle("response.failed", { status: "failed", error: { code, message } })
     )
@@ -110,7 +110,7 @@ export class ResponseEvents implements AnswerWire {
   private eventsOf(event: ChatEvent): string {
     switch (event._tag) {
       case "Text":
-        return event.text === "" ? "" : this.words(event.text)
+        return event.text === "" ? "" : this.textDelta(event.text)
       case "Refusal": {
         const begun = this.refusal < 0 ? this.beginRefusal() : ""
         const fields = partFields(itemId("message", this.key, this.refusal), this.refusal)
@@ -130,23 +130,23 @@ export class ResponseEvents implements AnswerWire {
     }
   }
 
-  private words(text: string): string {
-    const begun = this.message < 0 ? this.callEnded() + this.beginMessage() : ""
-    this.said += text
+  private textDelta(text: string): string {
+    const begun = this.message < 0 ? this.endCall() + this.beginMessage() : ""
+    this.messageText += text
     return begun + this.event("response.output_text.delta", this.deltaFields + JSON.stringify(text))
   }
 
   private beginMessage(): string {
-    const index = this.begun++
+    const index = this.itemCount++
     this.message = index
-    this.said = ""
+    this.messageText = ""
     this.deltaFields = `${partFields(itemId("message", this.key, index), index)},"logprobs":[],"delta":`
     return this.messageAdded(index, outputText(""))
   }
 
   private beginRefusal(): string {
-    const done = this.wordsDone() + this.callEnded()
-    this.refusal = this.begun++
+    const done = this.endMessage() + this.endCall()
+    this.refusal = this.itemCount++
     return done + this.messageAdded(this.refusal, refusalPart(""))
   }
 
@@ -158,26 +158,26 @@ export class ResponseEvents implements AnswerWire {
     )
   }
 
-  /** What comes after words ends their message. */
-  private wordsDone(): string {
+  /** A following item ends the message. */
+  private endMessage(): string {
     if (this.message < 0) return ""
-    return this.messageDone(messageItem(this.key, this.message, outputText(this.said), "completed"))
+    return this.messageDone(messageItem(this.key, this.message, outputText(this.messageText), "completed"))
   }
 
   private beginCall({ id, name }: Extract<ChatEvent, { readonly _tag: "ToolCall" }>): string {
-    const done = this.wordsDone() + this.callEnded()
-    const index = this.begun++
+    const done = this.endMessage() + this.endCall()
+    const index = this.itemCount++
     this.calls.push(index)
     this.call = { index, id, name, arguments: "" }
     const item = callItem(this.request, this.key, index, this.call, "in_progress")
     return done + this.item("response.output_item.added", index, item)
   }
 
-  /** What comes after a call ends it, unless more of its arguments has to come. */
-  private callEnded(): string {
+  /** A following item ends the call, unless its arguments are incomplete. */
+  private endCall(): string {
     const { call } = this
     this.call = undefined
-    if (call === undefined || !isWhole(call.arguments)) return ""
+    if (call === undefined || !isCompleteObject(call.arguments)) return ""
     const item = callItem(this.request, this.key, call.index, call, "completed")
     this.callsDone.set(call.index, item)
     return this.callDone(call.index, item)
@@ -187,8 +187,8 @@ export class ResponseEvents implements AnswerWire {
     const index = this.message
     this.message = -1
     const fields = partFields(item.id, index)
-    const text = JSON.stringify(this.said)
-    const part = JSON.stringify(outputText(this.said))
+    const text = JSON.stringify(this.messageText)
+    const part = JSON.stringify(outputText(this.messageText))
     return (
       this.event("response.output_text.done", `${fields},"logprobs":[],"text":${text}`) +
       this.event("response.content_part.done", `${fields},"part":${part}`) +
@@ -227,5 +227,5 @@ export class ResponseEvents implements AnswerWire {
   }
 }
 
-/** An object goes on no further, whatever comes. */
-const isWhole = (text: string): boolean => text.trimEnd().endsWith("}") && Result.isSuccess(parsedJson(text))
+/** A complete JSON object can't continue, whatever follows. */
+const isCompleteObject = (text: string): boolean => text.trimEnd().endsWith("}") && Result.isSuccess(parseJson(text))

@@ -1,7 +1,7 @@
 /** A web server of a test's own, that knows who came; and a client that may reach it and nothing else on this machine. */
 import { Allowance } from "@sluice/domain/inference/images/ImageFetch"
 import type { FetchFailed } from "@sluice/server/fetch/FetchFailed"
-import type { Fetched, Wanted } from "@sluice/server/fetch/PinnedRequest"
+import type { Fetched, FetchRequirements } from "@sluice/server/fetch/PinnedRequest"
 import { isPublic } from "@sluice/server/fetch/PublicAddress"
 import { SafeFetch, type SafeFetchOptions } from "@sluice/server/fetch/SafeFetch"
 import { Context, Effect, Layer } from "effect"
@@ -80,7 +80,7 @@ export const certificateFor = (names: ReadonlyArray<string>) => {
 /** 127.0.0.1 is as good as public here, 127.0.0.2 is not. */
 export const OUTSIDE = (address: string) => address === "127.0.0.1" || isPublic(address)
 
-export interface Asking extends Partial<Wanted> {
+export interface Asking extends Partial<FetchRequirements> {
   readonly owner?: string
 }
 
@@ -88,7 +88,7 @@ export type Get = (url: string, asking?: Asking) => Effect.Effect<Fetched, Fetch
 
 /** The client; images of 1 MB are asked for unless a test says otherwise. */
 export const client = (options: Partial<SafeFetchOptions>) =>
-  Effect.map(Layer.build(SafeFetch.layer({ privateTargets: false, ...options })), (context): Get => {
+  Effect.map(Layer.build(SafeFetch.layer({ hasPrivateTargets: false, ...options })), (context): Get => {
     const { get } = Context.get(context, SafeFetch)
     return (url, { owner = "alice", ...wanted } = {}) =>
       get(owner, url, {

@@ -24,7 +24,7 @@ const QUESTION = {
   response_format: { type: "json_schema" as const, json_schema: { name: "count", schema } }
 }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("a refusal through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("a refusal through the stock client", (it) => {
   it.effect("is the refusal of a chat, streamed as buffered, and billed as words are", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)

@@ -2,6 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import type { Answer } from "@sluice/domain/inference/chat/Inference"
 import { ClientStalled } from "@sluice/domain/models/InferenceErrors"
+import { Unexpected } from "@sluice/api/inference/EdgeFailures"
 import { ChatEvents } from "@sluice/server/inference/chat/ChatEvents"
 import { SILENCE_MS, SseAnswer, STALL_MS } from "@sluice/server/inference/answers/SseAnswer"
 import { Clock, Effect, Exit, Fiber } from "effect"
@@ -96,7 +97,7 @@ it.effect("comments to nobody who does not read, nor after the end", () =>
 it.effect("ends with what failed, once; who stalled is cut off, for he would never read it", () =>
   Effect.gen(function* () {
     for (const [end, destroyed] of [
-      [(answer: SseAnswer) => answer.fail({ _tag: "Unexpected" }, "r"), false],
+      [(answer: SseAnswer) => answer.fail(new Unexpected(), "r"), false],
       [(answer: SseAnswer) => answer.fail(new ClientStalled(), "r"), true],
       [(answer: SseAnswer) => answer.stop("r"), false]
     ] as const) {
@@ -124,7 +125,7 @@ it.effect("drops who does not take the end", () =>
     socket.full = true
     answer.complete(whole)
     expect(socket.written.endsWith("data: [DONE]\n\n") && socket.writableEnded).toBe(true)
-    const sent = yield* Effect.forkChild(answer.sent())
+    const sent = yield* Effect.forkChild(answer.awaitSent())
     yield* TestClock.adjust(STALL_MS)
     yield* Fiber.join(sent)
     expect(socket.destroyed).toBe(true)

@@ -1,7 +1,8 @@
 /** Chats through the stock OpenAI client against a real server: answers, streams, and what each costs. */
 import { expect, layer } from "@effect/vitest"
+import { ModelListWire } from "@sluice/api/models/ModelWire"
 import { instant } from "@sluice/simulator/models/ModelWorld"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import type OpenAI from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
@@ -10,7 +11,7 @@ import { customer, failure, keys, NANO, user } from "../support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat through the stock client", (it) => {
   it.effect("answers, and charges what the usage says", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
@@ -150,6 +151,17 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
       const { client, apiKey, url } = yield* customer(0n)
       const models = yield* Effect.promise(async () => (await client.models.list()).data)
       expect(models.map((model) => model.id)).toContain("sluice-vision")
+      const answer = yield* Effect.promise(() =>
+        fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } }).then((got) => got.json())
+      )
+      const lengths = Schema.decodeUnknownSync(ModelListWire)(answer).data.map((model) => [
+        model.modalities.output.join(),
+        typeof model.context_length
+      ])
+      // What makes neither words nor vectors has no context: null, as JavaScript calls it, is an object.
+      expect(new Set(lengths.map((pair) => pair.join(" ")))).toEqual(
+        new Set(["text number", "embedding number", "text object", "image object", "audio object", "video object"])
+      )
       const one = yield* Effect.promise(() => client.models.retrieve("sluice-small"))
       expect(one).toMatchObject({ object: "model", context_length: 32_768, pricing: { prompt: 0.15, completion: 0.6 } })
       expect(yield* failure(() => client.models.retrieve("nope"))).toMatchObject({
@@ -161,7 +173,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("chat throu
         fetch(`${url}/v1/models/accounts/sluice/small?x=1`, { headers: { authorization: `Bearer ${apiKey}` } })
       )
       expect(yield* Effect.promise(() => vendor.text())).toContain(
-        "There is no model 'accounts/sluice/small' that answers here"
+        "There is no model 'accounts/sluice/small' for this endpoint"
       )
       const slash = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/`, { headers: { authorization: `Bearer ${apiKey}` } })

@@ -22,7 +22,7 @@ const answer: Answer = {
   choices: [
     { text: 'say "hi"\u2028\n', calls: [], reason: "stop" },
     { text: "", calls: [], reason: "length" },
-    { text: "", refusal: { text: "No.", at: 0, calls: 0 }, calls: [], reason: "stop" }
+    { text: "", refusal: { text: "No.", textOffset: 0, calls: 0 }, calls: [], reason: "stop" }
   ],
   usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
 }
@@ -59,8 +59,8 @@ describe("the wire", () => {
   it("has what belongs to a call of a tool with the call, in both forms", () => {
     const extra = { google: { thought_signature: 'a"\n' } }
     const calls = [
-      { id: "a", name: "f", at: 0, arguments: "{}", extra },
-      { id: "b", name: "f", at: 0, arguments: "{}" }
+      { id: "a", name: "f", textOffset: 0, arguments: "{}", extra },
+      { id: "b", name: "f", textOffset: 0, arguments: "{}" }
     ]
     const choices = [{ text: "", calls, reason: "tool_calls" as const }]
     const whole = Schema.decodeUnknownSync(

@@ -9,7 +9,7 @@ import { customer, keys, NANO, user } from "../support/Customer.ts"
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const QUESTION = { model: "sluice-large", messages: user("How are bridges built?") }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("logprobs through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("logprobs through the stock client", (it) => {
   it.effect("name the tokens of the text and the likeliest in their place, streamed as buffered", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)

@@ -25,7 +25,7 @@ const time = tool("get_time", { ...place, properties: { ...place.properties, off
 const pick = ({ name, arguments: text }: { name: string; arguments: string }) => ({ name, text })
 const question = { model: "sluice-small", messages: user("What are the weather and the time in Lisbon?") }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools through the stock client", (it) => {
   it.effect("calls what the question speaks of, streamed as buffered, for the same money", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)

@@ -11,7 +11,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const MODEL = "sluice-embed-small"
 const dot = (a: ReadonlyArray<number>, b: ReadonlyArray<number>) => a.reduce((sum, x, i) => sum + x * b[i]!, 0)
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("embeddings through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("embeddings through the stock client", (it) => {
   it.effect("are nearer for texts that are more alike, whatever the encoding and the number of dimensions", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)

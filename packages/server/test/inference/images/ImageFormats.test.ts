@@ -1,7 +1,7 @@
 /** Images of a real server that makes JPEG, through the stock client: as they are, and named as what they are. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, layer } from "@effect/vitest"
-import { Catalog, offersOf } from "@sluice/providers/openai-compatible/catalog/Catalog"
+import { UpstreamCatalog, servedModelsOf } from "@sluice/providers/openai-compatible/catalog/UpstreamCatalog"
 import * as OpenAiModels from "@sluice/providers/openai-compatible/OpenAiModels"
 import { Effect, Layer, Logger, Result } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
@@ -19,16 +19,16 @@ const PRICE = 40_000_000n
 let given: ReadonlyArray<string> = []
 
 const catalog = Layer.effect(
-  Catalog,
+  UpstreamCatalog,
   Effect.map(
     recordedServer((_, response) => says(response, 200, { data: given.map((b64_json) => ({ b64_json })) })),
-    ({ url }) => Result.getOrThrow(offersOf({ models: [kinds([{ base_url: url }]).images] }, new Map()))
+    ({ url }) => Result.getOrThrow(servedModelsOf({ models: [kinds([{ base_url: url }]).images] }, new Map()))
   )
 )
 const models = OpenAiModels.layer().pipe(Layer.provide(catalog), Layer.provide(NodeCrypto.layer))
 const Running = chatServer(keys, models).pipe(Layer.provideMerge(ownPglite), Layer.provide(Logger.layer([])))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("images of a server that makes JPEG", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images of a server that makes JPEG", (it) => {
   it.effect("are handed on as they are, and the answer and the link say what they are", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)

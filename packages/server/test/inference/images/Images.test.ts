@@ -34,7 +34,7 @@ const decoded = (file: Buffer) => {
   return `${width}x${height}`
 }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("images through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images through the stock client", (it) => {
   it.effect("are PNG files of the size that was asked for, and follow from the prompt", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)

@@ -17,7 +17,7 @@ const question = "What is the weather in Lisbon?"
 const City = z.object({ city: z.string() })
 const said = "The tool answered: It is sunny."
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("clients that ask /responses", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients that ask /responses", (it) => {
   const aiSdk = Effect.map(customer(10n * NANO), ({ apiKey, principal, url }) => ({
     model: createOpenAI({ apiKey, baseURL: `${url}/v1` })("sluice-small"),
     principal

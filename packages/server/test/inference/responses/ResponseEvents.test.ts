@@ -5,7 +5,7 @@ import {
   type OutputTextWire,
   type RefusalWire,
   ResponseWire,
-  wholeResponse
+  bufferedResponseText
 } from "@sluice/api/inference/responses/ResponseWire"
 import type { Answer } from "@sluice/domain/inference/chat/Inference"
 import { type ChatEvent, type FinishReason } from "@sluice/domain/models/ModelProvider"
@@ -96,11 +96,11 @@ describe("a streamed response", () => {
       const [choice] = production.choices
       const answer: Answer = {
         head,
-        choices: production.said(false),
+        choices: production.finishedChoices(false),
         usage: { promptTokens: 3, completionTokens: 4, cost: 1_500n }
       }
       const events = eventsIn(text + wire.end(answer))
-      const whole = decodeBody(JSON.parse(wholeResponse(request, answer)))
+      const whole = decodeBody(JSON.parse(bufferedResponseText(request, answer)))
       const complete = reason === "stop" || reason === "tool_calls"
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
       expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"])
@@ -150,7 +150,7 @@ describe("a streamed response", () => {
       const text = said.map((event) => wire.events(head, production.add([event]))).join("")
       production.add([{ _tag: "Finish", index: 0, reason: "tool_calls" }])
       const usage = { promptTokens: 3, completionTokens: 4, cost: 1_500n }
-      const events = eventsIn(text + wire.end({ head, choices: production.said(false), usage }))
+      const events = eventsIn(text + wire.end({ head, choices: production.finishedChoices(false), usage }))
       const items = events.flatMap((event) =>
         event.type === "response.output_item.added" || event.type === "response.output_item.done"
           ? [`${event.type.endsWith("added") ? "+" : "-"}${event.output_index}`]
@@ -177,7 +177,7 @@ describe("a streamed response", () => {
       expect([events[0]!.type, last.type]).toEqual(["response.created", "response.failed"])
       const told = {
         code: "upstream_broken",
-        message: "The model could not be reached, or its answer broke off or made no sense. Try again.",
+        message: "The model could not be reached, or its answer was incomplete or invalid. Try again.",
         param: null
       }
       const sequence_number = events.length - 2
@@ -193,7 +193,7 @@ describe("a streamed response", () => {
         status: "failed",
         error: {
           code: "upstream_broken",
-          message: "The model could not be reached, or its answer broke off or made no sense. Try again."
+          message: "The model could not be reached, or its answer was incomplete or invalid. Try again."
         },
         output: [],
         usage: null

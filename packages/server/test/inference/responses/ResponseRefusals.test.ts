@@ -15,7 +15,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const model = "sluice-small"
 const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("refusals of responses", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals of responses", (it) => {
   it.effect("are told with the caller's own paths, streamed or not, and cost nothing", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)

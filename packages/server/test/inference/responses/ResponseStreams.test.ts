@@ -55,14 +55,14 @@ const said = (item: ResponseOutputItem) => {
   return item.type === "message" && item.content[0]?.type === "output_text" ? item.content[0].text : item.type
 }
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of responses", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of responses", (it) => {
   it.effect("a model that breaks: its words, error and response.failed, then the end; the words are paid", () =>
     Effect.gen(function* () {
       const { apiKey, principal, url } = yield* customer(NANO)
       const response = yield* Effect.promise(() =>
         fetch(`${url}/v1/responses`, {
           method: "POST",
-          headers: { authorization: `Bearer ${apiKey}` },
+          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
           body: JSON.stringify({ model: "breaks", input: "hi", stream: true })
         })
       )
@@ -99,7 +99,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
         return found
       })
       expect(errors).toHaveLength(1)
-      expect(String((errors[0] as Error).message)).toContain("its answer broke off")
+      expect(String((errors[0] as Error).message)).toContain("its answer was incomplete")
     })
   )
 
@@ -171,7 +171,7 @@ layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("streams of
       })
       const row = yield* money(principal).pipe(
         Effect.filterOrFail(({ usage }) => usage === 1n),
-        Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 200 })))
+        Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 10_000 })))
       )
       expect(row).toMatchObject({ spent: PROMPT + 2_000n, held: 0n, openHolds: 0n })
     })

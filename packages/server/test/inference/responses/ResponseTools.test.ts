@@ -12,7 +12,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 
 const model = "sluice-small"
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("tools of responses", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools of responses", (it) => {
   it.effect("runs a loop of tools to its end, streamed as buffered", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)

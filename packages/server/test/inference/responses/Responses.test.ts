@@ -17,7 +17,7 @@ const model = "sluice-small"
 const unknown = { client_metadata: { a: "b" } }
 const nanoUsd = (usage: object | null | undefined) => BigInt(Math.round((usage as { cost: number }).cost * 1e9))
 
-layer(Running, { excludeTestServices: true, timeout: "60 seconds" })("responses through the stock client", (it) => {
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses through the stock client", (it) => {
   it.effect("answers what chat answers, for the same money", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)

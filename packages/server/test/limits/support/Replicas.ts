@@ -23,10 +23,13 @@ export const replica = (url: string) =>
 /** Runs it now; an effect that would wait for anything fails. */
 export const atOnce = <A>(effect: Effect.Effect<A>): Effect.Effect<A> => Effect.sync(() => Effect.runSync(effect))
 
-/** Waits for a state, not for a time; fails long after it should have come. */
+/** Ends a hang, and nothing else. */
+const LIMIT_MS = 240_000
+
+/** Waits for a state, not for a time. */
 export const until = (what: string, look: () => boolean | Promise<boolean>) =>
   Effect.promise(async () => {
-    const end = performance.now() + 30_000
+    const end = performance.now() + LIMIT_MS
     while (!(await look())) {
       if (performance.now() > end) throw new Error(`${what} did not happen`)
       await pause(10)

@@ -1,6 +1,6 @@
-/** Faults by their rates, and what struck. */
+/** A fault draw with the given rates, and the faults that took effect. */
 import { chance } from "@sluice/machine-shell/Chance"
-import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS, type Strike } from "@sluice/simulator/faults/Fault"
+import { CALL_FAULTS, type FaultRates, PLANNED_FAULTS, type AppliedFault } from "@sluice/simulator/faults/Fault"
 import { type FaultDrawOptions, FaultDraw } from "@sluice/simulator/faults/FaultDraw"
 
 export const ratesOf = (given: Partial<FaultRates>): FaultRates => ({
@@ -8,14 +8,14 @@ export const ratesOf = (given: Partial<FaultRates>): FaultRates => ({
   ...given
 })
 
-export const strikesOf = (given: Partial<FaultRates>, seed = 1, options: Partial<FaultDrawOptions> = {}) => {
-  const reported: Array<Strike> = []
-  const strikes = new FaultDraw({
+export const faultDrawOf = (given: Partial<FaultRates>, seed = 1, options: Partial<FaultDrawOptions> = {}) => {
+  const reported: Array<AppliedFault> = []
+  const faultDraw = new FaultDraw({
     chance: chance(seed),
     rates: ratesOf(given),
-    report: (strike) => reported.push(strike),
+    report: (fault) => reported.push(fault),
     now: () => 0,
     ...options
   })
-  return { strikes, reported }
+  return { faultDraw, reported }
 }

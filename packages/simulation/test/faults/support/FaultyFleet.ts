@@ -31,7 +31,7 @@ export const roomyWorld: World = {
 }
 
 export interface Faulted {
-  readonly strikes: FaultDraw
+  readonly faultDraw: FaultDraw
   readonly ranges?: Partial<FaultRanges>
   readonly world?: FaultyWorld
   readonly shell?: (inner: Shell["Service"]) => Shell["Service"]
@@ -64,9 +64,9 @@ export const faultyWorld = (faulted: Faulted) =>
     MachineProvider,
     Effect.map(MachineProvider, (inner) => {
       faulted.truth?.(inner)
-      const { strikes, ranges } = faulted
+      const { faultDraw, ranges } = faulted
       const world = faulted.world ?? new FaultyWorld()
-      const faulty = faultyMachines(inner, strikes, ranges === undefined ? { world } : { world, ranges })
+      const faulty = faultyMachines(inner, faultDraw, ranges === undefined ? { world } : { world, ranges })
       return faulted.deaf === true ? deafAtFirst(faulty) : faulty
     })
   ).pipe(Layer.provide(SimulatedMachines.layer(roomyWorld)), Layer.provide(shellOf(faulted)), Layer.provide(seal))
