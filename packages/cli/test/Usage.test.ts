@@ -8,13 +8,18 @@ import { cli } from "./support/Cli.ts"
 const GROUPS = 250
 const asked: Array<string> = []
 const one = { total_requests: 1, total_prompt_tokens: 2, total_completion_tokens: 3, total_tokens: 5, total_cost: 0.5 }
-const cursorOf = (at: number) => Buffer.from(`${at}`).toString("base64url")
+/** The form of a real cursor: a mark and a place. */
+const cursorOf = (at: number) => Buffer.from(`m ${at}`).toString("base64url")
 const groups = Array.from({ length: GROUPS }, (_, at) => ({ ...one, group: `key-${at}`, name: null }))
 
 const server = createServer(({ url = "" }, response) => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
   asked.push(url)
-  const from = Number(Buffer.from(searchParams.get("cursor") ?? "", "base64url").toString())
+  const from = Number(
+    Buffer.from(searchParams.get("cursor") ?? "", "base64url")
+      .toString()
+      .slice(2)
+  )
   const to = from + Number(searchParams.get("limit") ?? 50)
   const hasMore = to < GROUPS
   const meta = { cursor: hasMore ? cursorOf(to) : "", hasMore, total: GROUPS, requestId: "r" }
