@@ -36,6 +36,8 @@ export interface Places {
   readonly backPort: number
 }
 
+const UNASSIGNED_PORT = 4
+
 /** `variables`: more of the second server's environment. */
 export const startGateways = async (
   models: (places: Places) => ReadonlyArray<object> | Promise<ReadonlyArray<object>>,
@@ -49,7 +51,8 @@ export const startGateways = async (
     speed: 20
   })
   const upstream = { base_url: `${back.origin}/v1`, api_key_env: "BACK_KEY", timeout_seconds: 30 }
-  const down = { base_url: `http://127.0.0.1:${await freePort()}/v1` }
+  // Nobody listens there: a free port may be another's by the time of the test.
+  const down = { base_url: `http://127.0.0.1:${UNASSIGNED_PORT}/v1` }
   const file = join(directory.path, "models.json")
   writeFileSync(file, JSON.stringify({ models: await models({ upstream, down, backPort: back.options.port }) }))
   const flags = ["--models", file]
