@@ -1,4 +1,4 @@
-/** The document says what the contract says, and holds together by itself. */
+/** The OpenAPI document: it equals the contract, and its references resolve. */
 import { describe, expect, it } from "@effect/vitest"
 import { NeedsScope } from "@sluice/api/access/InfraAccess"
 import { InfraApi } from "@sluice/api/InfraApi"
@@ -46,7 +46,7 @@ describe("openApiDocument", () => {
     }
   })
 
-  it("demands a key of every operation, names each once, and describes every answer", () => {
+  it("requires a key for every operation, names each once, and describes every answer", () => {
     const ids = operations.map(({ operation }) => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { path, method, operation } of operations) {
@@ -57,7 +57,7 @@ describe("openApiDocument", () => {
         expect(Object.keys(operation.responses), at).toEqual(expect.arrayContaining(["403", "404", "422"]))
       if (operation.requestBody !== undefined || method === "post")
         expect(Object.keys(operation.responses), at).toContain("413")
-      // Bodies of inference are read whatever their type is said to be.
+      // Bodies of inference are parsed under any content type.
       const isTyped = path.startsWith("/api/") && (operation.requestBody !== undefined || method === "post")
       expect("415" in operation.responses, at).toBe(isTyped)
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -86,7 +86,7 @@ describe("openApiDocument", () => {
     }
   })
 
-  it("names every type in which speech, transcripts and videos come", () => {
+  it("names every content type of speech, transcripts and videos", () => {
     const typesOf = (path: string, status: string) => {
       const operation = document.paths[path]!
       return Object.keys((operation["post"] ?? operation["get"])!.responses[status]!.content!)
@@ -111,7 +111,7 @@ describe("openApiDocument", () => {
     expect(count).toBeGreaterThan(20)
   })
 
-  it("says of a log that it comes as events as well, and of no list that it is shorter than it is", () => {
+  it("documents the event form of a log, and no wrong page size of a list", () => {
     const { get: logs } = document.paths["/api/v1/jobs/{id}/logs"]!
     expect(Object.keys(logs!.responses["200"]!.content!).sort()).toEqual([
       "text/event-stream",
@@ -119,13 +119,13 @@ describe("openApiDocument", () => {
     ])
     for (const path of ["/api/v1/templates", "/api/v1/jobs"]) {
       const limit = document.paths[path]!.get!.parameters!.find(({ name }) => name === "limit")
-      // One comes whole, the other in pages of 20: no one number is true of both.
+      // One list comes whole, the other in pages of 20: no single number is true of both.
       expect(limit!.schema).toMatchObject({ type: "integer", minimum: 1, maximum: 100 })
       expect(limit!.schema).not.toHaveProperty("default")
     }
   })
 
-  it("answers POST /jobs/quote as it does: without money, and not where no machine was ever known", () => {
+  it("documents POST /jobs/quote without the errors of money and unknown machines", () => {
     const statuses = Object.keys(document.paths["/api/v1/jobs/quote"]!.post!.responses)
     expect(statuses).toContain("503")
     expect(statuses).not.toContain("402")

@@ -1,4 +1,4 @@
-/** What may be configured, and that a wrong configuration is refused in words before anything starts. */
+/** Configuration options, and the refusal of a wrong configuration with a readable message before the server starts. */
 import { describe, expect, it } from "@effect/vitest"
 import { fromVariables, parse } from "@sluice/server/Config"
 import { redisAddressOf } from "@sluice/server/limits/RedisAddress"
@@ -17,7 +17,7 @@ describe("Config", () => {
     expect([config.models, Result.getOrThrow(parse({ models: "m.json" })).models]).toEqual([undefined, "m.json"])
   })
 
-  it("refuses to listen beyond loopback unless that is said", () => {
+  it("refuses to listen beyond loopback without an explicit option", () => {
     for (const host of ["0.0.0.0", "::", "192.168.1.5", "example.com", "127.0.0.1.example.com"]) {
       expect(issuesOf({ host })[0]).toContain("--allow-remote")
       expect(issuesOf({ host, "allow-remote": "true" })).toEqual([])
@@ -29,7 +29,7 @@ describe("Config", () => {
     expect(Result.getOrThrow(parse({ host: "[::1]" })).host).toBe("::1")
   })
 
-  it("follows links of callers only where that is said, and inside only where that is said as well", () => {
+  it("follows callers' links only with an option, and links to private addresses only with a second one", () => {
     const switches = (given: Parameters<typeof parse>[0]) => {
       const { hasImageUrls, hasPrivateTargets } = Result.getOrThrow(parse(given))
       return [hasImageUrls, hasPrivateTargets]
@@ -45,7 +45,7 @@ describe("Config", () => {
     }
   })
 
-  it("takes a token of the metrics that can't be guessed or garbled, and repeats nothing of it", () => {
+  it("accepts a metrics token that is long and well-formed, and never prints it", () => {
     const token = "hunter2-hunter2-hunter2"
     const config = Result.getOrThrow(parse({ "metrics-token": token }))
     expect(Redacted.value(config.metricsToken!)).toBe(token)
@@ -60,7 +60,7 @@ describe("Config", () => {
     }
   })
 
-  it("says everything that is wrong at once, and never a secret", () => {
+  it("reports every invalid value at once, and never a secret", () => {
     const secret = "hunter2-hunter2-hunter2"
     const issues = issuesOf({
       port: "99999",
@@ -74,7 +74,7 @@ describe("Config", () => {
     for (const port of ["", "abc", "1.5", "-1"]) expect(issuesOf({ port })).toHaveLength(1)
   })
 
-  it("knows a Redis by its URL, refuses what would be ignored, and repeats nothing of it", () => {
+  it("accepts a Redis URL, refuses parts that Redis would ignore, and never prints the URL", () => {
     const urls = [
       ["redis://h", "h:6379/0"],
       ["redis://user:pa%23ss@redis.example.com:6380/3", "redis.example.com:6380/3"],
@@ -99,7 +99,7 @@ describe("Config", () => {
     }
   })
 
-  it("reads SLUICE_* variables and hides what is secret", () => {
+  it("reads SLUICE_* variables and hides secrets", () => {
     const key = `svc_live_${"a".repeat(38)}`
     const given = fromVariables({
       SLUICE_PORT: "9000",

@@ -1,4 +1,4 @@
-/** docs/operating.md names every setting there is, as flag and as variable. */
+/** The settings in docs/operating.md: the document names every one, as a flag and as a variable. */
 import { expect, it } from "@effect/vitest"
 import { settings } from "@sluice/server/Config"
 import { readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-/** The server as `npm start` runs it, on a data directory of its own: first start, work, stop, second start. */
+/** The server as `npm start` runs it, on its own data directory: first start, work, stop, second start. */
 import { describe, expect, it } from "@effect/vitest"
 import type { Settings } from "@sluice/server/Config"
 import { parse } from "@sluice/server/Config"
@@ -42,7 +42,7 @@ const api = (welcome: Welcome, key: string) => async (path: string, body?: unkno
   (await (await call(welcome, key, path, body)).json()) as Body
 
 describe("serve", () => {
-  it.live("starts with a key and credit, runs a job, and is the same after a restart", () =>
+  it.live("serve starts with a key and credit, runs a job, and keeps its state over a restart", () =>
     Effect.gen(function* () {
       const data = yield* directory
       const key = yield* running({ data, speed: "100" }, (welcome) =>
@@ -72,7 +72,7 @@ describe("serve", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes the operator's first key, never prints it, and says in words that a port is taken", () =>
+  it.live("serve accepts the operator's first key, never prints it, and reports a port in use", () =>
     Effect.gen(function* () {
       const data = yield* directory
       const other = yield* directory
@@ -80,7 +80,7 @@ describe("serve", () => {
       yield* running({ data, "bootstrap-key": key }, (welcome) =>
         Effect.gen(function* () {
           expect(welcomeText(welcome)).not.toContain(key)
-          // The command line would look on port 8080.
+          // The command line would otherwise use port 8080.
           expect(welcomeText(welcome)).toContain(` SLUICE_INFRA_URL=${welcome.origin}/api/v1\n`)
           expect(welcomeText({ ...welcome, origin: "http://127.0.0.1:8080" })).not.toContain("SLUICE_INFRA_URL")
           expect((yield* Effect.promise(() => api(welcome, key)("/jobs"))).data).toEqual([])

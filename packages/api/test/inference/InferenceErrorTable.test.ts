@@ -1,4 +1,4 @@
-/** What callers are told of a model's server that fails: whether the same again may help, and who can help where not. */
+/** Errors of model servers as callers see them: whether a retry may help, and otherwise what to do. */
 import { expect, it } from "@effect/vitest"
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
@@ -7,7 +7,7 @@ import { VideoOutcomeUnknown, VideoWithheld } from "@sluice/domain/videos/Video"
 
 const told = (reason: UpstreamFailed["reason"]) => inferenceErrorOf(new UpstreamFailed({ reason }))
 
-it("a video that its server does not give out is nobody's bad request, and no matter of a chat's fields", () => {
+it("a moderated video is not a bad request, and names no field of a chat", () => {
   const withheld = inferenceErrorOf(new VideoWithheld())
   expect(withheld).toEqual({ ...told("unserved"), message: withheld.message })
   expect([withheld.status, withheld.code, withheld.headers]).toEqual([
@@ -19,7 +19,7 @@ it("a video that its server does not give out is nobody's bad request, and no ma
   expect(withheld.message).not.toContain("response_format")
 })
 
-it("asks for the same again only where that may help", () => {
+it("an inference error asks for a retry only where that may help", () => {
   for (const [reason, code] of [
     ["unserved", "upstream_refused"],
     ["denied", "upstream_denied"],
@@ -34,7 +34,7 @@ it("asks for the same again only where that may help", () => {
   }
 })
 
-it("says when a model is to be asked again: as its servers ask, or shortly", () => {
+it("an inference error has the Retry-After of the model servers, or a short one", () => {
   expect(told("overloaded").headers).toEqual({ "retry-after": "5" })
   const error = inferenceErrorOf(new UpstreamFailed({ reason: "overloaded", retryAfterSeconds: 21 }))
   expect(error).toEqual({
@@ -44,7 +44,7 @@ it("says when a model is to be asked again: as its servers ask, or shortly", () 
   })
 })
 
-it("a request that a model's server refuses is its caller's to mend", () => {
+it("a request that a model's server refuses is the caller's error", () => {
   for (const [reason, status] of [
     ["refused", 400],
     ["too_large", 413]
@@ -59,7 +59,7 @@ it("a request that a model's server refuses is its caller's to mend", () => {
   }
 })
 
-it("a request that a model's server finds too long is told as our own check tells it, and names no length that may be wrong", () => {
+it("a request too long for a model's server gets the server's own error, without a length that may be wrong", () => {
   expect(told("too_long")).toMatchObject({
     status: 400,
     type: "invalid_request_error",
@@ -69,18 +69,18 @@ it("a request that a model's server finds too long is told as our own check tell
   expect(told("too_long").message).not.toMatch(/[0-9]/)
 })
 
-it("names small amounts in plain decimals, and advises what any kind of request can heed", () => {
+it("an inference error shows small amounts in plain decimals, and advice that fits any kind of request", () => {
   const { message } = inferenceErrorOf(new CreditInsufficient({ required: 20n, available: 0n }))
   expect(message).toContain("up to 0.00000002 USD, and 0 USD")
   expect(message).toContain("shorter texts")
 })
 
-it("sends callers to the operator only with what is the operator's alone", () => {
+it("an inference error refers to the operator only for the operator's own tasks", () => {
   expect(told("denied").message).toContain("operator")
   expect(told("forbidden").message).not.toContain("operator")
 })
 
-it("a video that may be there is ordered again under its key alone, else looked for", () => {
+it("a video with an unknown outcome is retried under its key alone, else looked up", () => {
   const [hasIdempotencyKey, plain] = [true, false].map((hasIdempotencyKey) =>
     inferenceErrorOf(new VideoOutcomeUnknown({ id: "v", hasIdempotencyKey }))
   )

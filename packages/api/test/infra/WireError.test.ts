@@ -1,4 +1,4 @@
-/** What each failure is on the wire: status, code, details, and whether a client is to send the request again (decisions: common rules). */
+/** Failures on the wire: status, code, details, and whether a client may retry (decisions: common rules). */
 import { describe, expect, it } from "@effect/vitest"
 import { errorCodes } from "@sluice/api/infra/InfraErrors"
 import type { InfraFailure } from "@sluice/api/infra/InfraFailure"
@@ -57,9 +57,9 @@ const table: { readonly [T in Tag]: readonly [Facts<T>, ...Told] } = {
 describe("A failure on the wire", () => {
   for (const [tag, [facts, status, code, details]] of Object.entries(table)) {
     it(`${tag} is a ${status} ${code}`, () => {
-      const told = wireErrorOf({ _tag: tag, ...facts } as InfraFailure)
-      expect([errorCodes[told.code], told.code, told.details]).toEqual([status, code, details])
-      const { headers = {} } = told
+      const answer = wireErrorOf({ _tag: tag, ...facts } as InfraFailure)
+      expect([errorCodes[answer.code], answer.code, answer.details]).toEqual([status, code, details])
+      const { headers = {} } = answer
       const mayTryAgain = status === 503 || code === "idempotency_in_progress"
       expect(headers["x-should-retry"]).toBe(mayTryAgain ? "true" : status === 409 ? "false" : undefined)
       expect(Number(headers["retry-after"]) >= 1).toBe(mayTryAgain)
@@ -68,7 +68,7 @@ describe("A failure on the wire", () => {
   }
 })
 
-it("a job that may be there is asked for again under its key alone, else looked for", () => {
+it("a job with an unknown outcome is retried under its key alone, else looked up", () => {
   const [hasIdempotencyKey, plain] = [true, false].map((hasIdempotencyKey) =>
     wireErrorOf({ _tag: "JobOutcomeUnknown", jobId: "j", hasIdempotencyKey } as InfraFailure)
   )

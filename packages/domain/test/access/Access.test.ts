@@ -20,10 +20,10 @@ import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 const hashing = Layer.succeed(KeyHash, { hash: (key) => createHash("sha256").update(key).digest("hex") })
 const base = Layer.mergeAll(NodeCrypto.layer, hashing)
 const keys = ApiKeys.layer.pipe(Layer.provideMerge(Access.layer))
-/** A process: its own cache over the shared database. */
+/** A process with its own cache over the shared database. */
 const replica = () => Layer.fresh(Layer.mergeAll(keys, Workspaces.layer)).pipe(Layer.provide(base))
 
-/** `Access` over a store that says when a note of a key's use is written. */
+/** `Access` over a store that reports each write of a key's last use. */
 const countingTouches = (writes: { begun: number; ended: number }) =>
   Access.layerNoDeps.pipe(
     Layer.provide(
@@ -56,7 +56,7 @@ const principalOf = (workspaceId: string): Principal => ({
 const START = Date.UTC(2026, 0, 31, 12)
 
 onEveryDatabase("Access", (it) => {
-  it.effect("starts for the first time once, however many start at once", () =>
+  it.effect("bootstraps once, for any number of concurrent starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const start = (key?: string) =>
@@ -85,7 +85,7 @@ onEveryDatabase("Access", (it) => {
     })
   )
 
-  it.effect("a key switched off fails here at once and on another replica within a second", () =>
+  it.effect("refuses a disabled key here at once and on another replica within a second", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(START)
       const here = yield* Layer.build(replica())
@@ -117,7 +117,7 @@ onEveryDatabase("Access", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets a workspace have so many keys and no more, a retry of the last one included", () =>
+  it.effect("bounds a workspace's number of keys, a retry of the last one included", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { workspaceId } = yield* Effect.flatMap(Workspaces, (all) => all.bootstrap(undefined))
@@ -138,7 +138,7 @@ onEveryDatabase("Access", (it) => {
       expect((yield* create(attempt)).apiKey.id).toBe(last)
       const standing = yield* create({ ...attempt, isRetry: true })
       expect(standing.apiKey.id).toBe(last)
-      // A run that was overtaken changes no secret that another one hands out.
+      // An overtaken run changes no secret that another run returns.
       const overtaken = { ...attempt, lockedUntil: new Date(START - 1) }
       expect((yield* Effect.flip(create(overtaken)))._tag).toBe("IdempotencyInProgress")
       yield* (yield* Access).authenticate(Redacted.value(standing.key), undefined)
@@ -162,7 +162,7 @@ onEveryDatabase("Access", (it) => {
         Effect.gen(function* () {
           yield* TestClock.setTime(START + at)
           yield* access.authenticate(Redacted.value(key!), undefined)
-          // Written in the background, begun before the answer.
+          // Written in the background, started before the answer.
           yield* Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve))).pipe(
             Effect.repeat({ until: () => writes.ended === writes.begun })
           )

@@ -1,4 +1,4 @@
-/** Which environment a key's request works in, and that a key and all that is said of keys stay in their workspace (decisions: Tenancy). */
+/** Rights of a key: the environment of its requests, and the bounds of its workspace on every change (decisions: Tenancy). */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Access } from "@sluice/domain/access/Access"
@@ -21,7 +21,7 @@ const TestLayer = Layer.mergeAll(ApiKeys.layer.pipe(Layer.provideMerge(Access.la
 const page = { limit: 10, after: undefined }
 const plain: KeyRequest = { name: "k", scopes: null, environmentId: null, rateLimitRpm: undefined }
 
-/** A workspace with its key; `environment` adds one of that name. */
+/** A workspace with its key; `environment` adds an environment of that name. */
 const workspace = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const access = yield* Access
@@ -46,7 +46,7 @@ const create = Effect.fnUntraced(function* (principal: Principal, more: Partial<
 
 onEveryDatabase("A key", (it) => {
   it.effect(
-    "works in the environment that is named, else in its own, else in the default one, and in no stranger's",
+    "works in the requested environment, else in its own, else in the default one, and never in a foreign one",
     () =>
       Effect.gen(function* () {
         const access = yield* Access
@@ -67,7 +67,7 @@ onEveryDatabase("A key", (it) => {
             expect((yield* Effect.flip(of(bearer, said)))._tag, said).toBe("EnvironmentNotFound")
           }
         }
-        // Where one is called as another's id, the id is meant, whichever is found first.
+        // When one environment's name equals another's id, the id wins, in any order.
         for (const [called, isFirst] of [
           ["a", true],
           ["+a", true],
@@ -87,7 +87,7 @@ onEveryDatabase("A key", (it) => {
       }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("is changed as far as the change says, by its own workspace alone", () =>
+  it.effect("is changed only in the given fields, and only by its own workspace", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const keys = yield* ApiKeys
@@ -108,7 +108,7 @@ onEveryDatabase("A key", (it) => {
       const stolen = { ...same, name: "stolen" }
       expect((yield* Effect.flip(keys.update(other.principal, apiKey.id, stolen)))._tag).toBe("ApiKeyNotFound")
       expect((yield* Effect.flip(keys.remove(other.principal, apiKey.id)))._tag).toBe("ApiKeyNotFound")
-      // Nor by a request whose attempt has the id of another's key.
+      // A request whose attempt has the id of a foreign key changes nothing.
       const attempt = { id: apiKey.id, isRetry: true, key: "k", lockedUntil: new Date(0) }
       yield* sql`insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at)
         values (${other.principal.workspaceId}, 'k', '\\x00', ${apiKey.id}, ${new Date(0)}::timestamptz, ${new Date(0)}::timestamptz)`
@@ -121,7 +121,7 @@ onEveryDatabase("A key", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("is made for no more than its maker may, and for all that it may where nothing is said", () =>
+  it.effect("has at most its creator's rights, and all of them as a default", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const access = yield* Access

@@ -1,4 +1,4 @@
-/** For how long Access believes what it looked up: never what was not found, never for a second, never past a change. */
+/** The cache of Access: missing rows are never cached, entries live below a second, and no entry outlives a change. */
 import { expect, it } from "@effect/vitest"
 import { Access } from "@sluice/domain/access/Access"
 import { type AccessRow, AccessStore } from "@sluice/domain/access/AccessStore"
@@ -10,7 +10,7 @@ const T0 = Date.UTC(2027, 2, 15)
 const TRUSTED_MS = 900
 const keyOf = (n: number) => `svc_live_${String(n).padStart(38, "0")}`
 
-/** A store that answers after `takesMs`, as it was when it was asked; and what it was asked. */
+/** A store that answers after `takesMs` with its state at the question; and its recorded questions. */
 const set = (takesMs = 0) => {
   const asked: Array<string | undefined> = []
   const store = { isActive: true }
@@ -43,7 +43,7 @@ const set = (takesMs = 0) => {
   return { access: Effect.flatten(access), asked, store }
 }
 
-it.effect("a look-up serves all who ask meanwhile, and is trusted from its beginning on", () =>
+it.effect("a look-up serves all concurrent callers, and its age counts from its beginning", () =>
   Effect.gen(function* () {
     const { access, asked } = set(500)
     const { authenticate } = yield* access
@@ -62,7 +62,7 @@ it.effect("a look-up serves all who ask meanwhile, and is trusted from its begin
   }).pipe(Effect.scoped)
 )
 
-it.effect("what was not found is not remembered, and a clock that goes back makes nothing last longer", () =>
+it.effect("a missing row is not cached, and a clock that goes back extends no entry", () =>
   Effect.gen(function* () {
     const { access, asked, store } = set()
     const { authenticate } = yield* access
@@ -79,7 +79,7 @@ it.effect("what was not found is not remembered, and a clock that goes back make
   }).pipe(Effect.scoped)
 )
 
-it.effect("what was being looked up when a key changed serves nobody who asks after the change", () =>
+it.effect("a look-up that began before a change serves no caller after the change", () =>
   Effect.gen(function* () {
     const { access, store } = set(100)
     const { authenticate, forget } = yield* access
@@ -97,7 +97,7 @@ it.effect("what was being looked up when a key changed serves nobody who asks af
   }).pipe(Effect.scoped)
 )
 
-it.effect("what is no key is not looked up; what is no environment's name is, as one that nobody has", () =>
+it.effect("text that is no key is not looked up; an impossible environment name fails as an unknown one", () =>
   Effect.gen(function* () {
     const { access, asked } = set()
     const { authenticate } = yield* access
@@ -114,7 +114,7 @@ it.effect("what is no key is not looked up; what is no environment's name is, as
   }).pipe(Effect.scoped)
 )
 
-it.effect("no more callers are known than may be", () =>
+it.effect("the number of cached callers is bounded", () =>
   Effect.gen(function* () {
     const { access, asked } = set()
     const { authenticate } = yield* access

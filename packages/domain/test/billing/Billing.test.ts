@@ -1,4 +1,4 @@
-/** What a workspace is told of its money: its own alone, to the nano-USD and the millisecond (decisions: Billing). */
+/** Billing as a workspace sees it: its own money alone, to the nano-USD and the millisecond (decisions: Billing). */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -35,7 +35,7 @@ const machine = Effect.fnUntraced(function* (tenant: Principal, price: bigint, s
 })
 
 onEveryDatabase("Billing", (it) => {
-  it.effect("tells what runs, and when what is left of the balance is used up by it", () =>
+  it.effect("shows the running cost, and the time at which it uses up the balance", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const billing = yield* Billing
@@ -46,7 +46,7 @@ onEveryDatabase("Billing", (it) => {
       expect(yield* billing.balance(tenant)).toEqual({ ...still, held: 10n })
       yield* machine(tenant, 6_000_000n, T0 - 2 * HOUR, null)
       yield* machine(tenant, 4_000_000n, T0 - HOUR, null)
-      // 16 of the 100 are run up, 84 are left for 10 an hour.
+      // 16 of the 100 have accrued, 84 are left for 10 an hour.
       expect(yield* billing.balance(tenant)).toEqual({
         balance: 100_000_000n,
         held: 30n,
@@ -55,14 +55,14 @@ onEveryDatabase("Billing", (it) => {
       })
       yield* TestClock.adjust("9 hours")
       expect((yield* billing.balance(tenant)).runsOutAt).toEqual(new Date(T0 + 9 * HOUR))
-      // What lasts for longer than there are dates is told as a date all the same.
+      // An end beyond the range of dates is shown as a date all the same.
       const rich = yield* makeTenant({ credit: 9_000_000_000_000_000_000n })
       yield* machine(rich, 1n, T0, null)
       expect((yield* billing.balance(rich)).runsOutAt?.getUTCFullYear()).toBe(3027)
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("says what is free, and what a budget leaves, of the environment of the workspace that asks", () =>
+  it.effect("shows the free balance, and the rest of each budget in the caller's workspace", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(T0)
       const ledger = yield* LedgerStore
@@ -79,38 +79,40 @@ onEveryDatabase("Billing", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("credits a reference once, of each workspace, and lists it to that one alone, newest first, in pages", () =>
-    Effect.gen(function* () {
-      const billing = yield* Billing
-      const [one, other] = [yield* makeTenant({ credit: 0n }), yield* makeTenant({ credit: 0n })]
-      for (const [tenant, amount, reference] of [
-        [one, 7n, "a"],
-        [other, 8n, "a"],
-        [one, 9n, "b"],
-        [one, 7n, "a"],
-        [one, 10n, "c"]
-      ] as const) {
-        yield* billing.credit(tenant.workspaceId, amount, reference)
-      }
-      expect(yield* billing.balance(one)).toMatchObject({ balance: 26n, held: 0n })
-      expect((yield* billing.balance(other)).balance).toBe(8n)
-      expect(yield* auditBooks).toEqual([])
-      const page = (after?: string) => billing.transactions(one, { limit: 2, after })
-      const first = yield* page()
-      expect(first.items).toMatchObject([
-        { kind: "credit", amount: 10n, balanceAfter: 26n, resourceId: "c" },
-        { amount: 9n, balanceAfter: 16n }
-      ])
-      expect([first.total, first.next]).toEqual([3, first.items[1]!.id])
-      expect(yield* page(first.next)).toMatchObject({
-        items: [{ amount: 7n, balanceAfter: 7n }],
-        total: 3,
-        next: undefined
-      })
-    }).pipe(Effect.provide(TestLayer))
+  it.effect(
+    "credits a reference once per workspace, and lists it to that workspace alone, newest first, in pages",
+    () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const [one, other] = [yield* makeTenant({ credit: 0n }), yield* makeTenant({ credit: 0n })]
+        for (const [tenant, amount, reference] of [
+          [one, 7n, "a"],
+          [other, 8n, "a"],
+          [one, 9n, "b"],
+          [one, 7n, "a"],
+          [one, 10n, "c"]
+        ] as const) {
+          yield* billing.credit(tenant.workspaceId, amount, reference)
+        }
+        expect(yield* billing.balance(one)).toMatchObject({ balance: 26n, held: 0n })
+        expect((yield* billing.balance(other)).balance).toBe(8n)
+        expect(yield* auditBooks).toEqual([])
+        const page = (after?: string) => billing.transactions(one, { limit: 2, after })
+        const first = yield* page()
+        expect(first.items).toMatchObject([
+          { kind: "credit", amount: 10n, balanceAfter: 26n, resourceId: "c" },
+          { amount: 9n, balanceAfter: 16n }
+        ])
+        expect([first.total, first.next]).toEqual([3, first.items[1]!.id])
+        expect(yield* page(first.next)).toMatchObject({
+          items: [{ amount: 7n, balanceAfter: 7n }],
+          total: 3,
+          next: undefined
+        })
+      }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("tells what was credited for a reference before", () =>
+  it.effect("reports an earlier credit for the same reference", () =>
     Effect.gen(function* () {
       const ledger = yield* LedgerStore
       const [one, other] = [yield* makeTenant({ credit: 0n }), yield* makeTenant({ credit: 0n })]

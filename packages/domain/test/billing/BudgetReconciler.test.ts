@@ -1,4 +1,7 @@
-/** What counts against a month's budget, the moment at which it is reached, and whom that stops (decisions: Jobs, budget). */
+/**
+ * Monthly budgets: the amounts that count, the moment at which a budget is reached, and the jobs that then stop
+ * (decisions: Jobs, budget).
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -23,7 +26,7 @@ const BUDGET = 1_000_000n
 describe("A budget", () => {
   /** 3,600,000 an hour are 1 a millisecond. */
   const machine = (since: number) => ({ price: 3_600_000n, since })
-  it("is reached at the moment at which what is spent and what runs come to it", () => {
+  it("is reached when spending and accrued costs add up to it", () => {
     const budget = { budget: 100n, spent: 40n }
     expect(reachedAt({ ...budget, running: [] }, 1_000)).toBe(Number.POSITIVE_INFINITY)
     expect(reachedAt({ ...budget, running: [machine(990)] }, 1_000)).toBe(1_050)
@@ -41,7 +44,7 @@ const TestLayer = Layer.mergeAll(BudgetStore.layer, JobAdmissionStore.layer, Job
   Layer.provideMerge(NodeServices.layer)
 )
 
-/** Two environments of one workspace, and what may run in them. */
+/** Two environments of one workspace, and jobs that may run in them. */
 const setUp = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* TestClock.setTime(NOW)
@@ -86,7 +89,7 @@ onEveryDatabase("BudgetReconciler", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("stops what runs in the environment once, and nothing elsewhere; a new look may take the mark back", () =>
+  it.effect("stops the environment's jobs once, and no others; a new look may clear the mark", () =>
     Effect.gen(function* () {
       const { claim, other, run, sql, tenant } = yield* setUp
       const budgets = yield* BudgetStore

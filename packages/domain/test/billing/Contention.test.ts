@@ -1,4 +1,4 @@
-/** Many statements at one account: what they see of it is what they change, so that no true balance is refused. */
+/** Many statements on one account: each changes the state that it read, so no valid charge is refused. */
 import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -50,7 +50,7 @@ onPostgres(
             yield* metering.flush([meterRow(tenant, id, true, 1n)], now, now + 60_000)
             return 1
           })
-          // Holds a part, grows it to all there is, and gives it back: the account is at its edge all the time.
+          // Holds a part, extends it to the whole balance, and releases it: the balance is near zero all the time.
           const job = Effect.gen(function* () {
             const draft = yield* jobDraft(tenant, { price: 1n, hold: 300n })
             const due = { ...draft, spec: { ...draft.spec, capacityWaitMinutes: 0 } }
@@ -63,7 +63,7 @@ onPostgres(
             const ends = yield* Effect.forEach(yield* jobs.claim(10), end, { concurrency: "unbounded" })
             return ends.filter(({ committed }) => committed).length
           })
-          // A film that fails costs nothing: what was held for it is free again.
+          // A film that fails costs nothing: its hold is released.
           const film = Effect.gen(function* () {
             const id = yield* crypto.randomUUIDv7()
             const order = { ...FILM, ...tenant, id }

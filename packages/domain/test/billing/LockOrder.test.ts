@@ -1,4 +1,4 @@
-/** A budget that is reached while its jobs and machines are looked at: all lock in one order, and none waits in a circle. */
+/** A budget that is reached while its jobs and machines are reconciled: all statements lock in one order, without a deadlock. */
 import { NodeServices } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -27,7 +27,7 @@ onPostgres(
   "Lock order",
   (it) => {
     it.effect(
-      "is the same for a budget that is reached, for jobs and for machines",
+      "is the same for a reached budget, for jobs and for machines",
       () =>
         Effect.gen(function* () {
           const sql = yield* PgClient.PgClient
@@ -43,7 +43,7 @@ onPostgres(
           const due = new Date(now - 60_000)
           yield* sql.unsafe(`update machines set status = 'running', requested_at = $1, running_at = $1`, [due])
 
-          // Each makes its rows due again, in the order of all, and looks at them in any order.
+          // Each makes its rows due again, in the common order, and reconciles them in any order.
           const begin = (row: ClaimedJob) =>
             jobs.commit({
               row,

@@ -1,4 +1,4 @@
-/** Money is exact: what is rounded, and in whose favour, is said here (decisions: common rules, Billing). */
+/** Exact money: its roundings, and the side that each rounding favours (decisions: common rules, Billing). */
 import { describe, expect, it } from "@effect/vitest"
 import { split } from "@sluice/domain/billing/Ledger"
 import { costOf, fromUsd, priceFor, paysForMs, toUsd, usdText } from "@sluice/domain/billing/Money"
@@ -39,7 +39,7 @@ describe("Money", () => {
     expect([paysForMs(1n, -5n), paysForMs(1n, 0n), paysForMs(0n, 1n)]).toEqual([0, 0, Number.MAX_SAFE_INTEGER])
   })
 
-  it("rounds the cost of a time down, that of a part up, and nothing costs less than nothing", () => {
+  it("rounds the cost of a time down, that of a part up, and never below zero", () => {
     fc.assert(
       fc.property(price, fc.nat(10 ** 9), fc.bigInt({ min: 1n, max: 10n ** 6n }), (each, units, per) => {
         const time = costOf(each, units)
@@ -59,7 +59,7 @@ describe("Money", () => {
 })
 
 describe("A final cost", () => {
-  it("is the customer's as far as the hold goes, the operator's beyond, and whole", () => {
+  it("is the customer's up to the hold, the operator's beyond, and exact in sum", () => {
     fc.assert(
       fc.property(amount, amount, (cost, hold) => {
         const { charged, writtenOff } = split(cost, hold)

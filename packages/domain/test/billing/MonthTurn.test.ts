@@ -36,7 +36,7 @@ const PRICE = 3_600_000n
 const clocks = [NOVEMBER, DECEMBER]
 const step = fc.record({ at: fc.constantFrom(...clocks), cost: fc.integer({ min: 1, max: 90 }) })
 
-/** A tenant with a budget, and what it may do at a replica whose clock says `at`. */
+/** A tenant with a budget, and its actions on a replica whose clock shows `at`. */
 const setUp = Effect.gen(function* () {
   yield* TestClock.setTime(NOVEMBER)
   const tenant = yield* makeTenant({ credit: 1_000_000_000n, budget: BUDGET })
@@ -49,7 +49,7 @@ const setUp = Effect.gen(function* () {
     yield* metering.flush([meterRow(tenant, id, true, cost)], at, at + 60_000)
     return true
   })
-  /** What the caller is shown of the month. */
+  /** The month as the caller sees it. */
   const shown = Effect.fnUntraced(function* (at: number) {
     yield* TestClock.setTime(at)
     const { budgetResetsAt, monthSpent } = yield* (yield* Environments).get(tenant, tenant.environmentId)
@@ -61,7 +61,7 @@ const setUp = Effect.gen(function* () {
 })
 
 onEveryDatabase("The turn of a month", (it) => {
-  it.effect("serves no more than a month's budget, whichever replica is asked in whichever order", () =>
+  it.effect("serves no more than a month's budget, on any replica in any order", () =>
     Effect.gen(function* () {
       const spentFirst = [NOVEMBER, DECEMBER, NOVEMBER, NOVEMBER].map((at, n) => ({ at, cost: [100, 1, 99, 99][n]! }))
       for (const steps of [spentFirst, ...fc.sample(fc.array(step, { minLength: 4, maxLength: 12 }), 25)]) {
@@ -81,7 +81,7 @@ onEveryDatabase("The turn of a month", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("counts of a job what it ran up in the month that counts, whichever replica ends it", () =>
+  it.effect("counts a job's cost of the current month alone, on any replica that ends it", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const jobs = yield* JobStore
@@ -118,7 +118,7 @@ onEveryDatabase("The turn of a month", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("is watched by one month: what is marked of it holds for the replica that is behind", () =>
+  it.effect("is watched in one month: a mark holds for the replica that is behind", () =>
     Effect.gen(function* () {
       const budgets = yield* BudgetStore
       const sql = yield* PgClient.PgClient
@@ -135,7 +135,7 @@ onEveryDatabase("The turn of a month", (it) => {
           expect([claimed.month, claimed.spent]).toEqual(
             first ? [Date.UTC(2026, 10, 1), BUDGET] : [nextMonth(NOVEMBER), 0n]
           )
-          // Say that what runs reaches the budget.
+          // Suppose that the running cost reaches the budget.
           if (first || at === order[1]) yield* budgets.reached(claimed, nextMonth(claimed.month))
         }
         for (const at of clocks) {

@@ -1,4 +1,4 @@
-/** Usage is broken down without loss: whatever it is grouped by and however it is paged, the groups are the sum. */
+/** The breakdown of usage: in any grouping and paging, the groups add up to the total. */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -57,7 +57,7 @@ const DAYS = ["2027-03-09T23:59:59.999Z", "2027-03-10T00:00:00Z", "2027-03-10T12
 const GONE = "00000000-0000-7000-8000-000000000001"
 
 onEveryDatabase("The breakdown of usage", (it) => {
-  it.effect("has every request once, in the order of its groups, by whatever they have in common", () =>
+  it.effect("has every request once, in the order of its groups, for any shared fields", () =>
     Effect.gen(function* () {
       const billing = yield* Billing
       const [tenant, other] = [yield* makeTenant(), yield* makeTenant()]
@@ -100,7 +100,7 @@ onEveryDatabase("The breakdown of usage", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("has the days of UTC, wherever the database thinks it is", () =>
+  it.effect("has the days of UTC, in any time zone of the database", () =>
     Effect.gen(function* () {
       const tenant = yield* makeTenant()
       const sql = yield* PgClient.PgClient
@@ -120,7 +120,7 @@ onEveryDatabase("The breakdown of usage", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("names keys and environments that are still there", () =>
+  it.effect("names keys and environments that still exist", () =>
     Effect.gen(function* () {
       const tenant = yield* makeTenant()
       const sql = yield* PgClient.PgClient

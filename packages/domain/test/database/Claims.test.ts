@@ -1,4 +1,4 @@
-/** A claim of a row is one replica's until its lease runs out, and what was done under a lost one is written nowhere. */
+/** Claims of rows: a row belongs to one replica until its lease ends, and a lost claim writes nothing. */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -23,9 +23,9 @@ const tables = ["environments", "jobs", "machines"] as const
 interface Claimed {
   readonly id: string
   readonly fence: bigint
-  /** Says that there is nothing to do until later; answers when the row wakes, or undefined where nothing was written. */
+  /** Records that there is no work until later; returns when the row wakes, or undefined when nothing was written. */
   readonly giveBack: Effect.Effect<number | undefined>
-  /** Asks for what touches other rows too. */
+  /** The statement that also changes other rows. */
   readonly decide: Effect.Effect<unknown>
 }
 
@@ -88,7 +88,7 @@ const stores = Layer.mergeAll(BudgetStore.layer, JobStore.layer, MachineStore.la
 )
 const another = Effect.flatMap(Layer.build(Layer.fresh(stores)), (context) => Effect.provide(replica, context))
 
-/** One row of each kind, due; and how they all look. */
+/** One due row of each kind, and the state of all of them. */
 const setUp = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* TestClock.setTime(T0)
@@ -108,7 +108,7 @@ const admissions = JobAdmissionStore.layer.pipe(
 )
 
 onEveryDatabase("A claim", (it) => {
-  it.effect("is one replica's until its lease has run out, which that replica alone puts off", () =>
+  it.effect("belongs to one replica until its lease ends, and only that replica renews it", () =>
     Effect.gen(function* () {
       const { here, there } = yield* setUp
       for (const table of tables) {
@@ -126,7 +126,7 @@ onEveryDatabase("A claim", (it) => {
     }).pipe(Effect.scoped, Effect.provide(admissions))
   )
 
-  it.effect("that was lost writes nothing, whoever has the row since", () =>
+  it.effect("writes nothing after it was lost, whichever replica has the row", () =>
     Effect.gen(function* () {
       const { all, here, there } = yield* setUp
       for (const table of tables) {
@@ -144,7 +144,7 @@ onEveryDatabase("A claim", (it) => {
     }).pipe(Effect.scoped, Effect.provide(admissions))
   )
 
-  it.effect("is given back due at once where something happened to the row meanwhile", () =>
+  it.effect("is due again at once when an event reached the row meanwhile", () =>
     Effect.gen(function* () {
       for (const end of ["giveBack", "decide"] as const) {
         const { here, sql, there } = yield* setUp

@@ -1,4 +1,4 @@
-/** Many callers, one statement: right answers, fair turns, and one bad row that fails alone. */
+/** Group commit: many callers share one statement, get their own answers in fair order, and one bad row fails alone. */
 import { assert, describe, it } from "@effect/vitest"
 import * as GroupCommit from "@sluice/domain/database/GroupCommit"
 import { StoreWrites, storeWritesLayer } from "@sluice/domain/database/StoreWrites"
@@ -27,7 +27,7 @@ const recording = Effect.gen(function* () {
 })
 
 describe("GroupCommit", () => {
-  it.effect("answers each its own, and lets only the bad one fail", () =>
+  it.effect("gives each caller its own answer, and fails only the bad row", () =>
     Effect.gen(function* () {
       const { commits, flushes } = yield* recording
       const items = Array.from({ length: 64 }, (_, n) => ({ key: `k${n % 5}`, n }))
@@ -39,7 +39,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets only the row fail that can't be written down, and goes on", () =>
+  it.effect("fails only a row that can't be encoded, and continues", () =>
     Effect.gen(function* () {
       const { submit } = yield* GroupCommit.make<Item, string, never, never>(
         { name: "test", maxRows: 64, key: (item) => item.key },
@@ -53,11 +53,11 @@ describe("GroupCommit", () => {
       const exits = yield* Effect.forEach(times, write, { concurrency: "unbounded" })
       assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, true])
       assert.deepStrictEqual(yield* write(2_000), Exit.succeed("1970-01-01T00:00:02.000Z"))
-      // Left open: where the queue stands still, closing it would wait for ever.
+      // Left open: with a stuck queue, closing it would wait for ever.
     }).pipe(Effect.provideService(Scope.Scope, Scope.makeUnsafe()), Effect.timeout("5 seconds"), TestClock.withLive)
   )
 
-  it.effect("says for a while that the store is full, whatever else finds a place meanwhile", () =>
+  it.effect("reports a full store for a while, even when a place becomes free meanwhile", () =>
     Effect.gen(function* () {
       const writes = yield* StoreWrites
       const fails = { with: "" }
@@ -87,7 +87,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.scoped, Effect.provide(storeWritesLayer))
   )
 
-  it.effect("asks a store that is away once for all, not for each", () =>
+  it.effect("asks an unavailable store once for all rows, not once per row", () =>
     Effect.gen(function* () {
       let flushes = 0
       const { submit } = yield* GroupCommit.make<Item, number, SqlError.SqlError, never>(
@@ -105,7 +105,7 @@ describe("GroupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("writes what was given to it before its scope closes", () =>
+  it.effect("writes all accepted rows before its scope closes", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const written: Array<number> = []
@@ -134,7 +134,7 @@ describe("GroupCommit", () => {
     })
   )
 
-  it.effect("takes up again whoever was idle, of more keys than it remembers", () =>
+  it.effect("serves idle keys again, with more keys than it remembers", () =>
     Effect.gen(function* () {
       const { commits } = yield* recording
       const items = Array.from({ length: 2_500 }, (_, n) => ({ key: `k${n}`, n: n + 100 }))
@@ -171,17 +171,15 @@ describe("GroupCommit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "never puts two that must be alone into one statement, and never sends what was given up in the queue",
-    () =>
-      Effect.gen(function* () {
-        const { commits, flushes } = yield* recording
-        yield* Effect.forEach([-1, -2, -3], (n) => commits.submit({ key: `${n}`, n }), { concurrency: "unbounded" })
-        for (const flush of flushes) assert.isAtMost(flush.filter((item) => item.n < 0).length, 1)
-        const given = yield* Effect.forkChild(commits.submit({ key: "a", n: 5 }), { startImmediately: true })
-        yield* Fiber.interrupt(given)
-        yield* commits.submit({ key: "a", n: 6 })
-        assert.isFalse(flushes.some((flush) => flush.some((item) => item.n === 5)))
-      }).pipe(Effect.scoped)
+  it.effect("never puts two exclusive rows into one statement, and never writes a cancelled row", () =>
+    Effect.gen(function* () {
+      const { commits, flushes } = yield* recording
+      yield* Effect.forEach([-1, -2, -3], (n) => commits.submit({ key: `${n}`, n }), { concurrency: "unbounded" })
+      for (const flush of flushes) assert.isAtMost(flush.filter((item) => item.n < 0).length, 1)
+      const given = yield* Effect.forkChild(commits.submit({ key: "a", n: 5 }), { startImmediately: true })
+      yield* Fiber.interrupt(given)
+      yield* commits.submit({ key: "a", n: 6 })
+      assert.isFalse(flushes.some((flush) => flush.some((item) => item.n === 5)))
+    }).pipe(Effect.scoped)
   )
 })

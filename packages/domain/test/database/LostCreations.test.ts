@@ -1,4 +1,4 @@
-/** The connection is lost after a creation was committed: it is made once, and answered as made, or what may be there is named. */
+/** Creations whose connection is lost after the commit: each is made once, and the answer is the resource or its possible id. */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { AccessStore } from "@sluice/domain/access/AccessStore"
@@ -26,7 +26,7 @@ const rows = (table: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<{ readonly id: string }>(`select id from ${table}`)).pipe(
     Effect.map((found) => found.map(({ id }) => id))
   )
-/** Runs it while the next answers are lost; `lost`: that is all that is known of its end. */
+/** Runs an effect while the next answers are lost; `lost`: the outcome is unknown. */
 const losingNext = <A, E, R>(left: number, creation: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     losses.left = left
@@ -40,14 +40,14 @@ const losingNext = <A, E, R>(left: number, creation: Effect.Effect<A, E, R>) =>
   })
 
 onEveryDatabase(
-  "What is made when its answer is lost",
+  "A creation whose answer is lost",
   (it) => {
     for (const [left, lost] of [
       [1, false],
       [2, false],
       [9, true]
     ] as const) {
-      it.effect(`is one job, said to be new (${left})`, () =>
+      it.effect(`is one new job (${left})`, () =>
         Effect.gen(function* () {
           const one = yield* draft(yield* makeTenant({ credit: 1_500n }), 1_000n)
           const end = yield* losingNext(left, (yield* JobAdmissionStore).admit(one))

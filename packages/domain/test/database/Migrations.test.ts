@@ -11,7 +11,7 @@ import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 const directory = join(import.meta.dirname, "../../src/database/migrations")
 
-/** The beginnings of their SHA-256. A new migration adds a line; to change an old one, write a new one. */
+/** The beginnings of their SHA-256. A new migration adds a line; never edit an old migration, write a new one. */
 const SHIPPED: Readonly<Record<string, string>> = {
   "0001_init.ts": "2c8ac40d08009883",
   "0002_inference.ts": "f8d9d7074bd27b47",
@@ -26,7 +26,7 @@ const SHIPPED: Readonly<Record<string, string>> = {
   "0011_outbox_events.ts": "3170f6e62be9b64d"
 }
 
-plain("are those that shipped, and new ones", () => {
+plain("migrations equal their shipped versions, or are new", () => {
   const found = readdirSync(directory).map((name) => {
     const digest = createHash("sha256")
       .update(readFileSync(join(directory, name)))
@@ -37,7 +37,7 @@ plain("are those that shipped, and new ones", () => {
 })
 
 onEveryDatabase("Migrations", (it) => {
-  it.effect("bring a database whose films had no names of orders to what a new one is", () =>
+  it.effect("bring a database whose films had no order ids to the newest schema", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const shape = sql`select column_name as name, data_type as type from information_schema.columns
@@ -50,7 +50,7 @@ onEveryDatabase("Migrations", (it) => {
       yield* migrate
       expect(yield* shape).toEqual(columns)
       expect(yield* indexes).toEqual(keys)
-      // Those that have it already lose nothing.
+      // Databases that already have the column lose nothing.
       yield* sql`delete from effect_sql_migrations where migration_id > 4`
       yield* migrate
       expect(yield* shape).toEqual(columns)
@@ -72,7 +72,7 @@ onEveryDatabase("A database of a newer version", (it) => {
   )
 })
 
-plain("are all in the record", async () => {
+plain("migrations are all in the record", async () => {
   const ids = (await Effect.runPromise(loader)).map(([id]) => id)
   expect(ids).toEqual(Object.keys(SHIPPED).map((_, at) => at + 1))
 })

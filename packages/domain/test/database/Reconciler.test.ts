@@ -1,4 +1,4 @@
-/** The loop of the reconcilers, held against a table of rows that are due at a time. */
+/** The reconcilers' loop against a table of rows with due times. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,7 +12,7 @@ const table = Effect.gen(function* () {
   const due = new Map<string, number>()
   const stepped: Array<string> = []
   const renewed: Array<string> = []
-  /** How long a step takes, how many there were at once at most, and what the database does. */
+  /** The duration of a step, the most steps at once, and the behaviour of the database. */
   const state = { lastsMs: 10, steps: 0, most: 0, isAway: false }
   const away = Effect.suspend(() => (state.isAway ? Effect.die("away") : Effect.void))
   let claims = 0
@@ -61,7 +61,7 @@ const table = Effect.gen(function* () {
 }).pipe(Effect.provideService(Replica, Replica.of({ id: "r", leaseMs: 30_000, lookMs: LOOK_MS } as Replica["Service"])))
 
 describe("A reconciler", () => {
-  it.effect("claims once for one signal, and again only when it could take no more", () =>
+  it.effect("claims once per signal, and again only when it had no free slot", () =>
     Effect.gen(function* () {
       const { claims, due, end, reconciler, stepped } = yield* table
       const before = claims()
@@ -79,7 +79,7 @@ describe("A reconciler", () => {
     })
   )
 
-  it.effect("wakes at an alarm that is set while it sleeps, and by the poll for what nobody told it of", () =>
+  it.effect("wakes at an alarm set while it sleeps, and by its poll for rows without a signal", () =>
     Effect.gen(function* () {
       const { due, end, reconciler, stepped } = yield* table
       const now = yield* Clock.currentTimeMillis
@@ -94,7 +94,7 @@ describe("A reconciler", () => {
     })
   )
 
-  it.effect("wakes at each of many alarms, in whatever order they were set", () =>
+  it.effect("wakes at each of many alarms, set in any order", () =>
     Effect.gen(function* () {
       const { due, end, reconciler, stepped } = yield* table
       const now = yield* Clock.currentTimeMillis
@@ -114,7 +114,7 @@ describe("A reconciler", () => {
     })
   )
 
-  it.effect("renews what it has claimed until its step has ended, also after a renewal that failed", () =>
+  it.effect("renews a claim until its step has ended, also after a failed renewal", () =>
     Effect.gen(function* () {
       const { due, end, reconciler, renewed, state } = yield* table
       state.lastsMs = 25_000
@@ -133,7 +133,7 @@ describe("A reconciler", () => {
     })
   )
 
-  it.effect("steps no more rows at once than it has slots", () =>
+  it.effect("steps at most as many rows at once as it has slots", () =>
     Effect.gen(function* () {
       const { due, end, reconciler, state, stepped } = yield* table
       state.lastsMs = 1_000
@@ -148,7 +148,7 @@ describe("A reconciler", () => {
     })
   )
 
-  it.effect("asks a database that is away once in a while, and goes on when it is back", () =>
+  it.effect("polls an unavailable database at intervals, and continues when it is back", () =>
     Effect.gen(function* () {
       const { claims, due, end, reconciler, state, stepped } = yield* table
       const before = claims()
@@ -167,7 +167,7 @@ describe("A reconciler", () => {
     })
   )
 
-  it.effect("polls on where the clock went back", () =>
+  it.effect("continues to poll after the clock went back", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(10 * LOOK_MS)
       const { due, end, stepped } = yield* table

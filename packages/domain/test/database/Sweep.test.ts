@@ -1,11 +1,11 @@
-/** A sweep that fails says so, and comes again. */
+/** Sweeps that fail: each logs its fault and runs again. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Sweep from "@sluice/domain/database/Sweep"
 import { Cause, Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 
 describe("Sweep", () => {
-  it.effect("logs a fault, and goes on after its pause", () => {
+  it.effect("logs a fault, and continues after its pause", () => {
     const logged: Array<string> = []
     const logger = Logger.make(({ cause, message }) => void logged.push(`${message}: ${Cause.pretty(cause)}`))
     let sweeps = 0

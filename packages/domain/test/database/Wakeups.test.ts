@@ -1,4 +1,4 @@
-/** What is announced on one replica wakes the others, and only what was announced, whatever else comes on the channel. */
+/** Wake-ups between replicas: an announcement on one wakes the others, and other traffic on the channel wakes none. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
@@ -17,7 +17,7 @@ const replica = Wakeups.layer.pipe(
 onEveryDatabase(
   "Wakeups",
   (it) => {
-    it.effect("reach every replica", () =>
+    it.effect("wake-ups reach every replica", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* Layer.build(Layer.fresh(replica)), yield* Layer.build(Layer.fresh(replica))]
         const sql = yield* PgClient.PgClient
@@ -25,7 +25,7 @@ onEveryDatabase(
         const other = { count: 0 }
         yield* Context.get(b, Signals).listen("jobs", () => Deferred.doneUnsafe(heard, Effect.void))
         yield* Context.get(b, Signals).listen("machines", () => void other.count++)
-        // The listener registers in the background: announced until it was heard.
+        // The listener registers in the background: the announcement repeats until it arrives.
         const announcing = Effect.forever(
           Effect.andThen(Context.get(a, Wakeups).announce("jobs"), Effect.sleep("20 millis"))
         )
@@ -33,7 +33,7 @@ onEveryDatabase(
         for (const payload of ["no news", "null", '{"from":1}', '{"from":"x","topics":[1]}']) {
           yield* sql.notify("sluice_wakeups", payload)
         }
-        // What is queued behind them is heard, and what is announced after that.
+        // Queued announcements arrive, and later ones too.
         yield* Context.get(a, Wakeups).announce("jobs")
         yield* Effect.sleep("50 millis")
         heard = Deferred.makeUnsafe<void>()

@@ -35,7 +35,7 @@ onEveryDatabase("Environments", (it) => {
         expect((yield* environments.setBudget(principal, E, 7n)).monthlyBudget).toBe(7n)
         const [row] = yield* sql<{ wake: Date; events: bigint; reached: Date | null }>`
           select wake_at as wake, events, budget_reached_on as reached from environments`
-        // What was marked of the old budget does not hold for the new one.
+        // The mark of the old budget does not hold for the new one.
         expect([row!.wake.getTime() - at.getTime(), row!.events, row!.reached]).toEqual([1, 1n, null])
         expect((yield* environments.setBudget(principal, E, null)).monthlyBudget).toBe(null)
         const stranger = { ...principal, workspaceId: E }

@@ -1,4 +1,4 @@
-/** The same request once, through crashes and time (decisions: Idempotency-Key), on both stores. */
+/** Idempotency through crashes and time (decisions: Idempotency-Key), on both stores. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Seal, SealBroken } from "@sluice/domain/database/Seal"
@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
-/** Not secret at all, but it notices what is opened as something else. */
+/** Not a cipher, but it fails when a value is opened under another key. */
 const seal = Layer.succeed(Seal, {
   seal: (value, aad) => new TextEncoder().encode(`${aad}\n${Redacted.value(value)}`),
   open: (sealed, aad) => {
@@ -26,7 +26,7 @@ const layer = Idempotency.layer.pipe(
   Layer.provide(NodeCrypto.layer)
 )
 
-/** The service over a store whose claims, once they are in the database, end as `after` says. */
+/** The service over a store whose claims, after the commit, end as `after` says. */
 const claiming = (after: Effect.Effect<void>) =>
   Layer.fresh(Idempotency.layerNoDeps).pipe(
     Layer.provide(
@@ -73,7 +73,7 @@ onEveryDatabase("Idempotency", (it) => {
           "IdempotencyMismatch"
         )
         yield* TestClock.setTime(START + 60_000)
-        // The dead one's words, were they to come while another runs, change nothing.
+        // A late answer of the dead run changes nothing while another run has the key.
         const late = Effect.forEach(
           [store.finish(claim, new Uint8Array(1)), store.reopen(claim), store.release(claim)],
           (said) => said
@@ -82,7 +82,7 @@ onEveryDatabase("Idempotency", (it) => {
           text: `second ${claim.attemptId}`,
           replayed: false
         })
-        // Nor when it has ended.
+        // It changes nothing after the end of that run either.
         yield* store.finish(claim, new TextEncoder().encode("late"))
         expect(yield* idempotency.once(request("k"), answering("third"))).toEqual({
           text: `second ${claim.attemptId}`,
@@ -91,7 +91,7 @@ onEveryDatabase("Idempotency", (it) => {
       })
     )
 
-    it.effect("forgets after 24 hours", () =>
+    it.effect("deletes a key after 24 hours", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START)
         const idempotency = yield* Idempotency
@@ -110,7 +110,7 @@ onEveryDatabase("Idempotency", (it) => {
     )
 
     it.effect(
-      "runs again at once, as the same attempt, when the run failed or its answer says nothing of what it made",
+      "runs again at once, as the same attempt, when the run failed or its answer names no resource",
       () =>
         Effect.gen(function* () {
           const idempotency = yield* Idempotency
@@ -128,7 +128,7 @@ onEveryDatabase("Idempotency", (it) => {
           expect(Exit.isFailure(yield* once(Effect.die("the database was lost when it had committed")))).toBe(true)
           expect(Exit.isFailure(yield* once(Effect.fail("lost")))).toBe(true)
           expect(Exit.isSuccess(yield* once(answering("away", "unknown")))).toBe(true)
-          // What was begun may be there: the key is no other request's.
+          // A started resource may exist: the key accepts no other request.
           expect(yield* Effect.flip(idempotency.once(request("f", "bb".repeat(32)), answering("x")))).toMatchObject({
             _tag: "IdempotencyMismatch"
           })
@@ -139,7 +139,7 @@ onEveryDatabase("Idempotency", (it) => {
         })
     )
 
-    it.effect("gives one answer where a run that took too long was overtaken by another", () =>
+    it.effect("returns one answer when a slow run was overtaken by another", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START)
         const { once } = yield* Idempotency
@@ -148,7 +148,7 @@ onEveryDatabase("Idempotency", (it) => {
           once(request("slow"), Effect.andThen(Deferred.await(may), answering("slow"))),
           { startImmediately: true }
         )
-        // Its claim is there before it is overtaken.
+        // Its claim is committed before it is overtaken.
         const sql = yield* SqlClient.SqlClient
         while ((yield* sql`select from idempotency_keys where key = 'slow'`).length === 0) yield* Effect.yieldNow
         yield* TestClock.setTime(START + 60_000)
@@ -159,7 +159,7 @@ onEveryDatabase("Idempotency", (it) => {
       })
     )
 
-    it.effect("is free again, for other requests too, when nothing was begun", () =>
+    it.effect("frees the key, for other requests too, when nothing was started", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
         const refused = yield* idempotency.once(request("n"), answering("refused", "none"))
@@ -169,7 +169,7 @@ onEveryDatabase("Idempotency", (it) => {
       })
     )
 
-    it.effect("goes on when the caller leaves while the key is claimed", () =>
+    it.effect("continues when the caller disconnects during the claim", () =>
       Effect.gen(function* () {
         const claimed = yield* Deferred.make<void>()
         const may = yield* Deferred.make<void>()
@@ -184,7 +184,7 @@ onEveryDatabase("Idempotency", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("is asked again at once where the answer to its claim was lost", () =>
+    it.effect("claims again at once when the answer to its claim was lost", () =>
       Effect.gen(function* () {
         const lost = yield* Layer.build(claiming(Effect.die("the connection broke")))
         const { once } = yield* Effect.provide(Idempotency, lost)
@@ -193,7 +193,7 @@ onEveryDatabase("Idempotency", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("stays with the run that has it where another's claim of the same moment is lost", () =>
+    it.effect("keeps the key with its run when a concurrent claim is lost", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START)
         const { once } = yield* Idempotency
@@ -213,7 +213,7 @@ onEveryDatabase("Idempotency", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("goes on when the caller has gone", () =>
+    it.effect("continues after the caller has disconnected", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
         const begun = yield* Deferred.make<void>()

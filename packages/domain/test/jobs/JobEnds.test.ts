@@ -1,4 +1,4 @@
-/** When a job is stopped, and how one ends where several things want it to (interface: Job status; decisions: Jobs). */
+/** Stops and ends of a job, with several causes at once (interface: Job status; decisions: Jobs). */
 import { assert, describe, it } from "@effect/vitest"
 import type { StatusReason } from "@sluice/domain/jobs/Job"
 import { decide, type JobState, type JobTerms, START_LIMIT_MS } from "@sluice/domain/jobs/JobLifecycle"
@@ -32,7 +32,7 @@ const launching: MachineFacts = { ...wantedFacts(T0), status: "launching" }
 const up: MachineFacts = { ...wanted, status: "running", runningAt: RAN, commandStartedAt: STARTED }
 const plenty = { hold: 1_000_000_000n, exhausted: false }
 
-describe("A job is stopped at the moment that is known ahead, and not before", () => {
+describe("A job stops at the moment of its limit, and not before", () => {
   // A minute of the machine costs 1_000_000.
   const cases: ReadonlyArray<readonly [StatusReason, number, MachineFacts, Partial<JobTerms>, typeof plenty]> = [
     ["no_capacity", T0 + 10 * MINUTE, wanted, {}, plenty],
@@ -52,13 +52,13 @@ describe("A job is stopped at the moment that is known ahead, and not before", (
     })
   }
 
-  it("but asks for more money first, where there may be some", () => {
+  it("asks for more money before it stops, where more may be available", () => {
     const { needsFunds, state } = decide(running, up, terms, { ...plenty, hold: 6_000_000n }, RAN + 6 * MINUTE)
     assert.deepStrictEqual([needsFunds, state.stop], [true, null])
   })
 })
 
-describe("A job ends by what came first", () => {
+describe("A job ends by its first cause", () => {
   const STOP = STARTED + 5 * MINUTE
   const GONE = STOP + MINUTE
   const end = (machine: Partial<MachineFacts>, reason: StatusReason | null, job = running) => {
@@ -78,7 +78,7 @@ describe("A job ends by what came first", () => {
     assert.deepStrictEqual(end(exit("exit", STOP + 1, 0), "budget_reached"), ["failed", "budget_reached", null])
   })
 
-  it("the provider's own limit of time, up to the moment of the stop", () => {
+  it("the provider's own time limit, up to the moment of the stop", () => {
     assert.deepStrictEqual(end(exit("timeout", STOP), "cancelled_by_user"), ["timed_out", "max_runtime", null])
     assert.deepStrictEqual(end(exit("timeout", STOP + 1), "cancelled_by_user"), [
       "cancelled",
@@ -87,11 +87,11 @@ describe("A job ends by what came first", () => {
     ])
   })
 
-  it("the loss of the machine, where nothing else ended it", () => {
+  it("the loss of the machine, without another cause", () => {
     const failure = "host gone"
     assert.deepStrictEqual(end({ failure }, null), ["failed", "machine_lost", null])
     assert.deepStrictEqual(end({ failure }, "max_runtime"), ["timed_out", "max_runtime", null])
-    // It ran, and was billed: it did not fail to launch, although no command started.
+    // The machine ran and was billed: it did not fail to launch, although no command started.
     assert.deepStrictEqual(end({ failure, commandStartedAt: null }, null, queued), ["failed", "machine_lost", null])
     const never = { failure, runningAt: null, commandStartedAt: null }
     assert.deepStrictEqual(end(never, null, queued), ["failed", "launch_failed", null])

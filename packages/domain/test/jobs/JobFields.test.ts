@@ -1,4 +1,4 @@
-/** What a job may be called, labelled and told, at the edges of every rule; and that it asks for what its body says. */
+/** Fields of a job at the edges of every rule, and the job that is recorded from a body. */
 import { assert, describe, it } from "@effect/vitest"
 import * as JobRequest from "@sluice/domain/jobs/JobRequest"
 import { templates } from "@sluice/domain/machines/Template"
@@ -15,7 +15,7 @@ const LONE_SURROGATE = "a\ud800"
 const numbered = (n: number, value: string) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, value]))
 
 describe("The fields of a job", () => {
-  it("take what is stored, shown in a line and passed to a machine, and nothing else", () => {
+  it("accept values that can be stored, shown in a line and passed to a machine, and nothing else", () => {
     const wrong: ReadonlyArray<readonly [object, string]> = [
       [{ command: "echo \0" }, "command"],
       [{ command: LONE_SURROGATE }, "command"],
@@ -49,7 +49,7 @@ describe("The fields of a job", () => {
     for (const more of right) assert.isTrue(Result.isSuccess(decode(more)), JSON.stringify(more))
   })
 
-  it("are what the job is recorded with", () => {
+  it("are recorded with the job", () => {
     const request = Result.getOrThrow(
       decode({
         name: "train",

@@ -64,13 +64,13 @@ interface World {
   job: JobState
   machine: Machine.MachineFacts
   funds: JobFunds
-  /** What the provider would say: it never takes back that a command started or exited. */
+  /** The news of a provider: it never withdraws that a command started or exited. */
   since: number | null
   started: number | null
   exit: Machine.CommandExit | null
 }
 
-/** What the statements set that ask a machine to stop (`stopAsked` of database/ReconciledStore.ts). */
+/** The columns that the statements set to stop a machine (`stopAsked` of database/ReconciledStore.ts). */
 const stopAsked = (facts: Machine.MachineFacts, now: number): Machine.MachineFacts =>
   Machine.isGone(facts)
     ? facts
@@ -226,7 +226,7 @@ describe("JobLifecycle", () => {
     )
   })
 
-  it("ends, whatever happens, once its machine is gone", () => {
+  it("ends after its machine is gone, for any events", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
         const world = play([...events, { _tag: "Gone" }, { _tag: "Pass", ms: 1 }], terms)
@@ -236,21 +236,21 @@ describe("JobLifecycle", () => {
     )
   })
 
-  it("is stopped at each limit that is known ahead, and the earliest one counts", () => {
+  it("stops at the earliest of its limits", () => {
     const running = play([{ _tag: "Start" }], { ...terms, maxCost: null })
     const far = { ...running.funds, hold: 1_000_000_000n }
     const at = (ms: number) => decide(running.job, running.machine, { ...terms, maxCost: null }, far, T0 + ms)
     assert.isFalse(at(30 * MINUTE - 1).stopMachine)
     assert.strictEqual(at(30 * MINUTE - 1).wakeAt, T0 + 30 * MINUTE)
     assert.deepStrictEqual(at(30 * MINUTE).state.stop, { reason: "max_runtime", at: T0 + 30 * MINUTE })
-    // A server that was down at the moment finds the same moment.
+    // A server that was down at the moment computes the same moment.
     assert.deepStrictEqual(at(300 * MINUTE).state.stop, { reason: "max_runtime", at: T0 + 30 * MINUTE })
     // 12 milli-USD an hour: 3 milli-USD pay for 15 minutes.
     const ceiling = decide(running.job, running.machine, { ...terms, maxCost: 3_000_000n }, far, T0 + 60 * MINUTE)
     assert.deepStrictEqual(ceiling.state.stop, { reason: "cost_ceiling", at: T0 + 15 * MINUTE })
   })
 
-  it("waits for capacity no longer than asked", () => {
+  it("waits for capacity no longer than requested", () => {
     const decision = decide(
       queued,
       { ...wanted, requestedAt: null },

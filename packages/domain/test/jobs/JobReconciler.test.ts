@@ -1,4 +1,4 @@
-/** A job whose hold is used up holds more, as far as there is any, and is stopped at the moment at which there is none (decisions: Jobs). */
+/** A job whose hold is used up extends it while the balance lasts, and stops when no balance is left (decisions: Jobs). */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -26,7 +26,7 @@ const TestLayer = JobReconciler.layer.pipe(
   Layer.provideMerge(NodeServices.layer)
 )
 
-/** A job that holds 10 of what its workspace has, and whose machine runs from T0 on. */
+/** A job that holds 10 of its workspace's balance, and whose machine runs from T0 on. */
 const running = Effect.fnUntraced(function* (credit: bigint) {
   const sql = yield* PgClient.PgClient
   yield* TestClock.setTime(T0)
@@ -57,7 +57,7 @@ const running = Effect.fnUntraced(function* (credit: bigint) {
 })
 
 onEveryDatabase("JobReconciler", (it) => {
-  it.effect("holds for a quarter of an hour more each time, while the balance has it", () =>
+  it.effect("extends the hold by a quarter of an hour each time, while the balance lasts", () =>
     Effect.gen(function* () {
       const { look } = yield* running(100n * BigInt(MINUTE))
       const goesOn = { stop_reason: null, stopAt: null }
@@ -68,7 +68,7 @@ onEveryDatabase("JobReconciler", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("takes the last of the balance, stops there, and leaves the operator what the stop takes", () =>
+  it.effect("holds the last of the balance, stops the job there, and charges the operator for the stop", () =>
     Effect.gen(function* () {
       const { booked, gone, look, tenant } = yield* running(100n)
       expect(yield* look(10)).toMatchObject({ stop_reason: null, held: 100n, wakeAt: 100 })
@@ -85,7 +85,7 @@ onEveryDatabase("JobReconciler", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("charges an end that nobody looked at before in full, as far as the balance goes", () =>
+  it.effect("charges a late-observed end in full, up to the balance", () =>
     Effect.gen(function* () {
       const { booked, gone, look, tenant } = yield* running(100n)
       yield* gone(60)

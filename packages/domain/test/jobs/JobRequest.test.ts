@@ -1,4 +1,4 @@
-/** Every rule of the POST /jobs table at its edges, and all that is wrong with a body at once. */
+/** Every rule of the POST /jobs table at its edges, and all issues of a body at once. */
 import { assert, describe, it } from "@effect/vitest"
 import { SERVICE_NAMES, serviceVariables } from "@sluice/domain/jobs/ServiceVariables"
 import * as JobRequest from "@sluice/domain/jobs/JobRequest"
@@ -33,7 +33,7 @@ const scriptFor = (names: ReadonlyArray<string>, over: Partial<LaunchScript.Laun
 })
 
 describe("JobRequest", () => {
-  it("fills in what may be left out, and takes null for it", () => {
+  it("fills in defaults for absent and null fields", () => {
     const nulls = {
       gpu_count: null,
       template: null,
@@ -54,12 +54,12 @@ describe("JobRequest", () => {
     }
   })
 
-  it("knows a volume by one spelling of its id", () => {
+  it("normalizes a volume id to one spelling", () => {
     const id = "01a20409-5ef9-7aaa-8bbb-0123456789ab"
     assert.strictEqual(Result.getOrThrow(decode(with_({ storage_id: id.toUpperCase() }))).volumeId, id)
   })
 
-  it("says in words what a field must be, whatever is sent for it", () => {
+  it("says what a field must be, for any value", () => {
     const fields = Object.keys(JobRequest.JobRequestBody.fields)
     for (const value of [5, 1.5, true, "odd", [], {}, { type: "odd" }]) {
       const result = decode(Object.fromEntries(fields.map((field) => [field, value])))
@@ -120,7 +120,7 @@ describe("JobRequest", () => {
     assert.match(Result.isFailure(label) ? label.failure[0]!.message : "", /begins with a letter or a digit/)
   })
 
-  it("knows a region that no GPU type has, also beside a GPU type that nobody knows", () => {
+  it("names a region without GPU types, also beside an unknown GPU type", () => {
     assert.sameMembers(paths(with_({ gpu_type: "H900", region: "moon" })), ["gpu_type", "region"])
     assert.sameMembers(paths(with_({ gpu_type: 7, region: "moon" })), ["gpu_type", "region"])
     assert.deepStrictEqual(paths(with_({ gpu_type: "H900", region: "us-east" })), ["gpu_type"])
@@ -136,13 +136,13 @@ describe("JobRequest", () => {
     assert.deepStrictEqual(paths(with_({ env: { A: "é".repeat(16_384) } })), [])
     assert.deepStrictEqual(paths(with_({ env: { A: "é".repeat(16_385) } })), ["env.A"])
     const half = "x".repeat(32_768)
-    // The limit is one of values: names don't count.
+    // The limit applies to values: names don't count.
     assert.deepStrictEqual(paths(with_({ env: { A: half, B: half } })), [])
     assert.deepStrictEqual(paths(with_({ env: { A: half, B: half, C: "x" } })), ["env"])
     assert.deepStrictEqual(paths(with_({ name: "😀".repeat(63) })), [])
   })
 
-  it("keeps the edges of every number", () => {
+  it("accepts the edges of every number", () => {
     const edges: ReadonlyArray<readonly [string, unknown, boolean]> = [
       ["max_runtime_minutes", 1, true],
       ["max_runtime_minutes", 1_440, true],
@@ -167,7 +167,7 @@ describe("JobRequest", () => {
     assert.deepStrictEqual(paths(with_({ gpu_type: "L4", region: "us-east" })), ["region"])
   })
 
-  it("says how many bytes of command fit the launch script, and that is exact", () => {
+  it("reports exactly how many bytes of command fit the launch script", () => {
     const room = LaunchScript.commandRoom(scriptFor(["TOKEN"]))
     assert.isAbove(room, 5_000)
     assert.isBelow(room, 6_000)
@@ -179,7 +179,7 @@ describe("JobRequest", () => {
     )
   })
 
-  it("measures the script that is launched", () => {
+  it("measures the launched script itself", () => {
     const names = fc.uniqueArray(fc.stringMatching(/^[A-Z_]{1,40}$/), { maxLength: 20 })
     const image = fc.constantFrom(undefined, "python:3.12")
     fc.assert(
@@ -220,7 +220,7 @@ describe("JobRequest", () => {
     )
   })
 
-  it("gives an answer to anything", () => {
+  it("returns a job or a refusal for any body", () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withBigInt: false }), (body) => {
         const result = decode(body)

@@ -1,4 +1,4 @@
-/** What a submission is refused for, in which order, and what its machine is launched with (decisions: Jobs; interface: POST /jobs). */
+/** Submissions of jobs: the order of their refusals, and the launch of their machines (decisions: Jobs; interface: POST /jobs). */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -24,10 +24,10 @@ import { tick } from "@sluice/testing/fixtures/Tick"
 const T0 = Date.UTC(2027, 2, 15)
 const PRICE = 2_000_000_000n
 const body = { command: "true", gpu_type: "H100", max_runtime_minutes: 30 }
-/** With a quarter of an hour for the set-up. */
+/** Includes a quarter of an hour for the set-up. */
 const HOLD = costOf(PRICE, 45 * 60_000)
 
-/** A provider that knows of no room, so that nothing is launched but by a tick; and that may be away. */
+/** A provider without capacity, so that only a tick launches machines; it can be unavailable. */
 class World extends Context.Service<World, { isAway: boolean; readonly launched: Array<LaunchSpec> }>()("World") {}
 
 const provider = Layer.effect(
@@ -82,7 +82,7 @@ const setUp = Effect.fnUntraced(function* (options: Parameters<typeof makeTenant
     tenant.workspaceId
   ])
   const attemptId = yield* randomUUIDv7()
-  /** A run under an Idempotency-Key, which is its until the key is claimed anew. */
+  /** A run under an Idempotency-Key, which holds the key until it is claimed anew. */
   const claimed = Effect.fnUntraced(function* (lockedUntil: Date, isRetry: boolean) {
     yield* sql.unsafe(
       `insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at) values ($1, 'k', '', $2, $3, $4)
@@ -95,7 +95,7 @@ const setUp = Effect.fnUntraced(function* (options: Parameters<typeof makeTenant
 })
 
 onEveryDatabase("Jobs", (it) => {
-  it.effect("are affordable with exactly what they hold, and not once the budget is spent", () =>
+  it.effect("are affordable with exactly their hold, and not after the budget is spent", () =>
     Effect.gen(function* () {
       const jobs = yield* Jobs
       for (const [credit, budget, affordable] of [
@@ -113,7 +113,7 @@ onEveryDatabase("Jobs", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("run where their volume is, and are refused where it can't be had", () =>
+  it.effect("run in the region of their volume, and are refused where it is unavailable", () =>
     Effect.gen(function* () {
       const jobs = yield* Jobs
       const { launched } = yield* World
@@ -149,7 +149,7 @@ onEveryDatabase("Jobs", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("are not recorded while no machine can be asked for; that the money would not do is said first", () =>
+  it.effect("are not recorded while the provider is unavailable; insufficient money is reported first", () =>
     Effect.gen(function* () {
       const jobs = yield* Jobs
       const world = yield* World
@@ -171,20 +171,20 @@ onEveryDatabase("Jobs", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("that an earlier run of the request made are given again, whatever a new one would be refused for", () =>
+  it.effect("of an earlier run of the request are returned, whatever would refuse a new one", () =>
     Effect.gen(function* () {
       const jobs = yield* Jobs
       const { attemptId: id, claimed, recorded, tenant, volume } = yield* setUp({ credit: HOLD })
       const onVolume = { ...body, storage_id: volume }
       const made = yield* jobs.submit(tenant, onVolume, yield* claimed(new Date(T0), false))
       expect(made.id).toBe(id)
-      // Its own volume is taken and its own money is held by now.
+      // Its own volume is attached and its own money is held by now.
       expect((yield* jobs.submit(tenant, onVolume, yield* claimed(new Date(T0 + 1), true))).id).toBe(id)
       expect(yield* recorded).toBe(1n)
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("are not made by a run that stood still while another one was given its key and refused", () =>
+  it.effect("are not created by a stalled run whose key another run got and refused", () =>
     Effect.gen(function* () {
       const jobs = yield* Jobs
       const { claimed, recorded, sql, tenant } = yield* setUp({ credit: HOLD - 1n })
@@ -195,14 +195,14 @@ onEveryDatabase("Jobs", (it) => {
       expect(yield* Effect.flip(jobs.submit(tenant, body, first))).toMatchObject({ _tag: "IdempotencyInProgress" })
       expect(yield* recorded).toBe(0n)
       const { id } = yield* jobs.submit(tenant, body, second)
-      // What is there by now is told to every run.
+      // Every run gets the existing job.
       expect((yield* jobs.submit(tenant, body, first)).id).toBe(id)
       expect(yield* recorded).toBe(1n)
     }).pipe(Effect.provide(TestLayer))
   )
 
   it.effect(
-    "that may be there, because the database was lost, are named to who asked; a lost answer alone is no matter",
+    "with an unknown outcome are named to their caller; a lost answer alone is retried",
     () =>
       Effect.gen(function* () {
         const jobs = yield* Jobs

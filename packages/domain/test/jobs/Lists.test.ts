@@ -1,4 +1,4 @@
-/** Lists of jobs and machines: what the filters say, newest first, of the environment that asks and no other (decisions: Jobs). */
+/** Lists of jobs and machines: filtered, newest first, of the caller's environment alone (decisions: Jobs). */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -27,7 +27,7 @@ const TestLayer = Layer.mergeAll(JobAdmissionStore.layer, JobListStore.layer, Ma
   Layer.provideMerge(NodeServices.layer)
 )
 
-/** A job made at T0 + `at`, in that state. */
+/** A job created at T0 + `at`, in the given state. */
 const make = Effect.fnUntraced(function* (
   tenant: Principal,
   job: { readonly at: number; readonly name: string; readonly status: string; readonly labels?: Record<string, string> }
@@ -41,7 +41,7 @@ const make = Effect.fnUntraced(function* (
 })
 
 onEveryDatabase("Lists", (it) => {
-  it.effect("of jobs hold what every filter lets pass, newest first, and say how many there are", () =>
+  it.effect("of jobs apply every filter, are newest first, and count their rows", () =>
     Effect.gen(function* () {
       const lists = yield* JobListStore
       const tenant = yield* makeTenant()
@@ -68,7 +68,7 @@ onEveryDatabase("Lists", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("and single looks know no other environment, of the same workspace or another", () =>
+  it.effect("and single look-ups show no other environment, of the same workspace or another", () =>
     Effect.gen(function* () {
       const jobs = yield* JobListStore
       const machines = yield* MachineListStore
@@ -93,7 +93,7 @@ onEveryDatabase("Lists", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("of machines say what one cost until it stopped, and no more", () =>
+  it.effect("of machines show the cost until a machine stopped, and no more", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const machines = yield* MachineListStore

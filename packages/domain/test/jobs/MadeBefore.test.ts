@@ -1,4 +1,4 @@
-/** What a request that is said again is answered where its first run comes through in the middle of it. */
+/** A retried submission whose first run completes in the middle of the retry. */
 import { expect, it } from "@effect/vitest"
 import type { Job } from "@sluice/domain/jobs/Job"
 import { LaunchFailed } from "@sluice/domain/jobs/JobErrors"
@@ -9,7 +9,7 @@ import { Effect } from "effect"
 const attempt = { id: "a", isRetry: true, key: "k", lockedUntil: new Date(0) }
 const job = { id: "a" } as Job
 
-/** `looks`: what each look finds in turn. */
+/** `looks`: the result of each look in turn. */
 const told = Effect.fnUntraced(function* (
   looks: ReadonlyArray<Job | undefined>,
   run: Effect.Effect<Job, VolumeAttached | LaunchFailed>,
@@ -24,7 +24,7 @@ const told = Effect.fnUntraced(function* (
   return [end, looked]
 })
 
-it.effect("the job of an earlier run is the answer, also where it came while this run was refused", () =>
+it.effect("a retry answers with the job of the first run, also when it appeared while the retry was refused", () =>
   Effect.gen(function* () {
     const attached = Effect.fail(new VolumeAttached({ id: "v" }))
     expect(yield* told([job], Effect.die("not run"))).toEqual(["a", 1])

@@ -1,4 +1,4 @@
-/** What is remembered of an offer, for how long, and what is done with it while the provider is away. */
+/** Cached offers: their lifetime, and their use while the provider is unavailable. */
 import { expect, it } from "@effect/vitest"
 import { Signals } from "@sluice/domain/database/Signals"
 import { makeOffers } from "@sluice/domain/jobs/Offers"
@@ -26,7 +26,7 @@ const set = Effect.gen(function* () {
   return { current, signals: Signals.pipe(Effect.provide(context)), world }
 })
 
-it.effect("an offer is asked for once a second, and soon after a machine ended", () =>
+it.effect("an offer is fetched once a second at most, and soon after a machine ended", () =>
   Effect.gen(function* () {
     const { current, signals, world } = yield* set
     const { emit } = yield* signals
@@ -50,7 +50,7 @@ it.effect("an offer is asked for once a second, and soon after a machine ended",
 )
 
 it.effect(
-  "a provider that is away has the last offer stand, as one that is not available; without any there is none",
+  "an unavailable provider keeps its last offer, marked as unavailable; without a last offer there is none",
   () =>
     Effect.gen(function* () {
       const { current, world } = yield* set

@@ -1,4 +1,7 @@
-/** For any interleaving of holds, extensions, credits and ends: entries sum to zero, no balance below zero, each end is paid once. */
+/**
+ * For any interleaving of holds, extensions, credits and ends: entries sum to zero, no balance below zero, each end is
+ * paid once.
+ */
 import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
@@ -101,7 +104,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
 
 onEveryDatabase("Settlement", (it) => {
   it.effect(
-    "keeps the books for any interleaving",
+    "keeps the books balanced for any interleaving",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient

@@ -1,4 +1,4 @@
-/** What one process remembers: the newer of two records in any order, and no more keys than it may. */
+/** The window memory of one process: it keeps the newer of two records in any order, within a bound on the number of keys. */
 import { describe, expect, it } from "@effect/vitest"
 import { WINDOW_MS } from "@sluice/domain/limits/RateLimit"
 import { MAX_KEYS, Windows } from "@sluice/domain/limits/Windows"
@@ -7,7 +7,7 @@ import fc from "fast-check"
 const window = fc.record({ startMs: fc.constantFrom(0, 10_000, WINDOW_MS), used: fc.nat(3) })
 
 describe("Windows", () => {
-  it("keeps the newest of what it learns, in whatever order", () => {
+  it("keeps the newest record, in any order of arrival", () => {
     fc.assert(
       fc.property(fc.array(window, { minLength: 1, maxLength: 8 }), (learnt) => {
         const windows = new Windows()
@@ -18,7 +18,7 @@ describe("Windows", () => {
     )
   })
 
-  it("goes on counting from what it learnt, until that window ends", () => {
+  it("counts on from a received record until its window ends", () => {
     const windows = new Windows()
     windows.learn("key", { startMs: 1_000, used: 2 }, 1_500)
     expect(windows.consume("key", 3, 2_000)).toMatchObject({ admitted: true, remaining: 0, resetSeconds: 61 })
@@ -26,7 +26,7 @@ describe("Windows", () => {
     expect(windows.consume("key", 3, 1_000 + WINDOW_MS)).toMatchObject({ admitted: true, remaining: 2 })
   })
 
-  it("forgets what ended, and the oldest beyond the most that it may hold", () => {
+  it("evicts ended windows, and the oldest beyond its bound", () => {
     const windows = new Windows()
     for (let i = 0; i < 10; i++) windows.consume(`old ${i}`, 1, 0)
     windows.consume("new", 1, WINDOW_MS)
@@ -36,7 +36,7 @@ describe("Windows", () => {
     expect(windows.get("key 0")).toBeDefined()
   })
 
-  it("forgets what ended behind a key that was asked for again", () => {
+  it("evicts ended windows behind a key that was used again", () => {
     const windows = new Windows()
     windows.consume("regular", 1, 0)
     windows.consume("once", 1, 1)

@@ -1,4 +1,4 @@
-/** The automaton finds what a naive search finds, in two steps a byte at most. */
+/** The Aho-Corasick automaton: it finds the words that a naive search finds, in two steps a byte at most. */
 import { assert, describe, it } from "@effect/vitest"
 import * as AhoCorasick from "@sluice/domain/machines/AhoCorasick"
 import fc from "fast-check"
@@ -12,7 +12,7 @@ const beginnings = (words: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array>
   words.flatMap((word) => Array.from(word, (_, i) => word.subarray(0, i + 1)))
 
 describe("AhoCorasick", () => {
-  it("knows at each byte the longest word that ends there, the longest beginning, and whether more may come", () => {
+  it("finds at each byte the longest complete word, the longest prefix, and whether a longer match may follow", () => {
     const alphabet = fc.constantFrom([0, 1], [7, 8, 255], [...Array(256).keys()])
     const property = alphabet.chain((values) => {
       const some = (lengths: fc.ArrayConstraints) =>
@@ -24,7 +24,7 @@ describe("AhoCorasick", () => {
     })
     fc.assert(
       fc.property(property, ([words, pieces]) => {
-        // A number stands for a word, so that words come up in large alphabets too.
+        // Numbers stand for words, so that words occur in large alphabets too.
         const text = Uint8Array.from(
           pieces.flatMap((piece) => [...(typeof piece === "number" ? (words[piece] ?? []) : piece)])
         )
@@ -45,7 +45,7 @@ describe("AhoCorasick", () => {
     )
   })
 
-  it("fails at most once a byte on average, however nearly the text matches", () => {
+  it("follows at most one failure link a byte on average, for any near match", () => {
     const zeros = (length: number) => new Uint8Array(length)
     const nearly = [Uint8Array.of(...zeros(4_000), 1), Uint8Array.of(...zeros(3_900), 2, 2), zeros(3_800)]
     const periodic = [...Array(3).keys()].map((i) => zeros(4_000).map((_, at) => (at === 3_999 ? 9 : at % (i + 2))))

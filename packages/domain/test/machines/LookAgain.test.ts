@@ -21,7 +21,7 @@ const seen = (at: number, nextIn: number | null, outputIn: number | null): Obser
 })
 
 describe("The next look at a machine", () => {
-  it("comes as late by any clock of the provider", () => {
+  it("has the same delay for any clock of the provider", () => {
     fc.assert(
       fc.property(delay, delay, fc.integer({ min: -10_000_000, max: 10_000_000 }), (next, output, skew) => {
         const here = lookAgainAt(running, seen(NOW, next, output), NOW)
@@ -32,14 +32,14 @@ describe("The next look at a machine", () => {
     )
   })
 
-  it("comes soon where the provider promises nothing, and minds no output once the command has exited", () => {
+  it("comes soon without a promise of the provider, and ignores output after the command's exit", () => {
     const exited: MachineFacts = { ...running, exit: { at: NOW, code: 0, why: "exit" } }
     assert.strictEqual(lookAgainAt(running, seen(NOW, null, null), NOW), NOW + 2_000)
     assert.strictEqual(lookAgainAt({ ...running, commandStartedAt: null }, seen(NOW, null, null), NOW), NOW + 2_000)
     assert.strictEqual(lookAgainAt(exited, seen(NOW, 1_800_000, 0), NOW), NOW + 1_800_000)
   })
 
-  it("is at the promised change, and for output alone at a moment that machines share", () => {
+  it("comes at the promised change, and for output alone at a moment that machines share", () => {
     assert.strictEqual(lookAgainAt(running, seen(NOW, 1_234, Infinity), NOW), NOW + 1_234)
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_000_000 }), (output) => {

@@ -1,4 +1,4 @@
-/** What looks in vain say of a machine: gone is believed after time that passed, not after a clock that was set ahead. */
+/** Failed observations of a machine: it counts as gone after elapsed time, not after a step of a clock. */
 import { assert, describe, it } from "@effect/vitest"
 import { MissingSince } from "@sluice/domain/machines/MissingSince"
 import * as Machine from "@sluice/domain/machines/MachineLifecycle"
@@ -10,13 +10,13 @@ const VISIBLE_WITHIN_MS = 30_000
 const asked: Machine.MachineFacts = Machine.wantedFacts(T0)
 const ran: Machine.MachineFacts = { ...asked, status: "running", requestedAt: null, runningAt: T0 }
 
-/** Time that passes, and what the wall clock does on top. */
+/** Elapsed time, and the extra steps of the wall clock. */
 const gap = fc.record({
   ms: fc.integer({ min: 0, max: 20_000 }),
   jumpMs: fc.oneof(fc.constant(0), fc.integer({ min: -3_600_000, max: 3_600_000 }))
 })
 
-/** Looks at an absent machine after each gap; answers how long it had been absent when it counted as gone. */
+/** Observes an absent machine after each gap; returns the absence after which it counted as gone. */
 const goneAfter = (
   facts: Machine.MachineFacts,
   gaps: ReadonlyArray<typeof gap extends fc.Arbitrary<infer G> ? G : never>
@@ -56,7 +56,7 @@ describe("MachineLifecycle: a machine that is not there", () => {
     })
   }
 
-  it("one that ran and is to stop is gone at the first look in vain; one that nobody stops and never ran is waited for", () => {
+  it("is gone at once when it ran and must stop; is awaited when it never ran and is not stopped", () => {
     const look = { now: T0 + 5, absentMs: 0, visibleWithinMs: VISIBLE_WITHIN_MS }
     assert.strictEqual(
       Machine.afterObservation({ ...ran, stopRequestedAt: T0 }, { _tag: "Absent" }, look).status,
@@ -69,8 +69,8 @@ describe("MachineLifecycle: a machine that is not there", () => {
   })
 })
 
-describe("Absences", () => {
-  it("counts from the first look of an absence, and anew when it was found or another replica saw it in between", () => {
+describe("MissingSince", () => {
+  it("counts from the first failed observation, and anew after the machine was found or another replica saw it", () => {
     let now = 100
     const absences = new MissingSince(() => now)
     assert.strictEqual(absences.missingMs("a", T0), 0)
@@ -83,7 +83,7 @@ describe("Absences", () => {
     assert.strictEqual(absences.missingMs("a", T0 + 7), 0)
   })
 
-  it("keeps no more than its bound: who was counted for longest counts again", () => {
+  it("keeps at most its bound of machines: the one with the oldest absence is counted anew", () => {
     let now = 0
     const absences = new MissingSince(() => now, 2)
     for (const key of ["a", "b", "c"]) absences.missingMs(key, T0)
@@ -95,7 +95,7 @@ describe("Absences", () => {
   })
 })
 
-describe("What is known of a machine", () => {
+describe("Recorded facts of a machine", () => {
   const at = (now: number, absentMs = 0) => ({ now, absentMs, visibleWithinMs: VISIBLE_WITHIN_MS })
   const running = (since: number, command: CommandState = { _tag: "Pending" }) => ({
     _tag: "Running" as const,
@@ -103,17 +103,17 @@ describe("What is known of a machine", () => {
     command
   })
 
-  it("is billed until the first look in vain, not for the time that it was looked for", () => {
+  it("bill it until the first failed observation, not for the time of the search", () => {
     const lost = { ...ran, absentSince: T0 + 5_000 }
     const gone = Machine.afterObservation(lost, { _tag: "Absent" }, at(T0 + 65_000, Machine.LOST_AFTER_MS))
     assert.deepInclude(gone, { status: "stopped", stoppedAt: T0 + 5_000 })
     const stopping = { ...lost, status: "stopping" as const, stopRequestedAt: T0 + 4_000 }
     assert.strictEqual(Machine.afterObservation(stopping, { _tag: "Absent" }, at(T0 + 9_000)).stoppedAt, T0 + 5_000)
-    // Seen again, it was never away.
+    // Found again, it counts as never absent.
     assert.isNull(Machine.afterObservation(lost, running(T0), at(T0 + 6_000)).absentSince)
   })
 
-  it("is set once: when it ran, when its command began and how that ended", () => {
+  it("set once: when it ran, when its command began and how the command ended", () => {
     const exited = (ms: number, code: number): CommandState => ({
       _tag: "Exited",
       startedAt: T0 + ms,
@@ -133,7 +133,7 @@ describe("What is known of a machine", () => {
     assert.strictEqual(Machine.afterRefusal(gone, T0 + 80, "no"), gone)
   })
 
-  it("is never that it ended before it ran, and it failed only where it never ran", () => {
+  it("never show an end before the start, and a failure only for a machine that never ran", () => {
     const lost = (since: number | null) =>
       Machine.afterObservation(asked, { _tag: "Lost", since, lostAt: T0 + 10, reason: "host gone" }, at(T0 + 20))
     assert.deepInclude(lost(T0 + 15), {
@@ -145,7 +145,7 @@ describe("What is known of a machine", () => {
     assert.deepInclude(lost(null), { status: "failed", runningAt: null, stoppedAt: T0 + 10, failure: "host gone" })
     const launching = Machine.afterObservation(asked, { _tag: "Launching" }, at(T0))
     assert.strictEqual(launching.status, "launching")
-    // One that is being stopped does not go back.
+    // A stopping machine does not go back.
     assert.deepStrictEqual(
       Machine.afterObservation({ ...ran, status: "stopping" }, { _tag: "Launching" }, at(T0)).status,
       "stopping"

@@ -1,4 +1,4 @@
-/** One step of a machine: what is written before and after each word with the provider, and who is told. */
+/** One step of a machine: the writes before and after each provider call, and the notified jobs. */
 import { expect, it } from "@effect/vitest"
 import { Signals } from "@sluice/domain/database/Signals"
 import { wantedFacts, type MachineFacts } from "@sluice/domain/machines/MachineLifecycle"
@@ -24,15 +24,15 @@ const machineOf = (facts: MachineFacts) =>
   ({ id: "m", jobId: "j", volumeId: "v", spec: { variables: {} }, facts, outputBytes: 5 }) as unknown as ClaimedMachine
 
 interface World {
-  /** What a launch finds. */
+  /** The result of a launch. */
   launch: Effect.Effect<MachineState, NoCapacity | ProviderUnavailable>
-  /** What looks find, one after the other. */
+  /** The results of observations, in order. */
   looks: ReadonlyArray<MachineState>
-  /** Which commit finds the claim lost; none, where there is no such one. */
+  /** The commit that finds the claim lost; undefined when none does. */
   lostAt?: number
 }
 
-/** One step: what happened in it, in order; commits as what they say; and when the row wants to be looked at again. */
+/** Runs one step; returns its events in order, the contents of commits, and the row's next wake-up. */
 const step = Effect.fnUntraced(function* (facts: MachineFacts, world: World) {
   const happened: Array<string> = []
   const commits: Array<MachineCommit> = []
@@ -93,14 +93,14 @@ const ran: MachineState = { _tag: "Running", since: T0 - 10, command: exited }
 const gone: MachineState = { _tag: "Stopped", since: T0 - 10, stoppedAt: T0, command: exited, volumeBytes: 77 }
 const END = ["stopped, durable, told", "the job sees stopped", "capacity", "release"]
 
-it.effect("a launch is asked for once its intent is on disk, and not where the claim is lost", () =>
+it.effect("a launch is requested after its intent is on disk, and not with a lost claim", () =>
   Effect.gen(function* () {
     const told = ["launching, told", "the job sees launching"]
     const first = yield* step(unasked, { launch: launching, looks: [] })
     expect(first.happened).toEqual(["wanted, durable, kept", "launch", ...told])
     expect(first.commits[0]!.facts.requestedAt).toBe(T0)
     expect((yield* step(wantedFacts(T0), { launch: launching, looks: [] })).happened).toEqual(["launch", ...told])
-    // It may be invisible for a while from the last time on that it was asked for: which is known before it is.
+    // It may be invisible for a while after the last request, and this is recorded before the request.
     const again = yield* step(wantedFacts(T0 - VISIBLE_WITHIN_MS), { launch: launching, looks: [] })
     expect(again.happened).toEqual(first.happened)
     expect(again.commits[0]!.facts.requestedAt).toBe(T0)
@@ -109,7 +109,7 @@ it.effect("a launch is asked for once its intent is on disk, and not where the c
   })
 )
 
-it.effect("a launch that finds no room or no answer is asked for again, sooner where nothing was answered", () =>
+it.effect("a launch without capacity or an answer is retried, sooner after a missing answer", () =>
   Effect.gen(function* () {
     const full = yield* step(wantedFacts(T0), { launch: Effect.fail(new NoCapacity()), looks: [] })
     expect(full).toMatchObject({ happened: ["launch", "wanted"], wakesIn: 60_000 })
@@ -122,7 +122,7 @@ it.effect("a launch that finds no room or no answer is asked for again, sooner w
 )
 
 it.effect(
-  "a command's exit stops its machine; the end is on disk with all of its output before anyone acts on it",
+  "a command's exit stops its machine; the end is on disk with all its output before it has effects",
   () =>
     Effect.gen(function* () {
       const whole = yield* step(running("Started"), { launch: launching, looks: [ran, gone] })
@@ -136,7 +136,7 @@ it.effect(
     })
 )
 
-it.effect("a job is told what its status follows, and nothing else", () =>
+it.effect("a job is notified of changes that its status depends on, and of nothing else", () =>
   Effect.gen(function* () {
     const started = { _tag: "Started", startedAt: T0 - 9 } as const
     const seen = (command: "Pending" | "Started"): MachineState => ({

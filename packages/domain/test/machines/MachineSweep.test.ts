@@ -1,4 +1,4 @@
-/** What a sweep does with each machine that a listing shows: it stops what should not run, and nothing else. */
+/** The sweep over a provider's listing: it stops machines that should not run, and changes nothing else. */
 import { describe, expect, it } from "@effect/vitest"
 import { MachineListStore } from "@sluice/domain/machines/MachineListStore"
 import {
@@ -20,7 +20,7 @@ const STATES: ReadonlyArray<MachineState> = [
 ]
 const keyOf = (n: number) => `00000000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`
 
-/** `row`: what is recorded of it. */
+/** `row`: the recorded machine. */
 interface Machine {
   readonly state: MachineState
   readonly row: "none" | "alive" | "gone"
@@ -62,7 +62,7 @@ const swept = (machines: ReadonlyArray<Machine>) => {
 }
 
 describe("MachineSweep", () => {
-  it("stops what runs and nobody needs, releases what has ended, and leaves the living alone", () =>
+  it("stops orphans, releases ended machines, and leaves live machines alone", () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -77,7 +77,7 @@ describe("MachineSweep", () => {
           for (const [n, { row, state }] of machines.entries()) {
             const runs = state._tag === "Launching" || state._tag === "Running"
             expect(done.stopped.has(keyOf(n))).toBe(row !== "alive" && runs)
-            // Released, it would be listed no more: one whose stop needs another try would run for ever.
+            // A released machine is no longer listed: one whose stop needs a retry would run for ever.
             expect(done.released.has(keyOf(n))).toBe(row !== "alive" && !runs)
           }
           expect(done.readersDropped).toBe(1)
@@ -87,7 +87,7 @@ describe("MachineSweep", () => {
       )
     ))
 
-  it("looks at each of a long listing once", async () => {
+  it("observes each machine of a long listing once", async () => {
     const running = STATES[2]!
     const machines = Array.from({ length: 1_234 }, () => ({ state: running, row: "none" as const }))
     const { done, stopped } = await swept(machines)

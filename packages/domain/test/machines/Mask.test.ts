@@ -1,4 +1,4 @@
-/** Masking equals its naive model for any values, output and chunking, and reads each byte a few times whatever they are. */
+/** Masking: it equals its naive model for any values, output and chunking, and reads each byte a bounded number of times. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Mask from "@sluice/domain/machines/Mask"
 import fc from "fast-check"
@@ -9,7 +9,7 @@ const bytes = new TextEncoder()
 const standsAt = (output: Uint8Array, at: number, value: Uint8Array): boolean =>
   value.subarray(0, output.length - at).every((byte, i) => output[at + i] === byte)
 
-/** The rule, said plainly: it compares every value at every byte. */
+/** The naive model: it compares every value at every byte. */
 const naive = (output: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boolean): Uint8Array => {
   const out = output.slice()
   for (let at = 0; at < output.length;) {
@@ -23,7 +23,7 @@ const naive = (output: Uint8Array, values: ReadonlyArray<Uint8Array>, final: boo
   return out
 }
 
-/** Values that overlap, repeat, hold each other and begin alike, and an output that is full of them and of their parts. */
+/** Values that overlap, repeat, contain each other and share prefixes, and an output that is full of them and of their parts. */
 const cases = fc.constantFrom("ab", "abc", "a").chain((letters) => {
   const letter = fc.constantFrom(...letters)
   const value = fc.oneof(
@@ -49,7 +49,7 @@ const cases = fc.constantFrom("ab", "abc", "a").chain((letters) => {
 })
 
 describe("Mask", () => {
-  it("equals its naive model, in what it gives and in what it holds back", () => {
+  it("equals its naive model, in its output and in its held-back bytes", () => {
     fc.assert(
       fc.property(cases, fc.boolean(), ([values, output], final) => {
         const needles = Mask.needles(values)
@@ -63,7 +63,7 @@ describe("Mask", () => {
     )
   })
 
-  it("hides every occurrence of a value, wherever the output is cut, and changes nothing else", () => {
+  it("hides every occurrence of a value, for any cut of the output, and changes nothing else", () => {
     fc.assert(
       fc.property(cases, fc.array(fc.nat(120), { maxLength: 10 }), ([values, output], cuts) => {
         const whole = bytes.encode(output)
@@ -92,7 +92,7 @@ describe("Mask", () => {
     const outputs = [new Uint8Array(262_144).fill(0x30), new Uint8Array(262_144).map((_, at) => 0x30 + (at & 1))]
     for (const values of adversaries) {
       for (const output of outputs) {
-        // A question for the length, which comes beside each byte, counts too.
+        // A read of the length at each byte counts too.
         let left = 3 * output.length
         const counted = new Proxy(output, {
           get: (target, key) => {

@@ -6,7 +6,7 @@ import fc from "fast-check"
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-/** What a reader sees who comes after the end: whole chunks as the store keeps them, cut as the rule says. */
+/** The output that a reader sees after the end: whole chunks as stored, cut by the rule. */
 const stored = (chunks: ReadonlyArray<Limit.Chunk>, total: number, rule: Limit.Limits): string => {
   const gap = Limit.gapOf(total, rule)
   const parts: Array<string> = []

@@ -1,4 +1,4 @@
-/** What comes from a provider into the store: every byte at its place, no secret, the 10 MB rule, and nobody waits for ever. */
+/** Output from a provider into the store: every byte at its offset, secrets masked, the 10 MB rule, and bounded waits. */
 import { expect, it } from "@effect/vitest"
 import { Replica } from "@sluice/domain/database/Replica"
 import { Signals } from "@sluice/domain/database/Signals"
@@ -20,12 +20,12 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 
 interface World {
   readonly written: Uint8Array
-  /** What the provider still has begins here. */
+  /** The first byte that the provider still has. */
   readonly keptFrom?: number
-  /** Where the reader furthest behind is. */
+  /** The offset of the slowest reader. */
   readonly slowest?: number
   readonly hangs?: boolean
-  /** What the streams of it do, one after another: how many bytes each tells of, and how it goes on. */
+  /** The scripts of its streams, in order: the number of bytes of each, and how it continues. */
   readonly streams?: ReadonlyArray<readonly [upTo: number, then: Effect.Effect<void, ProviderUnavailable>]>
 }
 
@@ -79,7 +79,7 @@ const set = ({ hangs, keptFrom = 0, slowest, streams = [], written: all }: World
   return { drain, followed, layer, news, pruned, text: () => Buffer.concat(stored).toString() }
 }
 
-it.effect("a secret that the end of a piece cuts is masked, in the last drain as before", () =>
+it.effect("a secret that a chunk boundary cuts is masked, in the last drain too", () =>
   Effect.gen(function* () {
     const before = "a".repeat(MAX_CHUNK_BYTES - 5)
     const { drain, news, text } = set({ written: bytes(`${before}${SECRET} and a very`) })
@@ -94,14 +94,14 @@ it.effect("a secret that the end of a piece cuts is masked, in the last drain as
   })
 )
 
-it.effect("what begins behind a hole is not stored", () =>
+it.effect("output behind a gap is not stored", () =>
   Effect.gen(function* () {
     const { drain, news, text } = set({ written: bytes("0123456789"), keptFrom: 4 })
     expect([yield* drain(true), text(), news]).toEqual([0, "", []])
   })
 )
 
-it.effect("a reader that lags holds the middle back for ten polls, and no longer", () =>
+it.effect("a slow reader delays the drop of the middle for ten polls, and no longer", () =>
   Effect.gen(function* () {
     const written = new Uint8Array(2 * LIMIT_BYTES)
     const { drain, pruned } = set({ written, slowest: 0 })
@@ -112,15 +112,15 @@ it.effect("a reader that lags holds the middle back for ten polls, and no longer
     expect(yield* Fiber.join(drained)).toBe(written.length)
     const gap = gapOf(written.length)!
     expect(pruned.at(-1)).toEqual([gap.from, gap.to])
-    // One that keeps up, or nearly so, holds up nobody.
+    // A reader that keeps up, or nearly so, delays nothing.
     const near = set({ written, slowest: written.length - 16 * 1_024 * 1_024 })
     expect(yield* near.drain(true)).toBe(written.length)
-    // It is in the part that is kept: nothing can go.
+    // The reader is in the part that is kept: nothing can be dropped.
     expect(near.pruned).toEqual([])
   })
 )
 
-it.effect("who reads once waits for a provider that does not answer for one poll", () =>
+it.effect("a single read waits for a silent provider for one poll", () =>
   Effect.gen(function* () {
     const { layer } = set({ written: bytes("text"), hangs: true })
     const refreshed = yield* Effect.forkChild(
@@ -137,7 +137,7 @@ it.effect("who reads once waits for a provider that does not answer for one poll
   })
 )
 
-it.effect("a stream that broke is begun again from where the store is, until it ends or nobody reads", () =>
+it.effect("a broken stream resumes from the end of the store, until it ends or has no reader", () =>
   Effect.gen(function* () {
     const broken = Effect.fail(new ProviderUnavailable({ cause: "cut" }))
     const streams = [

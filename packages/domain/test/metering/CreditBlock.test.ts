@@ -1,4 +1,4 @@
-/** The rules of blocks of credit, without a database. */
+/** Rules of credit blocks, without a database. */
 import { describe, expect, it } from "@effect/vitest"
 import { ANSWER_LIMIT_MS } from "@sluice/domain/inference/answers/AnswerLimit"
 import {
@@ -17,7 +17,7 @@ import { Schema } from "effect"
 
 const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
 
-/** A purse that was asked `times` times at once for `amount`. */
+/** An environment's credit that got `times` requests of `amount` at once. */
 const busy = (times: number, available: bigint, amount = 1n) => {
   const purse = new EnvironmentCredit("account", "environment")
   purse.recordFunds(available, false, 0)
@@ -39,9 +39,9 @@ const steps = Schema.Array(
   })
 )
 
-describe("A block of credit", () => {
+describe("A credit block", () => {
   it.prop(
-    "never gives out more than it holds: what is left, reserved and charged is what was set aside",
+    "never lends more than it holds: free, leased and charged amounts add up to the hold",
     [steps],
     ([given]) => {
       const block = new CreditBlock("b", 1_000n, 0)
@@ -67,25 +67,25 @@ describe("A block of credit", () => {
     }
   )
 
-  it("is not used when it is old, nor by a clock that went back", () => {
+  it("is not used when it is old, or by a clock that went back", () => {
     const block = new CreditBlock("b", 10n, 1_000)
     expect(block.take(1n, 999)).toBeUndefined()
     expect(block.take(1n, 1_000 + BLOCK_AGE_MS)).toBeUndefined()
     expect(block.take(1n, 999 + BLOCK_AGE_MS)).toBeDefined()
   })
 
-  it("is asked for where many come at once and there is money for many more, once at a time", () => {
+  it("is opened when many requests come at once and the balance covers many more, once at a time", () => {
     expect(busy(BUSY_REQUESTS - 1, RICH).nextBlockSize(1n, 0)).toBeUndefined()
     expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).nextBlockSize(1n, 0)).toBeUndefined()
     const purse = busy(BUSY_REQUESTS, RICH)
     expect(purse.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
-    // What costs nothing needs no money, and no statement before the model is asked either.
+    // A free request needs no money, and no statement before the model is called.
     expect(busy(BUSY_REQUESTS, 0n, 0n).nextBlockSize(0n, 0)).toBe(0n)
     purse.isOpening = true
     expect(purse.nextBlockSize(1n, 0)).toBeUndefined()
   })
 
-  it("is asked for by nobody who comes alone", () => {
+  it("is not opened for a single request", () => {
     const purse = busy(0, RICH)
     for (let n = 0; n < 100; n++) {
       const nowMs = (n * BUSY_MS) / (BUSY_REQUESTS - 1)
@@ -94,7 +94,7 @@ describe("A block of credit", () => {
     }
   })
 
-  it("is replaced before it is used up, and given back when its requests are through", () => {
+  it("is replaced before it is used up, and released when its requests have ended", () => {
     const purse = busy(BUSY_REQUESTS, RICH)
     const first = new CreditBlock("first", BLOCK_REQUESTS, 0)
     purse.open(first)
@@ -117,7 +117,7 @@ describe("A block of credit", () => {
     expect(BLOCK_AGE_MS + ANSWER_LIMIT_MS).toBeLessThan(HOLD_EXPIRES_MS)
   })
 
-  it("is replaced when it is old, however much is left of it and whoever still uses it", () => {
+  it("is replaced when it is old, whatever is left of it and whatever leases are open", () => {
     const purse = busy(BUSY_REQUESTS, RICH)
     purse.open(new CreditBlock("old", BLOCK_REQUESTS, 0))
     expect(purse.take(1n, 0)).toBeDefined()
@@ -127,7 +127,7 @@ describe("A block of credit", () => {
     expect(purse.nextBlockSize(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
   })
 
-  it("is not used while the budget is reached, or when that was asked too long ago", () => {
+  it("is not used while the budget is reached, or when the budget was checked too long ago", () => {
     const purse = busy(0, RICH)
     purse.open(new CreditBlock("b", 10n, 0))
     expect(purse.take(1n, TRUSTED_MS - 1)).toBeDefined()

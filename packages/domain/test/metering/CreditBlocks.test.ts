@@ -1,4 +1,4 @@
-/** Blocks of credit over both stores: what many requests share is on the books like what one has for itself. */
+/** Credit blocks over both stores: requests that share a hold have the same ledger entries as requests with their own. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
@@ -15,7 +15,7 @@ const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)
 
 const layer = Layer.merge(Metering.layer, HoldSweep.layer).pipe(Layer.provide(Layer.merge(replica, NodeCrypto.layer)))
 
-onEveryDatabase("Blocks of credit", (it) => {
+onEveryDatabase("Credit blocks", (it) => {
   const settlement = (reservation: Reservation, cost: bigint) => ({
     ...reservation,
     model: "m",
@@ -25,7 +25,7 @@ onEveryDatabase("Blocks of credit", (it) => {
   })
 
   it.layer(layer)("in money", (it) => {
-    /** Reserves one after the other at one moment, so that a block is asked for. */
+    /** Reserves one after the other at one moment, so that a block is opened. */
     const busy = Effect.fn(function* (principal: Principal, first: number, amount: bigint) {
       const metering = yield* Metering
       const reservations: Array<Reservation> = []
@@ -45,7 +45,7 @@ onEveryDatabase("Blocks of credit", (it) => {
     const inBlocks = (reservations: ReadonlyArray<Reservation>) =>
       reservations.filter(({ lease }) => lease !== undefined)
 
-    it.effect("many at once reserve from a block, are charged each, and the rest is given back when they pause", () =>
+    it.effect("concurrent requests lease from a block, are charged each, and a pause releases the rest", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(7, 1_000_000n)
         const reservations = yield* busy(principal, 0, 100n)
@@ -69,7 +69,7 @@ onEveryDatabase("Blocks of credit", (it) => {
           usage: BigInt(reservations.length),
           entries: 0n
         })
-        // A charge that is said again is one charge.
+        // A repeated charge is one charge.
         yield* settled([inBlocks(reservations)[0]!], 70n)
         yield* TestClock.adjust(2 * IDLE_MS)
         expect(yield* moneyAtRest(principal)).toMatchObject({
@@ -81,7 +81,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("what was reserved from a block and not delivered costs nothing", () =>
+    it.effect("a lease without a delivered answer costs nothing", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(8, 1_000_000n)
@@ -99,7 +99,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("what costs nothing is reserved from a block as well", () =>
+    it.effect("a free request leases from a block as well", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(13, 0n)
         const reservations = yield* busy(principal, 0, 0n)
@@ -110,7 +110,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a block never pays more than was reserved from it", () =>
+    it.effect("a block never pays more than the lease", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(9, 1_000_000n)
         const reservations = inBlocks(yield* busy(principal, 0, 100n))
@@ -119,7 +119,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a request that needs nearly all there is gets what an idle block holds", () =>
+    it.effect("a request that needs nearly the whole balance gets the money of an idle block", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(10, 1_000_000n)
@@ -130,7 +130,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a reached budget stops those who reserve from a block too", () =>
+    it.effect("a reached budget refuses leases from a block too", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(11, 1_000_000n)
@@ -139,14 +139,14 @@ onEveryDatabase("Blocks of credit", (it) => {
         expect(inBlocks(reservations).length).toBeGreaterThan(0)
         yield* setBudget(principal, 1_000n)
         yield* settled(reservations.slice(0, -1), 70n)
-        // Its own charge is the last that fits; the books say so with the next one.
+        // Its own charge is the last that fits; the books show the reached budget at the next one.
         yield* settled(reservations.slice(-1), 70n)
         const refused = yield* Effect.flip(metering.reserve({ id: idOf.request(99), principal }, 100n))
         expect(refused._tag).toBe("BudgetReached")
       })
     )
 
-    it.effect("a budget that is lowered below a block counts before it is spent", () =>
+    it.effect("a budget that is lowered below a block counts before the block is spent", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(15, 1_000_000n)
@@ -155,7 +155,7 @@ onEveryDatabase("Blocks of credit", (it) => {
         yield* settled(reservations.slice(0, 1), 1n)
         const refused = yield* Effect.flip(metering.reserve({ id: idOf.request(99), principal }, 100n))
         expect(refused._tag).toBe("BudgetReached")
-        // With its requests through, the block no longer stands in the way.
+        // After the end of its requests, the block no longer counts against the budget.
         yield* settled(reservations.slice(1), 1n)
         yield* metering.reserve({ id: idOf.request(98), principal }, 100n)
       })
@@ -169,7 +169,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a block that the budget has no room for is none", () =>
+    it.effect("a block that exceeds the budget is not opened", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(17, 1_000_000n)
@@ -178,7 +178,7 @@ onEveryDatabase("Blocks of credit", (it) => {
           const reservation = yield* metering.reserve({ id: idOf.request(n), principal }, 100n)
           yield* metering.settle(settlement(reservation, 0n))
         }
-        // Elsewhere: here it is still believed to be large.
+        // On another replica: this one still has the old budget in memory.
         yield* setBudget(principal, 2_000n)
         const reservations = yield* busy(principal, 50, 100n)
         expect(inBlocks(reservations)).toEqual([])
@@ -186,7 +186,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a block that was replaced is given back with the last of its requests", () =>
+    it.effect("a replaced block is released with the last of its requests", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(18, 1_000_000n)
         const reservations: Array<Reservation> = []
@@ -206,7 +206,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a block pays for no more than it holds, however many come", () =>
+    it.effect("a block pays for no more than it holds, for any number of requests", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(20, 1_000_000n)
         const count = 2 * Number(BLOCK_REQUESTS)
@@ -217,7 +217,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("a server that ends gives back what it had set aside for nobody in particular", () =>
+    it.effect("a server that stops releases its unused blocks", () =>
       Effect.gen(function* () {
         const principal = yield* openWorkspace(19, 1_000_000n)
         const reservations = yield* Effect.scoped(
@@ -233,7 +233,7 @@ onEveryDatabase("Blocks of credit", (it) => {
       })
     )
 
-    it.effect("what a dead server's block held is released, and its late charges with it", () =>
+    it.effect("a dead server's block is released, and its late charges with it", () =>
       Effect.gen(function* () {
         const { sweep } = yield* HoldSweep
         const principal = yield* openWorkspace(14, 1_000_000n)

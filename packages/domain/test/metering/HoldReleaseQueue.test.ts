@@ -1,4 +1,4 @@
-/** Money of requests that the books lost: nothing stays set aside once they answer, and what they had booked stands. */
+/** Holds of requests whose outcome is unknown: none stays open after the database answers, and committed charges stay. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { BUSY_REQUESTS } from "@sluice/domain/metering/CreditBlock"
@@ -12,7 +12,7 @@ import { TestClock } from "effect/testing"
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 import { idOf, money, openWorkspace, replica } from "@sluice/testing/fixtures/Workspace"
 
-/** How a flush goes wrong: the statement is not run, its answer is lost, or it lost against another one. */
+/** Failures of a flush: the statement does not run, its answer is lost, or it loses a race against another one. */
 const KINDS = ["away", "unheard", "beaten"] as const
 type Kind = (typeof KINDS)[number]
 let fault: Kind | undefined
@@ -54,7 +54,7 @@ const settlement = (reservation: Reservation) => ({
   cost: 70n
 })
 
-/** Runs it, and lets time pass until it has ended. */
+/** Runs an effect, and lets time pass until it has ended. */
 const played = <A, E>(what: Effect.Effect<A, E, Metering>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.exit(what), { startImmediately: true })
@@ -62,26 +62,26 @@ const played = <A, E>(what: Effect.Effect<A, E, Metering>) =>
     return yield* Fiber.join(fiber)
   })
 
-/** Runs what the fault meets; the flush tries three times, half a moment apart. */
+/** Runs an effect that meets the fault; the flush tries three times, half a moment apart. */
 const meeting = <A, E>(kind: Kind, what: Effect.Effect<A, E, Metering>) =>
   Effect.suspend(() => {
     fault = kind
     return Effect.map(played(what), Exit.isFailure)
   })
 
-/** Plays on, far from when holds expire, until nothing is set aside or it seems that something always will be. */
+/** Lets time pass, far from the expiry of holds, until no hold is open or one seems to stay open for ever. */
 const atRest = Effect.fnUntraced(function* (principal: Principal) {
   for (let n = 0; n < 500 && (yield* money(principal)).held > 0n; n++) yield* play(500)
-  // What was sent has come through, but who sent it may not have heard: the next test would wait for it on a clock that stands.
+  // The statement has completed, but its sender may still wait: the next test would wait for it on a stopped clock.
   const { settle } = yield* Metering
   const nothing = settlement({ id: idOf.request(99), principal })
   yield* played(settle({ ...nothing, tokens: null, cost: 0n }))
   return yield* money(principal)
 })
 
-onEveryDatabase("Holds that the books lost", (it) => {
-  it.layer(layer)("are handed back", (it) => {
-    it.effect("of a reservation that comes through after its hand-back", () =>
+onEveryDatabase("Holds with an unknown outcome", (it) => {
+  it.layer(layer)("are released", (it) => {
+    it.effect("of a reservation that commits after its release", () =>
       Effect.gen(function* () {
         const { reserve } = yield* Metering
         const principal = yield* openWorkspace(30, 1_000n)
@@ -95,7 +95,7 @@ onEveryDatabase("Holds that the books lost", (it) => {
         expect((yield* money(principal)).held).toBe(100n)
         for (let n = 0; n < 45; n++) yield* play(1_000)
         expect(yield* money(principal)).toMatchObject({ balance: 1_000n, held: 0n, openHolds: 0n })
-        // That was the last time.
+        // That was the last retry.
         const told = flushed.length
         for (let n = 0; n < 45; n++) yield* play(1_000)
         expect(flushed.length).toBe(told)
@@ -113,7 +113,7 @@ onEveryDatabase("Holds that the books lost", (it) => {
           expect(yield* meeting(kind, settle(settlement(first)))).toBe(true)
           expect(yield* meeting(kind, reserve({ id: idOf.request(2), principal }, 100n))).toBe(true)
           if (kind !== "unheard") expect((yield* money(principal)).held).toBe(100n)
-          // They are told more than once.
+          // Their release is sent more than once.
           for (let n = 0; n < 5; n++) yield* play(1_000)
           fault = undefined
           expect(yield* atRest(principal)).toEqual({
@@ -141,7 +141,7 @@ onEveryDatabase("Holds that the books lost", (it) => {
           expect(yield* meeting(kind, settle(settlement(shared[0]!)))).toBe(true)
           fault = undefined
           const others = reservations.filter((one) => one !== shared[0])
-          // What is left of the block stays for those that still use it.
+          // The rest of the block stays for the requests that still use it.
           for (let n = 0; n < 5; n++) yield* play(1_000)
           yield* Effect.forEach(others, (one) => settle(settlement(one)), { concurrency: "unbounded" })
           const usage = BigInt(others.length) + charged

@@ -1,4 +1,4 @@
-/** What is held for requests that nobody settles: given back when it has expired, once, and then forgotten. */
+/** The sweep of expired holds: each is released once, in batches, and then deleted. */
 import { expect } from "@effect/vitest"
 import { EnvironmentCredit } from "@sluice/domain/metering/CreditBlock"
 import { HoldSweepStore } from "@sluice/domain/metering/HoldSweepStore"
@@ -19,13 +19,13 @@ const settlement = (principal: Principal, n: number, amount: bigint) =>
   meterRow(principal, idOf.request(n), true, amount)
 
 onEveryDatabase("Expired holds", (it) => {
-  it.effect("are released so many at a time, the first to expire first, and forgotten when they are told to be", () =>
+  it.effect("are released in batches, the first to expire first, and deleted after a delay", () =>
     Effect.gen(function* () {
       const store = yield* MeteringStore
       const { sweep } = yield* HoldSweepStore
       const sql = yield* SqlClient.SqlClient
       const principal = yield* openWorkspace(1, 100n)
-      // The first to expire is settled by then, and stands in nobody's way.
+      // The first to expire is settled by then, and delays no other.
       for (const [n, expiresAt] of [
         [1, 800],
         [2, 900],
@@ -50,13 +50,13 @@ onEveryDatabase("Expired holds", (it) => {
     }).pipe(Effect.provide(stores))
   )
 
-  it.effect("that no budget knows of take nothing from one when they are settled", () =>
+  it.effect("without a budget share change no budget when they are settled", () =>
     Effect.gen(function* () {
       const store = yield* MeteringStore
       const sql = yield* SqlClient.SqlClient
       const principal = yield* openWorkspace(2, 100n)
       yield* store.flush([reservation(principal, 1, 10n)], 0, 1_000)
-      // As before budgets knew of holds.
+      // As before budgets counted holds.
       yield* sql`update holds set environment_id = null`
       yield* sql`update environments set reserved = 0`
       yield* store.flush([settlement(principal, 1, 7n)], 0, 1_000)
@@ -68,7 +68,7 @@ onEveryDatabase("Expired holds", (it) => {
 onPostgres(
   "Expired holds beside their settlement",
   (it) => {
-    it.effect("are settled or released, whichever comes first, and no change of the account is lost", () =>
+    it.effect("are settled or released, whichever is first, and no change of the account is lost", () =>
       Effect.gen(function* () {
         const store = yield* MeteringStore
         const holds = yield* HoldSweepStore
@@ -86,7 +86,7 @@ onPostgres(
           yield* store.flush([reservation(principal, one, 10n), reservation(principal, other, 10n)], 0, 1_000)
           const settle = store.flush([settlement(principal, one, 7n)], 0, 1_000)
           const sweep = holds.sweep(1_000, 0, 10)
-          // Both have begun before one of them has changed anything.
+          // Both have begun before one of them has changed a row.
           const both = yield* sql.withTransaction(
             Effect.gen(function* () {
               yield* sql`select from accounts where id = ${principal.workspaceId} for update`

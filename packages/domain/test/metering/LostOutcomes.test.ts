@@ -1,4 +1,4 @@
-/** The database commits, and what it answers is lost on the way: nobody is refused for it, and nothing is booked twice. */
+/** Lost answers of committed statements: no caller is refused for one, and no charge is booked twice. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { Metering } from "@sluice/domain/metering/Metering"
@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import { onEveryDatabase, onPostgres } from "@sluice/testing/engines/Databases"
 import { idOf, money, openWorkspace, replica } from "@sluice/testing/fixtures/Workspace"
 
-/** What flushes are answered instead of their outcome, one after the other; whether one was, and whether one is under way. */
+/** The answers that replace outcomes of flushes, in order; whether one did, and whether a flush is running. */
 const wire = { instead: new Array<SqlError.SqlError>(), lost: false, busy: false }
 const broken = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("read ECONNRESET") }) })
 const collided = new SqlError.SqlError({
@@ -39,14 +39,14 @@ const layerOver = <R>(store: Layer.Layer<MeteringStore, never, R>) =>
 
 onEveryDatabase("A flush whose outcome is lost", (it) => {
   it.layer(layerOver(losing))("in money", (it) => {
-    /** What becomes of it when its flushes are answered so. */
+    /** The result of an effect whose flushes get the given answers. */
     const answering = <A, E>(instead: ReadonlyArray<SqlError.SqlError>, effect: Effect.Effect<A, E>) =>
       Effect.gen(function* () {
         Object.assign(wire, { instead: [...instead], lost: false })
         const fiber = yield* Effect.forkChild(Effect.exit(effect))
         while (fiber.pollUnsafe() === undefined) {
           yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-          // Time passes between two flushes alone: a statement has its bounds too.
+          // Time passes between flushes alone: a statement has its time limit too.
           if (wire.lost && !wire.busy) yield* TestClock.adjust("10 millis")
         }
         return yield* Fiber.join(fiber)
@@ -54,7 +54,7 @@ onEveryDatabase("A flush whose outcome is lost", (it) => {
 
     for (const [at, instead] of [[broken], [broken, broken], [broken, collided]].entries()) {
       const told = instead.map(({ reason }) => reason._tag).join(", ")
-      it.effect(`is said again, which holds and charges once (${told})`, () =>
+      it.effect(`is retried, which holds and charges once (${told})`, () =>
         Effect.gen(function* () {
           const metering = yield* Metering
           const principal = yield* openWorkspace(21 + at, 1_000n)
@@ -75,7 +75,7 @@ onEveryDatabase("A flush whose outcome is lost", (it) => {
       )
     }
 
-    it.effect("is not said for ever: whoever asked is told that the database is away", () =>
+    it.effect("is retried a bounded number of times, and then reported as an unavailable database", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(30, 1_000n)
@@ -84,14 +84,14 @@ onEveryDatabase("A flush whose outcome is lost", (it) => {
           metering.reserve({ id: idOf.request(2), principal }, 600n)
         )
         expect(Exit.isFailure(exit) && Exit.hasDies(exit)).toBe(true)
-        // What is set aside for it all the same is handed back (HoldReleaseQueue.test.ts).
+        // Its hold is released all the same (HoldReleaseQueue.test.ts).
         expect(yield* money(principal)).toMatchObject({ balance: 1_000n, usage: 0n })
       })
     )
   })
 })
 
-/** The connection of the first flush is lost at once, and the database goes on with it. */
+/** The first flush loses its connection at once, and the database continues it. */
 const overtaken = Layer.effect(
   MeteringStore,
   Effect.gen(function* () {
@@ -110,9 +110,9 @@ const overtaken = Layer.effect(
 ).pipe(Layer.provide(MeteringStore.layer))
 
 onPostgres(
-  "A flush that the database goes on with when its connection is lost",
+  "A flush that the database continues after its connection is lost",
   (it) => {
-    it.effect("is no failure of what is said again meanwhile", () =>
+    it.effect("does not fail its concurrent retry", () =>
       Effect.gen(function* () {
         const { reserve } = yield* Metering
         const sql = yield* SqlClient.SqlClient
@@ -120,7 +120,7 @@ onPostgres(
         const locked = Effect.andThen(sql`select id from accounts for update`, Effect.sleep("400 millis"))
         yield* Effect.forkChild(sql.withTransaction(locked), { startImmediately: true })
         yield* Effect.sleep("100 millis")
-        // Both wait for the account: the second one sees nothing of the first, and meets its row.
+        // Both wait for the account: the second one sees nothing of the first, and conflicts with its row.
         yield* reserve({ id: idOf.request(1), principal }, 600n)
         expect(yield* money(principal)).toMatchObject({ balance: 1_000n, held: 600n, openHolds: 600n })
       }).pipe(Effect.provide(layerOver(overtaken)))

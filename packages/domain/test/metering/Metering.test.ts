@@ -1,4 +1,4 @@
-/** The money of inference on both stores: one statement decides like one request after the other would. */
+/** Charges of inference on both stores: one statement decides as a sequence of single requests would. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import { REVENUE_ACCOUNT, WRITE_OFF_ACCOUNT } from "@sluice/domain/billing/Ledger"
@@ -36,7 +36,7 @@ onEveryDatabase("Metering", (it) => {
         const admitted = charges.filter((_, n) => Exit.isSuccess(exits[n]!))
         expect(admitted).toHaveLength(3)
         expect(yield* money(principal)).toMatchObject({ balance: 300n, held: 300n })
-        // Each settled three times at once: the hold is the guard.
+        // Each is settled three times at once: the hold is the guard.
         yield* Effect.forEach(
           [...admitted, ...admitted, ...admitted],
           (charge) => metering.settle(settlement(charge, 70n)),
@@ -53,7 +53,7 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
-    it.effect("books a charge with both sides, its balance and the request", () =>
+    it.effect("books a charge with both entries, its balance and the request", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const metering = yield* Metering
@@ -103,7 +103,7 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
-    it.effect("a cost above the hold takes what is free, or is borne by the operator", () =>
+    it.effect("a cost above the hold takes the free balance, or is borne by the operator", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const metering = yield* Metering
@@ -124,7 +124,7 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
-    it.effect("refuses when the month's budget is spent, and begins anew with the month", () =>
+    it.effect("refuses when the month's budget is spent, and admits again in the next month", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const metering = yield* Metering
@@ -135,7 +135,7 @@ onEveryDatabase("Metering", (it) => {
         yield* metering.reserve(first, 60n)
         yield* sql`update environments set wake_at = ${new Date(Date.UTC(2026, 2, 1))} where id = ${principal.environmentId}`
         yield* metering.settle(settlement(first, 50n))
-        // What jobs may still spend is less: they are looked at now.
+        // Jobs may spend less now: their rows are due at once.
         expect(yield* sql`select events, wake_at from environments where id = ${principal.environmentId}`).toEqual([
           { events: 1n, wake_at: new Date(Date.UTC(2026, 1, 28, 23, 59, 59)) }
         ])
@@ -149,7 +149,7 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
-    it.effect("what was admitted is charged, also when the budget is reached by then", () =>
+    it.effect("charges an admitted request, also when the budget is reached by then", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(17, 1_000n)
@@ -163,7 +163,7 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
-    it.effect("200 requests at once on a budget for 3 admit 3; alone, one may pass it by less than its price", () =>
+    it.effect("200 requests at once on a budget for 3 admit 3; one alone may exceed it by less than its price", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const principal = yield* openWorkspace(16, 1_000_000n)
@@ -185,7 +185,7 @@ onEveryDatabase("Metering", (it) => {
       })
     )
 
-    it.effect("releases what a dead server held, once it expired", () =>
+    it.effect("releases a dead server's hold after its expiry", () =>
       Effect.gen(function* () {
         const metering = yield* Metering
         const { sweep } = yield* HoldSweep
@@ -197,7 +197,7 @@ onEveryDatabase("Metering", (it) => {
         yield* TestClock.adjust(1)
         expect(yield* sweep).toBe(1)
         expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 0n, openHolds: 0n })
-        // The answer that came too late charges nothing.
+        // The late answer charges nothing.
         yield* metering.settle(settlement(charge, 5n))
         expect(yield* money(principal)).toMatchObject({ balance: 100n, held: 0n, usage: 0n })
         yield* TestClock.adjust("2 days")

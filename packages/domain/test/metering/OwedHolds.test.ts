@@ -1,4 +1,4 @@
-/** Which lost holds are told again, how many are remembered, and that nobody is pressed with them. */
+/** Holds that wait for their release: the order of retries, the bound on their number, and the pause of a failing one. */
 import { makeHoldReleaseQueue } from "@sluice/domain/metering/HoldReleaseQueue"
 import type { MeterOutcome, MeterRow } from "@sluice/domain/metering/MeteringStore"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 const OUTCOME: MeterOutcome = { refused: null, available: 0n, budgetReached: false, room: null }
 const row = (n: number) => ({ id: `${n}` }) as MeterRow
 
-it("holds are remembered within a bound, and told once they can be", () => {
+it("lost holds are kept within a bound, and retried when the database answers", () => {
   const told = new Set<string>()
   const works: Array<Effect.Effect<void>> = []
   const owe = makeHoldReleaseQueue(
@@ -24,13 +24,13 @@ it("holds are remembered within a bound, and told once they can be", () => {
   expect(works.length).toBe(1)
   for (const work of works) Effect.runSync(work)
   expect(told.size).toBe(10_000)
-  // There is room again, and somebody to tell it.
+  // There is room again, and a database that answers.
   works.length = 0
   owe(row(20_000))
   expect(works.length).toBe(1)
 })
 
-it("a hold that would fail again is told once, a while after it was lost", () => {
+it("a failing lost hold is retried once, a while after it was lost", () => {
   const seen: Array<string> = []
   const owe = makeHoldReleaseQueue(
     () =>

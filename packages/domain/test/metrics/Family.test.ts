@@ -1,11 +1,11 @@
-/** A family gives each of its series once, keeps a bounded number of them, and none where nobody watches. */
+/** Metric families: one series per label set, a bounded number of series, and none without a scraper. */
 import { assert, describe, it } from "@effect/vitest"
 import { families, MAX_SERIES, SECONDS } from "@sluice/domain/metrics/Family"
 import { Metrics } from "@sluice/domain/metrics/Metrics"
 import { Effect } from "effect"
 
 describe("A family", () => {
-  it("gives the same series for the same labels, and another one for others", () => {
+  it("returns the same series for the same labels, and another one for others", () => {
     const family = families(true).counter("sluice_some_total", ["a", "b"], "Some.")
     family.of("x", "y").add()
     family.of("x", "y").add(2)
@@ -29,7 +29,7 @@ describe("A family", () => {
     assert.strictEqual([...family.all][0]!.content.value, 2)
   })
 
-  it("puts a value on a bound below it", () => {
+  it("counts a value on a bound in the bucket below", () => {
     const histogram = families(true).seconds("sluice_some_seconds", [], "Some.").of()
     histogram.record(SECONDS[1]!)
     histogram.record(SECONDS.at(-1)! + 1)
@@ -37,7 +37,7 @@ describe("A family", () => {
     assert.strictEqual(histogram.counts.at(-1), 1)
   })
 
-  it.effect("keeps nothing where nobody watches", () =>
+  it.effect("keeps nothing without a scraper", () =>
     Effect.gen(function* () {
       const metrics = yield* Metrics
       for (let i = 0; i < 10; i++) metrics.jobsEnded.of(`status ${i}`).add()

@@ -1,4 +1,4 @@
-/** What is wrong with a body is said in words, whichever endpoint it is for and whatever stands in it. */
+/** Issues of request bodies in plain language, for every endpoint and any value. */
 import { expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { ChatBody } from "@sluice/domain/inference/chat/ChatBody"
@@ -40,7 +40,7 @@ const wrong = [
   { format: odd }
 ]
 
-it("never in those of TypeScript", () => {
+it("issues of a body are never written in TypeScript's terms", () => {
   let refused = 0
   for (const [decode, fields, good] of endpoints) {
     for (const body of [{}, ...fields.flatMap((field) => wrong.map((value) => ({ ...good, [field]: value })))]) {
@@ -55,7 +55,7 @@ it("never in those of TypeScript", () => {
   expect(refused).toBeGreaterThan(300)
 })
 
-it("says what is taken, and what was sent", () => {
+it("issues of a body name the accepted values and the received value", () => {
   const said = (result: Result.Result<unknown, ModelRequestInvalid>) =>
     Result.isFailure(result) ? [result.failure.param, result.failure.message] : []
   const chat = (more: object) => said(decodeChat({ model: "m", messages: [{ role: "user", content: "hi" }], ...more }))

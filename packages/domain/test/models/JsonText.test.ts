@@ -49,7 +49,7 @@ describe("the JSON text of a body", () => {
     expect(refusal(`["${image}`)).toContain("must be JSON")
   })
 
-  it("is parsable where it is small, whatever is in its strings", () => {
+  it("is parsable where it is small, whatever its strings hold", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const padded = JSON.stringify([value, "x".repeat(140_000), '"\\[{,:'])

@@ -1,4 +1,4 @@
-/** Each end of a request to a model is counted once, under its name, and timed on the service's clock; none stays open. */
+/** Metrics of model requests: each end is counted once, under its name, timed on the service's clock, and none stays open. */
 import { NodeCrypto } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { CreditInsufficient } from "@sluice/domain/billing/BillingErrors"
@@ -22,7 +22,7 @@ const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "u
 const principal = idOf.principal(1)
 const poor = new CreditInsufficient({ required: 1n, available: 0n })
 
-/** A model that says a word after 0.3 s and ends a second later, as `end` says. */
+/** A model that answers after 0.3 s and ends a second later, as `end` says. */
 const world = (end: Effect.Effect<void, UpstreamFailed>, money: Effect.Effect<void, CreditInsufficient>) =>
   Inference.layerNoDeps.pipe(
     Layer.provideMerge(
@@ -111,7 +111,7 @@ describe("A chat is counted once", () => {
   }
 })
 
-describe("What comes whole is counted once", () => {
+describe("A whole answer is counted once", () => {
   const order = {
     principal,
     requestId: "r",
@@ -121,7 +121,7 @@ describe("What comes whole is counted once", () => {
     cost: 1n,
     tokens: { prompt: 0, completion: 0 }
   }
-  it.effect("however it ends", () =>
+  it.effect("for each of its ends", () =>
     Effect.gen(function* () {
       const whole = yield* makeMeteredResult
       yield* whole(order, Effect.succeed("vectors"))

@@ -1,4 +1,4 @@
-/** What tokens cost: in whole nano-USD, never less than the price says, and by less than one more. */
+/** The cost of tokens: in whole nano-USD, rounded up once. */
 import { describe, expect, it } from "@effect/vitest"
 import { tokenCost } from "@sluice/domain/models/TokenCost"
 import { Schema } from "effect"
@@ -14,7 +14,7 @@ describe("The cost of tokens", () => {
     expect(over >= 0n && over < 1_000_000n).toBe(true)
   })
 
-  it("is a nano-USD for the smallest part of one, and nothing for nothing", () => {
+  it("is a nano-USD for the smallest part of one, and zero for zero tokens", () => {
     const cheap = { promptPrice: 1n, completionPrice: 1n }
     expect(tokenCost(cheap, 1, 0)).toBe(1n)
     expect(tokenCost(cheap, 500_000, 500_001)).toBe(2n)

@@ -1,4 +1,4 @@
-/** A text is refused for what it holds, by the field that holds it, and never for what stands in its strings. */
+/** Bounds of a JSON text: a refusal names the field that exceeds them, and the content of strings never counts. */
 import { assert, describe, it } from "@effect/vitest"
 import { findFieldBeyondBounds } from "@sluice/domain/requests/JsonBounds"
 import fc from "fast-check"
@@ -24,7 +24,7 @@ const { body } = fc.letrec<{ body: unknown }>((tie) => ({
 }))
 
 describe("JsonBounds", () => {
-  it("refuses every text that is beyond its bounds, and none that is within", () => {
+  it("refuses every text beyond its bounds, and none within", () => {
     const most = fc.integer({ min: 1, max: 12 })
     fc.assert(
       fc.property(body, most, fc.nat(5), fc.constantFrom(undefined, 1), (value, values, depth, indent) => {
@@ -36,7 +36,7 @@ describe("JsonBounds", () => {
     )
   })
 
-  it("lets numbers in lists be beside the values where it is told so", () => {
+  it("leaves numbers in lists out of the count of values with that option", () => {
     const bounds = { depth: 4, values: 10, numbers: 100 }
     const list = (length: number) => Array.from({ length }, (_, at) => at)
     for (const indent of [undefined, 1]) {
@@ -49,7 +49,7 @@ describe("JsonBounds", () => {
     }
   })
 
-  it("names the field that holds too much", () => {
+  it("names the field that exceeds a bound", () => {
     const bounds = { depth: 4, values: 10 }
     const many = Array.from({ length: 40 }, (_, i) => i)
     const fields = Object.fromEntries(many.map((i) => [`k${i}`, "v"]))
@@ -65,7 +65,7 @@ describe("JsonBounds", () => {
     for (const [value, field] of named) assert.strictEqual(findFieldBeyondBounds(JSON.stringify(value), bounds), field)
   })
 
-  it("leaves what is no JSON to the parser", () => {
+  it("leaves text that is no JSON to the parser", () => {
     for (const text of ["", '"', '{"a', "]]]]", '"\\"']) {
       assert.isUndefined(findFieldBeyondBounds(text, { depth: 1, values: 2 }))
     }

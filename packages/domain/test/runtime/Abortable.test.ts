@@ -1,4 +1,4 @@
-/** Work ends by itself, or is ended from without: interrupted, waited for, and told why. */
+/** Abortable work: it ends by itself, or a watch interrupts it, waits for it, and returns the reason. */
 import { assert, describe, it } from "@effect/vitest"
 import { ANSWER_LIMIT_MS, AnswerLimit } from "@sluice/domain/inference/answers/AnswerLimit"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
@@ -7,7 +7,7 @@ import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { replica } from "@sluice/testing/fixtures/Workspace"
 
-/** A watch that a test holds in its hand. */
+/** A watch that the test controls. */
 const held = () => {
   const watch: { begun: number; over: number; end: Abort<string> } = { begun: 0, over: 0, end: () => {} }
   const begin = (end: Abort<string>) => {
@@ -18,7 +18,7 @@ const held = () => {
   return { watch, begin }
 }
 
-/** Waits for ever, and takes a turn to let go. */
+/** Waits for ever, and takes one turn to release its resources. */
 const lettingGo = (log: Array<string>) =>
   Effect.onInterrupt(Effect.never, () =>
     Effect.andThen(
@@ -28,7 +28,7 @@ const lettingGo = (log: Array<string>) =>
   )
 
 describe("unless", () => {
-  it.effect("asks nobody about work that is done at once", () =>
+  it.effect("starts no watch for work that completes at once", () =>
     Effect.gen(function* () {
       const { begin, watch } = held()
       assert.strictEqual(yield* withAbort(Effect.succeed(1), begin), 1)
@@ -37,7 +37,7 @@ describe("unless", () => {
     })
   )
 
-  it.effect("gives what the work came to, in the caller's own context, and watches no longer", () =>
+  it.effect("returns the result in the caller's own context, and stops the watch", () =>
     Effect.gen(function* () {
       class Name extends Context.Service<Name, string>()("Name") {}
       const { begin, watch } = held()
@@ -49,7 +49,7 @@ describe("unless", () => {
     })
   )
 
-  it.effect("fails with why it was ended first, when the work has let go", () =>
+  it.effect("fails with the first reason, after the work has released its resources", () =>
     Effect.gen(function* () {
       const { begin, watch } = held()
       const log: Array<string> = []
@@ -78,7 +78,7 @@ describe("unless", () => {
 const limit = AnswerLimit.layer.pipe(Layer.provide(replica))
 
 describe("The limit of an answer", () => {
-  it.effect("is each answer's own, whenever it began", () =>
+  it.effect("applies to each answer from its own beginning", () =>
     Effect.gen(function* () {
       const within = yield* AnswerLimit
       const overdue = Exit.fail(new UpstreamFailed({ reason: "timeout" }))
@@ -98,14 +98,14 @@ describe("The limit of an answer", () => {
       assert.isUndefined(second.pollUnsafe())
       yield* TestClock.adjust(1)
       assert.deepStrictEqual(second.pollUnsafe(), overdue)
-      // Nothing was under way: it begins to watch again.
+      // Nothing was running: the watch begins again.
       const third = yield* begin(Effect.never)
       yield* TestClock.adjust(ANSWER_LIMIT_MS)
       assert.deepStrictEqual(third.pollUnsafe(), overdue)
     }).pipe(Effect.provide(limit))
   )
 
-  it.effect("holds for what begins in the moment that another answer is ended", () =>
+  it.effect("applies to work that begins at the moment another answer is ended", () =>
     Effect.gen(function* () {
       const within = yield* AnswerLimit
       const again = Effect.catchTag(within(Effect.never), "UpstreamFailed", () => within(Effect.never))

@@ -1,10 +1,10 @@
-/** Fibers by the thousand end with their scope, whenever they began. */
+/** A pool of many fibers: all end with their scope, whenever they began. */
 import { assert, describe, it } from "@effect/vitest"
 import { makeFiberPool } from "@sluice/domain/runtime/FiberPool"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 
 describe("Many fibers", () => {
-  it.effect("are interrupted when their scope closes, and waited for", () =>
+  it.effect("are interrupted when their scope closes, which waits for them", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const begin = yield* Scope.provide(makeFiberPool(), scope)
@@ -21,7 +21,7 @@ describe("Many fibers", () => {
       const brief = begin(Deferred.await(over))
       yield* Deferred.succeed(over, undefined)
       assert.deepStrictEqual(yield* Effect.exit(Fiber.join(brief)), Exit.void)
-      // In the place of the one that ended.
+      // In the place of the fiber that ended.
       const last = begin(waiting(3))
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(ended.toSorted(), [0, 1, 2, 3])

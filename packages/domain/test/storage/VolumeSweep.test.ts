@@ -1,4 +1,4 @@
-/** A deleted volume is deleted by its provider too, whatever fails or dies in between; and only a deleted one is. */
+/** Deletion of volumes at the provider: every deleted volume is deleted there, through failures and crashes, and no other. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import {
@@ -22,7 +22,7 @@ const MINUTE = 60_000
 
 type Answer = "done" | "fails" | "hangs"
 
-/** Two replicas before one provider that answers as `next` says; `asked` is what it was asked to delete. */
+/** Two replicas before one provider that answers as `next` says; `asked` records its deletions. */
 const setUp = Effect.gen(function* () {
   const world = { asked: [] as Array<string>, next: "done" as Answer, called: yield* Deferred.make<void>() }
   const provider = {
@@ -62,14 +62,14 @@ const setUp = Effect.gen(function* () {
 })
 
 onEveryDatabase("VolumeSweep", (it) => {
-  it.effect("has the provider delete what was deleted, once, and nothing else", () =>
+  it.effect("makes the provider delete each deleted volume once, and no other", () =>
     Effect.gen(function* () {
       const { make, pending, principal, sql, sweep, volumes, world } = yield* setUp
       for (const n of [1, 2, 3]) yield* make(n)
       yield* sql`update volumes set attached_to = ${id(9)} where id = ${id(3)}`
       yield* Effect.flip(volumes.remove(principal, id(3)))
       yield* volumes.remove(principal, id(1))
-      // The caller is answered, the provider was not asked yet, and nothing but the row remembers that it must be.
+      // The caller has its answer, the provider has no request yet, and the row alone records the deletion.
       expect([world.asked, yield* pending]).toEqual([[], [id(1)]])
       expect(yield* sweep).toBe(1)
       expect(yield* sweep).toBe(0)
@@ -78,7 +78,7 @@ onEveryDatabase("VolumeSweep", (it) => {
     })
   )
 
-  it.effect("asks again after a failure, and takes its time", () =>
+  it.effect("retries after a failure, with a growing pause", () =>
     Effect.gen(function* () {
       const { make, pending, principal, sweep, volumes, world } = yield* setUp
       yield* make(1)
@@ -94,7 +94,7 @@ onEveryDatabase("VolumeSweep", (it) => {
     })
   )
 
-  it.effect("a server that dies while it asks leaves the rest to another", () =>
+  it.effect("a server that dies during the call leaves the volume to another server", () =>
     Effect.gen(function* () {
       const { make, pending, principal, sweep, sweepOfAnother, volumes, world } = yield* setUp
       yield* make(1)
@@ -110,7 +110,7 @@ onEveryDatabase("VolumeSweep", (it) => {
     })
   )
 
-  it.effect("two replicas that sweep at once ask for each of many once", () =>
+  it.effect("two replicas that sweep at once send one deletion per volume", () =>
     Effect.gen(function* () {
       const { make, pending, principal, sweep, sweepOfAnother, volumes, world } = yield* setUp
       const all = Array.from({ length: 80 }, (_, n) => n + 1)
@@ -123,7 +123,7 @@ onEveryDatabase("VolumeSweep", (it) => {
     })
   )
 
-  it.effect("a volume that an old attempt would make again waits until the old one is deleted", () =>
+  it.effect("an old attempt can't create its volume again before the deletion has ended", () =>
     Effect.gen(function* () {
       const { make, principal, sweep, volumes, world } = yield* setUp
       yield* make(1)
@@ -137,7 +137,7 @@ onEveryDatabase("VolumeSweep", (it) => {
     })
   )
 
-  it.effect("never asks for the deletion of a volume that there is", () =>
+  it.effect("never requests the deletion of an existing volume", () =>
     Effect.gen(function* () {
       const { make, pending, principal, sql, sweep, volumes, world } = yield* setUp
       yield* make(1)
@@ -150,7 +150,7 @@ onEveryDatabase("VolumeSweep", (it) => {
     })
   )
 
-  it.effect("volumes that were deleted before anybody told the provider are deleted too", () =>
+  it.effect("volumes that were deleted without a request to the provider are deleted there too", () =>
     Effect.gen(function* () {
       const { make, pending, principal, sql } = yield* setUp
       yield* make(1)

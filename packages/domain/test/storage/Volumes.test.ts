@@ -1,4 +1,4 @@
-/** Volumes on both stores: made once an attempt, kept while a machine has them, never smaller (decisions: Storage). */
+/** Volumes on both stores: created once per attempt, kept while a machine has them, never smaller (decisions: Storage). */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
@@ -30,7 +30,7 @@ const tenancy = Effect.gen(function* () {
 
 onEveryDatabase("Volumes", (it) => {
   it.layer(layer)("", (it) => {
-    it.effect("keeps the rules", () =>
+    it.effect("follow the rules of creation, change and deletion", () =>
       Effect.gen(function* () {
         const sql = yield* tenancy
         const volumes = yield* Volumes
@@ -40,12 +40,12 @@ onEveryDatabase("Volumes", (it) => {
         expect(yield* volumes.create(principal, request, first)).toEqual(made)
         const second = yield* claimed(W, id(2))
         expect((yield* Effect.flip(volumes.create(principal, request, second)))._tag).toBe("VolumeNameTaken")
-        // Another run has the key by now, and may have told its caller of a refusal.
+        // Another run has the key by now, and may have returned a refusal to its caller.
         const over = yield* claimed(W, id(2), new Date(1), true)
         const free = { ...request, name: "free" }
         expect((yield* Effect.flip(volumes.create(principal, free, second)))._tag).toBe("IdempotencyInProgress")
         expect((yield* volumes.create(principal, free, over)).id).toBe(id(2))
-        // What is there by now is told to every run.
+        // Every run gets the existing volume.
         expect((yield* volumes.create(principal, free, second)).id).toBe(id(2))
         yield* sql`delete from volumes where id = ${id(2)}`
         yield* sql`insert into volumes (id, workspace_id, environment_id, name, region, size_gb, created_at)
@@ -55,7 +55,7 @@ onEveryDatabase("Volumes", (it) => {
           _tag: "LimitReached",
           kind: "volumes"
         })
-        // As many as one workspace may have are no matter of another's.
+        // The bound of one workspace does not count another's volumes.
         yield* sql`insert into workspaces (id, name, created_at) values (${id(6)}, 'x', now())`
         yield* sql`insert into environments (id, workspace_id, name, is_default, month, created_at, wake_at)
           values (${id(6)}, ${id(6)}, 'default', true, '2026-01-01', now(), now())`
@@ -81,7 +81,7 @@ onEveryDatabase("Volumes", (it) => {
         expect((yield* Effect.flip(volumes.grow(principal, made.id, 6)))._tag).toBe("VolumeAttached")
         expect((yield* volumes.get(principal, made.id)).attachedTo).toBe(id(3))
         yield* sql`update volumes set attached_to = null`
-        // Another environment's is as good as none, also where it could be changed and deleted.
+        // Another environment's volume is not found, also where it could be changed and deleted.
         for (const stranger of [
           { ...principal, environmentId: id(4) },
           { ...principal, workspaceId: id(4) }
@@ -94,7 +94,7 @@ onEveryDatabase("Volumes", (it) => {
         expect(yield* volumes.get(principal, made.id)).toEqual({ ...made, attachedTo: null })
         yield* volumes.remove(principal, made.id)
         expect((yield* Effect.flip(volumes.remove(principal, made.id)))._tag).toBe("VolumeNotFound")
-        // A retry of the POST that made it: its files are still there, so nothing of that id may be made yet.
+        // A retry of the creating POST: the old files still exist, so no volume of that id may be created yet.
         expect((yield* Effect.flip(volumes.create(principal, request, first)))._tag).toBe("VolumeBeingDeleted")
         expect((yield* volumes.create(principal, request)).name).toBe("v")
       })

@@ -1,4 +1,4 @@
-/** The life of a film as rules: for any news at any times it goes forward, ends once, and ends in time. */
+/** The lifecycle of a film: for any news at any times it advances, ends once, and ends in time. */
 import { describe, expect, it } from "@effect/vitest"
 import type { VideoProgress } from "@sluice/domain/models/MediaProvider"
 import type { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
@@ -30,7 +30,7 @@ const limitMs = 60_000
 const moments = fc.array(fc.tuple(news, fc.integer({ min: 0, max: 20_000 })), { maxLength: 12 })
 
 describe("VideoLifecycle", () => {
-  it("goes forward, ends once, and never says a hundred before the end", () => {
+  it("advances, ends once, and never shows 100 % before the end", () => {
     fc.assert(
       fc.property(moments, (steps) => {
         let [state, now] = [ORDERED, 0]
@@ -51,7 +51,7 @@ describe("VideoLifecycle", () => {
     )
   })
 
-  it("fails at once where it is refused, and asks again where the provider is silent", () => {
+  it("fails at once when it is refused, and retries a silent provider", () => {
     const times = { createdAt: 0, now: 1, limitMs }
     for (const reason of ["refused", "too_large", "unserved"] as const) {
       expect(advance(ORDERED, { _tag: "Silent", reason }, times).status).toBe("failed")
@@ -61,7 +61,7 @@ describe("VideoLifecycle", () => {
     }
   })
 
-  it("gives an order up that nobody took for ten minutes of an hour, but no film that was begun, and none that has to wait", () => {
+  it("gives up an order that was not accepted for ten minutes of an hour, but no started film, and none that must wait", () => {
     const at = (now: number, state: VideoState, reason: UpstreamFailed["reason"]) =>
       advance(state, { _tag: "Silent", reason }, { createdAt: 0, now, limitMs: 3_600_000 }).status
     for (const reason of ["broken", "denied", "forbidden"] as const) {
@@ -72,14 +72,14 @@ describe("VideoLifecycle", () => {
     for (const reason of ["overloaded", "timeout"] as const) expect(at(3_599_999, ORDERED, reason)).toBe("queued")
   })
 
-  it("waits two minutes of an hour for one that its provider does not know", () => {
+  it("waits two minutes of an hour for a film unknown to its provider", () => {
     const at = (now: number) =>
       advance(ORDERED, { _tag: "Progress", progress: { _tag: "Absent" } }, { createdAt: 0, now, limitMs: 3_600_000 })
     expect(at(119_999)).toEqual(ORDERED)
     expect(at(120_000)).toMatchObject({ status: "failed", failure: "video_generation_failed" })
   })
 
-  it("looks again soon, ever less often, and at its limit", () => {
+  it("polls soon, at growing intervals, and at its limit", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 * limitMs }), (now) => {
         const at = nextPollAt({ createdAt: 0, now, limitMs })

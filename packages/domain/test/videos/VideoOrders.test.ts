@@ -1,4 +1,4 @@
-/** Orders of films: each once, however it is said, and no more of them than there is money and budget for. */
+/** Orders of films: each is created once under retries, within the balance and the budget. */
 import { NodeCrypto } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { expect } from "@effect/vitest"
@@ -14,8 +14,8 @@ import { money, setBudget } from "@sluice/testing/fixtures/Workspace"
 const losses = { left: 0, of: /insert into videos/ }
 
 onEveryDatabase("Orders of videos", (it) => {
-  it.layer(services)("over a provider that is told what to do", (it) => {
-    it.effect("takes an order that is said twice once, though the money is there for one alone", () =>
+  it.layer(services)("over a scripted provider", (it) => {
+    it.effect("accepts a repeated order once, with money for one alone", () =>
       Effect.gen(function* () {
         const { principal } = yield* setUp(50n)
         const { environmentId, keyId, workspaceId } = principal
@@ -28,7 +28,7 @@ onEveryDatabase("Orders of videos", (it) => {
       }).pipe(Effect.provide(NodeCrypto.layer))
     )
 
-    it.effect("takes an order once, however often and however fast it is said under one key", () =>
+    it.effect("accepts an order once under one key, for any number and speed of repeats", () =>
       Effect.gen(function* () {
         const { principal, turn, videos } = yield* setUp(100n)
         const said = { ...REQUEST, idempotencyKey: "k" }
@@ -46,20 +46,20 @@ onEveryDatabase("Orders of videos", (it) => {
         yield* turn
         expect(yield* videos.submit(principal, said)).toMatchObject({ replayed: true, video: { status: "completed" } })
         expect(yield* money(principal)).toMatchObject({ balance: 60n, held: 0n, usage: 1n })
-        // Another environment knows nothing of it.
+        // Another environment does not share the key.
         const other = yield* stranger(100n)
         expect((yield* videos.submit(other, said)).replayed).toBe(false)
       })
     )
 
-    it.effect("answers each of many under one key with the one video, though there is money for no other", () =>
+    it.effect("answers each of many requests under one key with the one video, with money for no other", () =>
       Effect.gen(function* () {
         const { principal, videos } = yield* setUp(50n)
         const said = Effect.all(
           Array.from({ length: 8 }, () => videos.submit(principal, { ...REQUEST, idempotencyKey: "k" })),
           { concurrency: "unbounded" }
         )
-        // All of them look before the account is theirs to lock.
+        // All of them look before one locks the account.
         const sql = yield* PgClient.PgClient
         const locked = yield* Deferred.make<void>()
         const lock = Effect.andThen(sql`select 1 from accounts for update`, Deferred.succeed(locked, undefined))
@@ -70,7 +70,7 @@ onEveryDatabase("Orders of videos", (it) => {
       })
     )
 
-    it.effect("takes no more films than fit the budget, together or one after the other, before any is made", () =>
+    it.effect("accepts no more films than fit the budget, concurrent or sequential, before any is created", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(10_000n)
         yield* setBudget(principal, 100n)
@@ -93,7 +93,7 @@ onEveryDatabase("Orders of videos", (it) => {
       })
     )
 
-    it.effect("takes a prompt with half a character as the database keeps it, once", () =>
+    it.effect("accepts a prompt with half a character in the form that the database stores, once", () =>
       Effect.gen(function* () {
         const { principal, videos } = yield* setUp(100n)
         const body = { model: "film", prompt: "a wave \ud83d" }
@@ -107,7 +107,7 @@ onEveryDatabase("Orders of videos", (it) => {
     )
   })
 
-  it.effect("names a film that may be there, because the database was lost, to who ordered it", () =>
+  it.effect("names a film with an unknown outcome to its caller", () =>
     Effect.gen(function* () {
       const { principal, videos } = yield* setUp(1_000n)
       for (const idempotencyKey of [undefined, "k"]) {

@@ -1,4 +1,4 @@
-/** The body of POST /videos: what passes can be stored, what does not names its field. */
+/** The body of POST /videos: accepted bodies can be stored, refusals name their field. */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeVideo, MAX_VIDEO_PROMPT } from "@sluice/domain/videos/VideoRequest"
 import { Result } from "effect"
@@ -11,7 +11,7 @@ const prompts = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom
 const BYTES = { png: "\x89PNG\r\n\x1a\n", jpeg: "\xff\xd8\xff\xe0", webp: "RIFF\0\0\0\0WEBPVP8 " }
 
 describe("the body of a video", () => {
-  it("has a prompt that a database can hold, or is refused for it", () => {
+  it("has a prompt that a database can store, or is refused", () => {
     fc.assert(
       fc.property(prompts, (parts) => {
         const prompt = parts.join("")
@@ -23,7 +23,7 @@ describe("the body of a video", () => {
     )
   })
 
-  it("takes a file that states no type for what its bytes are", () => {
+  it("accepts a file without a type, by its bytes", () => {
     const decoded = (bytes: string, contentType: string) =>
       decodeVideo({ model: "m", prompt: "a" }, { image: { bytes: Buffer.from(bytes, "latin1"), contentType } })
     for (const contentType of ["", "application/octet-stream", "binary/octet-stream"]) {
@@ -37,7 +37,7 @@ describe("the body of a video", () => {
     }
   })
 
-  it("has a picture that is what it is called", () => {
+  it("has an image whose bytes match its type", () => {
     const files = Object.entries({ ...BYTES, text: "words", wav: "RIFF\0\0\0\0WAVEfmt ", short: "\x89PNG" })
     for (const type of Object.keys(BYTES)) {
       for (const [name, file] of files) {
@@ -49,7 +49,7 @@ describe("the body of a video", () => {
     }
   })
 
-  it("says why a prompt with NUL is refused", () => {
+  it("is refused with a reason for a prompt with NUL", () => {
     const decoded = decodeVideo({ model: "m", prompt: "a\0b" })
     expect(Result.isFailure(decoded) && decoded.failure.message).toContain("must not contain NUL")
   })

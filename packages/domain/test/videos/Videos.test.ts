@@ -1,4 +1,4 @@
-/** Films over a provider that fails: what is held is charged once or given back, whatever it answers, on every database. */
+/** Films over a failing provider: each hold is charged once or released, for any answer, on every database. */
 import { expect } from "@effect/vitest"
 import { VideoStore } from "@sluice/domain/videos/VideoStore"
 import { Effect, Fiber } from "effect"
@@ -9,7 +9,7 @@ import { money, setBudget } from "@sluice/testing/fixtures/Workspace"
 
 onEveryDatabase("Videos", (it) => {
   it.layer(services)("over a provider that fails", (it) => {
-    it.effect("charges a completed film once, and asks for each film under its own id", () =>
+    it.effect("charges a completed film once, and requests each film under its own id", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(100n)
         const before = yield* counted
@@ -38,7 +38,7 @@ onEveryDatabase("Videos", (it) => {
           spent: 40n,
           entries: 0n
         })
-        // Seen five minutes after it was ordered, and counted once.
+        // Observed five minutes after the order, and counted once.
         expect(yield* counted).toEqual({
           ...before,
           ok: before.ok + 1,
@@ -48,7 +48,7 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
-    it.effect("says of a film that is not given out that it is the film", () =>
+    it.effect("reports a moderated film as a failure of the film", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(100n)
         const { id } = yield* all.submit(principal, REQUEST)
@@ -62,7 +62,7 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
-    it.effect("gives up a film whose bytes do not come", () =>
+    it.effect("gives up a film whose content does not arrive", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(100n)
         const { id } = yield* all.submit(principal, REQUEST)
@@ -77,7 +77,7 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
-    it.effect("counts one that failed or was not paid for as that, and at no cost", () =>
+    it.effect("counts a failed and an unpaid film as such, without a cost", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(50n)
         const before = yield* counted
@@ -90,7 +90,7 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
-    it.effect("gives everything back where the film fails, is refused, or never ends", () =>
+    it.effect("releases the whole hold when the film fails, is refused, or never ends", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(200n)
         const fails = yield* all.submit(principal, REQUEST)
@@ -119,7 +119,7 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
-    it.effect("refuses what money or budget do not cover, and holds nothing then", () =>
+    it.effect("refuses orders above the balance or the budget, and holds nothing for them", () =>
       Effect.gen(function* () {
         const { all, principal } = yield* setUp(79n)
         yield* all.submit(principal, REQUEST)
@@ -131,7 +131,7 @@ onEveryDatabase("Videos", (it) => {
       })
     )
 
-    it.effect("forgets a deleted film once the provider has", () =>
+    it.effect("deletes a film after the provider has deleted it", () =>
       Effect.gen(function* () {
         const { all, principal, turn } = yield* setUp(100n)
         const video = yield* all.submit(principal, REQUEST)
@@ -144,7 +144,7 @@ onEveryDatabase("Videos", (it) => {
         expect(yield* Effect.flip(all.show(principal, video.id))).toMatchObject({ _tag: "VideoNotFound" })
         const removes = () => script.asked.filter((asked) => asked === "remove r").length
         yield* turn
-        // One that never answers is given up, too.
+        // A provider that never answers is given up, too.
         script.remove = Effect.never
         const hung = yield* Effect.forkChild(turn)
         while (removes() < 2) yield* Effect.yieldNow

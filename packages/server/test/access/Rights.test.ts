@@ -1,4 +1,4 @@
-/** Which environment a request works in, what its key may do, and what money says first (decisions: Tenancy, Jobs). */
+/** Rights of a request: its environment, the scopes of its key, and the order of the money checks (decisions: Tenancy, Jobs). */
 import { expect, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
 const pathsOf = (told: Told) => told.json.error.details.issues.map((issue: { path: string }) => issue.path)
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("rights", (it) => {
-  it.effect("finds the environment of a request", () =>
+  it.effect("resolve the environment of a request", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const { id } = (yield* ask("/api/v1/environments")).json.data[0]
@@ -43,7 +43,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("rights",
     })
   )
 
-  it.effect("needs the scope, names it, and never lets a key make a stronger one", () =>
+  it.effect("require the scope, name it, and never let a key create a stronger one", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const make = (body: unknown, key?: string) =>
@@ -71,7 +71,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("rights",
     })
   )
 
-  it.effect("says that the budget is spent before it looks at the body", () =>
+  it.effect("report a spent budget before the body is checked", () =>
     Effect.gen(function* () {
       const { ask, bob } = yield* TestServer
       const { id } = (yield* ask("/api/v1/environments", { key: bob.key })).json.data[0]
@@ -97,7 +97,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("rights",
     })
   )
 
-  it.effect("tells money and machines apart", () =>
+  it.effect("distinguish money from machines in refusals", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const dear = yield* ask("/api/v1/jobs", { body: { ...job, gpu_count: 8, max_runtime_minutes: 1440 } })
@@ -118,7 +118,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("rights",
     })
   )
 
-  it.effect("works in one environment, however it is named, and in none where two are", () =>
+  it.effect("apply in one environment under each of its names, and in none where a request names two", () =>
     Effect.gen(function* () {
       const { alice, ask } = yield* TestServer
       const sql = yield* PgClient.PgClient

@@ -1,16 +1,16 @@
-/** The breakdown of usage as its route gives it: to whom, what is left out, and pages whose cursors are names of any length. */
+/** The breakdown of usage over its route: its scopes, its defaults, and pages with cursors of any length. */
 import { expect, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 const MISSING = "01890a5d-ac96-774b-bcce-b302099a8057"
-/** As long as the id of a model may be, in the longest letters. */
+/** The longest id of a model, in the longest UTF-8 letters. */
 const MODELS = ["a", "b".repeat(256), "\u{1f600}".repeat(128), "ä/ö"]
 const AT = ["2027-03-09T12:00:00Z", "2027-04-01T00:00:00Z", "2027-04-02T00:00:00Z", "2027-04-03T00:00:00Z"]
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("the breakdown of usage", (it) => {
-  it.effect("is by day where nothing else is said, from the first of the month of its last day", () =>
+  it.effect("is by day as a default, from the first of the month of its last day", () =>
     Effect.gen(function* () {
       const { alice, ask } = yield* TestServer
       const sql = yield* PgClient.PgClient
@@ -41,7 +41,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("the brea
     })
   )
 
-  it.effect("is for keys of billing, and names them", () =>
+  it.effect("requires a billing key, and names keys", () =>
     Effect.gen(function* () {
       const { bob, ask } = yield* TestServer
       const sql = yield* PgClient.PgClient

@@ -1,4 +1,4 @@
-/** The wall clock, never set back: time that passed is told as such, whatever somebody sets. */
+/** The steady clock: it follows the wall clock and never goes back, however the wall clock is set. */
 import { describe, expect, it } from "@effect/vitest"
 import { type Clock, Effect, Schema } from "effect"
 import { SteadyClock } from "../../src/clock/SteadyClock.ts"
@@ -7,7 +7,7 @@ const START = 1_800_000_000_000
 const HOUR = 3_600_000
 const nanos = (millis: number) => BigInt(Math.floor(millis)) * 1_000_000n
 
-/** Its nanoseconds follow the wall clock only where they differ by more than a second, as those of Effect's clock. */
+/** Its nanoseconds follow the wall clock only on a difference above one second, as Effect's clock does. */
 const handClock = () => {
   const hand = { wall: START, monotonic: 5_000 }
   let origin = START - 5_000
@@ -24,7 +24,7 @@ const handClock = () => {
     monotonicTimeNanos: Effect.sync(() => nanos(hand.monotonic)),
     sleep: () => Effect.void
   }
-  /** Time passes on both. */
+  /** Time passes on both clocks. */
   const pass = (ms: number) => {
     hand.wall += ms
     hand.monotonic += ms
@@ -32,13 +32,13 @@ const handClock = () => {
   return { hand, pass, steady: new SteadyClock(clock) }
 }
 
-/** Somebody asks each second at the latest, as in every server. */
+/** The clock is read at least each second, as in every server. */
 const Passed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
 const Jump = Schema.Literals([0, 0, 0, -2_000, -HOUR, HOUR, 30_000])
 
 describe("the steady clock", () => {
   it.prop(
-    "never goes back, never lags the wall clock, and runs on a little slower at most",
+    "never goes back, never lags the wall clock, and at most runs a little slower",
     { steps: Schema.Array(Schema.Struct({ passed: Passed, jump: Jump })) },
     ({ steps }) => {
       const { hand, pass, steady } = handClock()
@@ -54,7 +54,7 @@ describe("the steady clock", () => {
     }
   )
 
-  it("is the wall clock as long as nobody sets it back", () => {
+  it("equals the wall clock as long as it is never set back", () => {
     const { hand, pass, steady } = handClock()
     for (const [passed, jump] of [
       [5, 0],
@@ -70,7 +70,7 @@ describe("the steady clock", () => {
     }
   })
 
-  it("is one moment in milliseconds and nanoseconds, also where it is set by less than a second", () => {
+  it("agrees in milliseconds and nanoseconds, also after a step of less than a second", () => {
     const { hand, pass, steady } = handClock()
     for (const jump of [0, -900, 0, 700, -5_000, 0, -300, 300, 0]) {
       hand.wall += jump
@@ -82,7 +82,7 @@ describe("the steady clock", () => {
     }
   })
 
-  it("goes on where the wall clock is set back, and agrees with it in the end", () => {
+  it("continues after the wall clock was set back, and converges to it", () => {
     const { hand, pass, steady } = handClock()
     hand.wall -= HOUR
     pass(10_000)
@@ -92,7 +92,7 @@ describe("the steady clock", () => {
       steady.currentTimeMillisUnsafe()
     }
     expect(steady.currentTimeMillisUnsafe()).toBe(hand.wall)
-    // Set back and right again: nothing happened.
+    // Set back and forward again: no difference remains.
     const before = steady.currentTimeMillisUnsafe()
     hand.wall -= HOUR
     expect(steady.currentTimeMillisUnsafe()).toBe(before)

@@ -5,7 +5,7 @@ import { layer } from "../../src/crypto/PooledCrypto.ts"
 
 const COUNT = 20_000
 
-it.live("ids are UUIDs of version 7: their time, and digits that no other has", () =>
+it.live("ids are UUIDs of version 7: their time, and digits that no other id has", () =>
   Effect.gen(function* () {
     const crypto = yield* Crypto.Crypto
     const before = yield* Clock.currentTimeMillis
@@ -28,13 +28,13 @@ it.live("ids are UUIDs of version 7: their time, and digits that no other has", 
     }
     assert.strictEqual(seen.tails.size, COUNT)
     assert.strictEqual(seen.variants.size, 4)
-    // Every digit that chance makes takes every value.
+    // Every random digit takes every value.
     for (const i of [20, 21, 22, ...Array.from({ length: 12 }, (_, n) => 24 + n)])
       assert.strictEqual(seen.digits[i]!.size, 16, `digit ${i}`)
   }).pipe(Effect.provide(layer))
 )
 
-it.effect("each comes after the last, while time stands still and when it goes back", () =>
+it.effect("each id sorts after the last, while time stands still and when it goes back", () =>
   Effect.gen(function* () {
     const crypto = yield* Crypto.Crypto
     const ids: Array<string> = []

@@ -1,4 +1,4 @@
-/** The archive that new databases begin as: kept once, never used when it is not whole or for another schema, done without. */
+/** The archive from which new databases start: built once, ignored when damaged or of another schema, and optional. */
 import { assert, beforeEach, afterEach, describe, it } from "vitest"
 import {
   chmodSync,
@@ -39,13 +39,13 @@ describe("The archive", () => {
     made = 0
   })
 
-  it("is made once, and then read", async () => {
+  it("is built once and then read", async () => {
     assert.deepEqual(await ask(), CONTENT)
     assert.deepEqual(await ask(), CONTENT)
     assert.strictEqual(made, 1)
   })
 
-  it("of another schema is another one", async () => {
+  it("of another schema has another name", async () => {
     await ask("schema")
     await ask("a later schema")
     assert.strictEqual(made, 2)
@@ -62,7 +62,7 @@ describe("The archive", () => {
         writeFileSync(file(), bytes)
       }
     ]
-  ])("that was %s is not used, and replaced", async (_how, spoil) => {
+  ])("is replaced when it was %s", async (_how, spoil) => {
     await ask()
     spoil()
     assert.deepEqual(await ask(), CONTENT)
@@ -70,7 +70,7 @@ describe("The archive", () => {
     assert.strictEqual(made, 2)
   })
 
-  it("is whole when several make it at once", async () => {
+  it("is whole when several processes build it at once", async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => ask()))
     for (const one of all) assert.deepEqual(one, CONTENT)
     assert.deepEqual(await ask(), CONTENT)
@@ -78,8 +78,8 @@ describe("The archive", () => {
     assert.strictEqual(readdirSync(directory).length, 1)
   })
 
-  it("is not kept where nothing can be written, and all works", async () => {
-    // Not a directory: nobody can write into it, root included.
+  it("is optional: a database starts where the archive can't be written", async () => {
+    // Not a directory: even root can't write into it.
     const place = join(directory, "file")
     writeFileSync(place, "")
     chmodSync(place, 0o444)
@@ -88,7 +88,7 @@ describe("The archive", () => {
     assert.strictEqual(made, 2)
   })
 
-  it("keeps a few: the oldest go", async () => {
+  it("evicts the oldest archives and keeps a few", async () => {
     for (let n = 0; n < 6; n++) {
       await ask(`schema ${n}`)
       const path = join(
@@ -107,7 +107,7 @@ describe("The archive", () => {
 describe("The name of a schema", () => {
   const nameOf = (source: string) => schemaImage([{ migrate: undefined as never, source }], async () => {}).name
 
-  it("follows from what its files say", () => {
+  it("depends only on the contents of its migration files", () => {
     const source = join(directory, "Tables.ts")
     writeFileSync(source, "create table a")
     const before = nameOf(source)

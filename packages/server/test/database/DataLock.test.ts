@@ -1,4 +1,4 @@
-/** One process per data directory: a living holder keeps others out, a dead one or a reused pid does not. */
+/** The lock of a data directory: a living holder keeps other processes out, a dead holder or a reused pid does not. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -27,7 +27,7 @@ const HOLD = `
   Effect.runPromise(Effect.scoped(held)).catch((error) => { process.stdout.write("refused: " + error.message); process.exit(1) })
   setInterval(() => {}, 1000)`
 
-/** Another process that tries to hold the directory; its first words say whether it does. */
+/** Another process that tries to hold the directory; its first output says whether it holds it. */
 const holder = (path: string) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<readonly [child: ChildProcess, said: string]> => {
@@ -46,7 +46,7 @@ const killed = (child: ChildProcess) =>
     await once(child, "exit")
   })
 
-it.live("a second process is refused with the holder's pid, and takes over once the holder was killed", () =>
+it.live("a second process is refused with the holder's pid, and takes over after the holder was killed", () =>
   Effect.gen(function* () {
     const path = yield* directory
     const [first, said] = yield* holder(path)
@@ -63,7 +63,7 @@ it.live("a second process is refused with the holder's pid, and takes over once 
   })
 )
 
-it.live("of many that find a dead holder's lock at once, exactly one gets it", () =>
+it.live("exactly one of many processes takes over a dead holder's lock", () =>
   Effect.gen(function* () {
     const path = yield* directory
     const [dead] = yield* holder(path)
@@ -83,7 +83,7 @@ const watching = (path: string) =>
     return yield* Fiber.join(trying)
   })
 
-it.effect("a reused pid, a torn file and a holder out of sight do not block for ever", () =>
+it.effect("a reused pid, a torn file and an invisible holder do not block for ever", () =>
   Effect.gen(function* () {
     const path = yield* directory
     yield* TestClock.setTime(statSync(path).mtimeMs)
@@ -107,7 +107,7 @@ it.effect("a reused pid, a torn file and a holder out of sight do not block for 
   })
 )
 
-it.effect("a holder out of sight whose clock is behind is seen to live", () =>
+it.effect("an invisible holder whose clock is behind still counts as alive", () =>
   Effect.gen(function* () {
     const path = yield* directory
     writeFileSync(lockFile(path), JSON.stringify({ pid: 1, place: "elsewhere", startedAt: "1" }))
@@ -119,7 +119,7 @@ it.effect("a holder out of sight whose clock is behind is seen to live", () =>
   })
 )
 
-it.live("closing a scope twice removed leaves another's lock alone", () =>
+it.live("closing a scope twice leaves the lock of another holder alone", () =>
   Effect.gen(function* () {
     const path = yield* directory
     const scope = yield* Scope.make()

@@ -1,4 +1,4 @@
-/** Both stores give the same answers through the same client: types, errors, transactions, interruption, notifications. */
+/** The same answers from both stores through one client: types, errors, transactions, interruption, notifications. */
 import { expect } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
@@ -17,8 +17,8 @@ const countWorkspaces = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql<{ readonly count: bigint }>`select count(*) from workspaces`.pipe(Effect.map((rows) => rows[0]?.count))
 )
 
-onEveryDatabase("the clients", (it) => {
-  it.effect("give int8 as bigint, timestamptz as Date, bytea as bytes, json parsed", () =>
+onEveryDatabase("database clients", (it) => {
+  it.effect("return int8 as bigint, timestamptz as Date, bytea as bytes, and parsed json", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const bytes = new Uint8Array([0, 255, 7])
@@ -29,13 +29,13 @@ onEveryDatabase("the clients", (it) => {
     })
   )
 
-  it.effect("start each test empty (1)", () =>
+  it.effect("start each test with an empty database (first test)", () =>
     insertWorkspace("one").pipe(
       Effect.andThen(countWorkspaces),
       Effect.map((n) => expect(n).toBe(1n))
     )
   )
-  it.effect("start each test empty (2)", () =>
+  it.effect("start each test with an empty database (second test)", () =>
     insertWorkspace("one").pipe(
       Effect.andThen(countWorkspaces),
       Effect.map((n) => expect(n).toBe(1n))
@@ -68,7 +68,7 @@ onEveryDatabase("the clients", (it) => {
     })
   )
 
-  it.effect("keep what others do out of a transaction", () =>
+  it.effect("keep concurrent statements out of a transaction", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const failed = sql.withTransaction(insertWorkspace("undone").pipe(Effect.andThen(Effect.fail("no"))))
@@ -101,7 +101,7 @@ onEveryDatabase("the clients", (it) => {
     })
   )
 
-  it.effect("are three, and one database", () =>
+  it.effect("reach one database through all three clients", () =>
     Effect.gen(function* () {
       const batch = yield* BatchSql
       const relaxed = yield* RelaxedSql

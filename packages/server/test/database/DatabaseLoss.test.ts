@@ -1,4 +1,4 @@
-/** An embedded database that can't be used any more says so, answers at once, and is not written to, not even at the end. */
+/** An embedded database that is lost: it reports the loss, fails statements at once, and writes nothing more to its directory. */
 import { expect, it } from "@effect/vitest"
 import { isUnavailable } from "@sluice/domain/database/StoreFailure"
 import { Effect, Fiber, Layer } from "effect"
@@ -14,7 +14,7 @@ const directory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** Every file below, with when and how long it was written. */
+/** Every file below the directory, with its modification time and size. */
 const filesOf = (path: string): ReadonlyArray<string> =>
   readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -25,7 +25,7 @@ const filesOf = (path: string): ReadonlyArray<string> =>
     })
     .sort()
 
-it.live("a backend that dies takes its statements with it, and those that come later", () =>
+it.live("a backend that dies fails its running statements and all later ones", () =>
   Effect.gen(function* () {
     const path = yield* directory
     yield* Effect.gen(function* () {

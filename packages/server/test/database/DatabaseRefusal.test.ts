@@ -1,4 +1,4 @@
-/** A database that is there and refuses: who starts or administers a server is told its words, whoever ran the statement. */
+/** A database that is reachable and refuses: startup and administration report its message, for any statement. */
 import { expect, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { createWorkspace } from "@sluice/server/Admin"
@@ -14,7 +14,7 @@ const READ_ONLY =
   /^The database refused an operation: cannot execute \w+ in a read-only transaction \(25006\)\. Check its disk space and/
 
 describeOnPostgres("A database that may only be read", () => {
-  it.live("is told by a server that starts, and by its administration", () =>
+  it.live("a refusal of the database is reported by a starting server and by the administration", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase
       const databaseUrl = Redacted.make(url)
@@ -40,7 +40,7 @@ describeOnPostgres("A database that may only be read", () => {
   )
 })
 
-it.effect("Another failure, and another defect, stay what they are", () =>
+it.effect("another failure and another defect stay unchanged", () =>
   Effect.gen(function* () {
     expect(yield* Effect.flip(failWithRefusal(Effect.fail("mine")))).toBe("mine")
     const defect = yield* Effect.catchDefect(failWithRefusal(Effect.die("broken")), (told) => Effect.succeed(told))

@@ -1,11 +1,11 @@
-/** Directories of ours, and places that take none. */
+/** Directories that the server creates, and paths where it can't create one. */
 import { temporaryDirectory } from "@sluice/testing/servers/ServerProcess"
 import { isFile, makeDirectory } from "@sluice/server/database/Directory"
 import { statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 
-it("are made with those above them, for nobody else, and once", () => {
+it("directories are created with their parents, private to the owner, and once", () => {
   const { path, remove } = temporaryDirectory()
   const deep = join(path, "a", "b", "c")
   makeDirectory(deep)
@@ -17,13 +17,13 @@ it("are made with those above them, for nobody else, and once", () => {
   remove()
 })
 
-it("that can't be are refused at once", () => {
+it("directories that can't be created are refused at once", () => {
   expect(() => makeDirectory("/proc/sluice/data")).toThrow("ENOENT")
 })
 
-it("where nobody lets us look are refused in the words of who was to make them", () => {
+it("directories without read permission are refused with the message of their creator", () => {
   const { path, remove } = temporaryDirectory()
-  // Nobody can look there, root included.
+  // Even root can't read this path.
   const endless = join(path, "endless")
   symlinkSync(endless, endless)
   const tooLong = join(path, "x".repeat(300))

@@ -1,4 +1,4 @@
-/** What only one of the stores has to prove: the bridge's cleaning up, upkeep, directories, starting together, plain errors. */
+/** Properties of one store alone: clean-up of the bridge, maintenance, directories, concurrent starts, plain errors. */
 import { expect, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { worldTables } from "@sluice/simulator/world/WorldMigrations"
@@ -17,7 +17,7 @@ const pglite = Effect.acquireRelease(
   (db) => Effect.promise(() => db.close())
 )
 
-it.live("a wire that ends rolls back and closes its prepared statements", () =>
+it.live("a closed wire rolls back and closes its prepared statements", () =>
   Effect.gen(function* () {
     const db = yield* pglite
     const left = Effect.promise(() => db.query<{ n: number }>("select count(*)::int as n from pg_prepared_statements"))
@@ -37,7 +37,7 @@ it.live("a wire that ends rolls back and closes its prepared statements", () =>
   })
 )
 
-it.live("a long queue of queries leaves turns to timers", () =>
+it.live("a long queue of queries leaves turns of the event loop to timers", () =>
   Effect.gen(function* () {
     const db = yield* pglite
     const turns = yield* Effect.gen(function* () {
@@ -53,7 +53,7 @@ it.live("a long queue of queries leaves turns to timers", () =>
   })
 )
 
-it.live("a directory keeps what was written and lets one process in at a time", () =>
+it.live("a directory keeps its data and admits one process at a time", () =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-data-"))),
@@ -75,7 +75,7 @@ it.live("a directory keeps what was written and lets one process in at a time", 
   })
 )
 
-it.live("a new directory begins small and with the newest schema, more tables included", () =>
+it.live("a new directory starts small and with the newest schema, with additional tables included", () =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-data-"))),
@@ -99,7 +99,7 @@ it.live("a new directory begins small and with the newest schema, more tables in
   })
 )
 
-it.live("a database that can't be reached is named without its password", () =>
+it.live("the error for an unreachable database names it without its password", () =>
   Effect.gen(function* () {
     for (const url of [
       "postgres://me:hushhush@127.0.0.1:1/shop",
@@ -116,7 +116,7 @@ it.live("a database that can't be reached is named without its password", () =>
 onPglite(
   "upkeep",
   (it) => {
-    it.effect("gathers statistics and frees dead rows where there is something to do", () =>
+    it.effect("maintenance gathers statistics and frees dead rows where there is work", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into master_keys select g::text, ${new Date(0)}::timestamptz from generate_series(1, 500) g`
@@ -129,7 +129,7 @@ onPglite(
       })
     )
 
-    it.effect("frees what large values left, however few rows had them", () =>
+    it.effect("maintenance frees the space of large values, even of few rows", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`create table pictures (id int, bytes bytea)`
@@ -143,7 +143,7 @@ onPglite(
         for (let id = 1; id <= 5; id++) {
           yield* sql`update pictures set bytes = ${picture} where id = ${id}`
           yield* sql`update pictures set bytes = ${none} where id = ${id}`
-          // What was counted is told once a second at most.
+          // PostgreSQL publishes counted rows once a second at most.
           yield* Effect.sleep("1100 millis")
           yield* sql`select count(*) from pictures`
           yield* tidy
@@ -153,7 +153,7 @@ onPglite(
       })
     )
 
-    it.effect("lets the log grow no further than it must", () =>
+    it.effect("maintenance bounds the size of the write-ahead log", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const logBytes = Effect.map(
@@ -167,7 +167,7 @@ onPglite(
         expect(grown).toBeGreaterThan(32 * 1024 * 1024)
         yield* tidy
         expect(yield* logBytes).toBeLessThan(4 * 1024 * 1024)
-        // A little is left as it is: each time costs a wait for the disk. (Statistics would write pages to the log too.)
+        // A small log is left alone: each checkpoint waits for the disk. (Statistics would write pages to the log too.)
         yield* write
         const small = yield* logBytes
         yield* tidyLog
@@ -182,7 +182,7 @@ onPglite(
 onPostgres(
   "starting",
   (it) => {
-    it.effect("several replicas at once migrate an empty database exactly once", () =>
+    it.effect("several replicas that start at once migrate an empty database exactly once", () =>
       Effect.gen(function* () {
         const url = Redacted.make(yield* freshDatabase)
         const replica = Effect.provide(

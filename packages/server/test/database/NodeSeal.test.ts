@@ -1,4 +1,4 @@
-/** What is sealed opens again, and nothing else does; keys come from the variable or the file, and must be the database's. */
+/** Sealing of secrets: only an intact sealed value opens; keys come from the variable or the file, and must match the database. */
 import { describe, expect, it } from "@effect/vitest"
 import { Seal } from "@sluice/domain/database/Seal"
 import { Cause, Effect, Exit, Layer, Redacted, Schema } from "effect"
@@ -24,7 +24,7 @@ const open = (sealed: Uint8Array, aad: string) =>
 
 describe("a sealed value", () => {
   it.prop(
-    "opens to what was sealed, at 97 bytes more",
+    "opens to its plaintext, and is 97 bytes longer",
     { value: Schema.String, aad: Schema.String },
     ({ value, aad }) => {
       const sealed = run(seal(value, aad), sealWith(newer))
@@ -36,7 +36,7 @@ describe("a sealed value", () => {
   )
 
   it.prop(
-    "stays shut after any bit flipped or cut, under another key or aad, and the error shows neither",
+    "stays shut after any flipped or cut bit and under another key or aad, and the error shows neither",
     {
       value: Schema.NonEmptyString,
       at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 ** 6 })),
@@ -62,7 +62,7 @@ describe("a sealed value", () => {
     }
   )
 
-  it("never looks the same twice", () => {
+  it("differs each time", () => {
     const sealed = run(Effect.all([seal("a", "b"), seal("a", "b")]), sealWith(newer))
     if (Exit.isFailure(sealed)) throw Cause.squash(sealed.cause)
     expect(sealed.value[0].subarray(9)).not.toEqual(sealed.value[1].subarray(9))
@@ -78,7 +78,7 @@ onEveryDatabase("master keys", (it) => {
       )
     )
 
-  it.effect("are refused when the database was sealed with others", () =>
+  it.effect("sealing keys are refused when the database was sealed with other keys", () =>
     Effect.gen(function* () {
       yield* keysOf(older)
       const error = yield* Effect.flip(keysOf(foreign))
@@ -93,14 +93,14 @@ onEveryDatabase("master keys", (it) => {
     })
   )
 
-  it.effect("let exactly one of two win that start at once with different ones", () =>
+  it.effect("sealing keys of two servers that start at once: exactly one server wins", () =>
     Effect.gen(function* () {
       const exits = yield* Effect.all([Effect.exit(keysOf(older)), Effect.exit(keysOf(newer))], { concurrency: 2 })
       expect(exits.filter(Exit.isSuccess)).toHaveLength(1)
     })
   )
 
-  it.effect("are refused when they are not 32 bytes of base64", () =>
+  it.effect("sealing keys are refused when they are not 32 bytes of base64", () =>
     Effect.gen(function* () {
       for (const bad of ["", "short", text() + "x", `${text()},`, randomBytes(16).toString("base64")]) {
         const error = yield* Effect.flip(keysOf(bad))
@@ -110,7 +110,7 @@ onEveryDatabase("master keys", (it) => {
     })
   )
 
-  it.effect("are made once in the data directory, for its owner alone", () =>
+  it.effect("sealing keys are created once in the data directory, readable by its owner alone", () =>
     Effect.gen(function* () {
       const directory = mkdtempSync(join(tmpdir(), "sluice-key-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true })))
@@ -125,7 +125,7 @@ onEveryDatabase("master keys", (it) => {
     })
   )
 
-  it.effect("are made where a full disk left an empty file, and never in place of one that can't be read", () =>
+  it.effect("sealing keys replace an empty file of a full disk, and never an unreadable one", () =>
     Effect.gen(function* () {
       const directory = mkdtempSync(join(tmpdir(), "sluice-key-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true })))
@@ -141,7 +141,7 @@ onEveryDatabase("master keys", (it) => {
     })
   )
 
-  it.effect("are made in a directory where no file can have two names", () =>
+  it.effect("sealing keys are created on file systems without hard links", () =>
     Effect.gen(function* () {
       const directory = mkdtempSync(join(tmpdir(), "sluice-key-"))
       const { linkSync } = fs
@@ -152,7 +152,7 @@ onEveryDatabase("master keys", (it) => {
         })
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true })))
       yield* Effect.addFinalizer(() => linking(linkSync))
-      // What network shares and FAT say.
+      // The error codes of network shares and FAT.
       yield* linking(() => {
         throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM" })
       })

@@ -1,4 +1,4 @@
-/** The wires of the embedded database, as its client uses them. */
+/** Wires of the embedded database, as its client uses them. */
 import { once } from "node:events"
 import { expect, test, vi } from "vitest"
 import { openEmpty } from "../../src/database/Database.ts"
@@ -9,7 +9,7 @@ const STARTUP = Buffer.from([0, 0, 0, 8, 0, 3, 0, 0])
 const prepared = (name: string) =>
   Buffer.concat([message("P", Buffer.from(`${name}\0select 1\0\0\0`, "latin1")), message("S")])
 
-test("what is asked after a stop never reaches the database, so that it can be closed", async () => {
+test("a query after a stop never reaches the database, so that the database can close", async () => {
   const db = await openEmpty()
   const { stop, stream } = makePgliteStream(db)
   const wires = [stream(), stream(), stream()]
@@ -20,7 +20,7 @@ test("what is asked after a stop never reaches the database, so that it can be c
     await once(wire, "data")
   }
   const asked = vi.spyOn(db, "execProtocolRawStream")
-  // A wire that ends closes its statements.
+  // A closed wire closes its statements.
   for (const wire of wires) wire.destroy()
   await stop()
   const before = asked.mock.calls.length

@@ -1,4 +1,4 @@
-/** What a session on PostgreSQL is like, whatever the database's own defaults are, and for how long one is used. */
+/** Sessions on PostgreSQL: their settings override the database's own defaults, and their age is bounded. */
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
@@ -8,7 +8,7 @@ import { Reactivity } from "effect/reactivity"
 import { TestClock } from "effect/testing"
 import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 
-/** A database of its own, which can be changed from outside: `renewed` has all sessions begin anew. */
+/** A database of its own that tests change from outside: `renewed` makes all sessions reconnect. */
 const setUp = Effect.gen(function* () {
   const url = Redacted.make(yield* freshDatabase)
   const outside = yield* PgClient.make({
@@ -28,14 +28,14 @@ const setUp = Effect.gen(function* () {
   }
 })
 
-/** What each client's session says of a setting; a connection that was ended is told of once. */
+/** The value of a setting in each client's session; a connection that was closed is reported once. */
 const settings = (clients: ReadonlyArray<PgClient.PgClient>, name: string) =>
   Effect.forEach(clients, (sql) =>
     Effect.map(Effect.retry(sql.unsafe(`show ${name}`), { times: 3 }), ([row]) => Object.values(row!)[0])
   )
 
 describeOnPostgres("Sessions on PostgreSQL", () => {
-  it.effect("are not used for more than a minute: what was read-only then may be written to now", () =>
+  it.effect("sessions live for a minute at most, so that a database that was read-only becomes writable", () =>
     Effect.gen(function* () {
       const { change, opened, renewed } = yield* setUp
       const clients = yield* opened
@@ -50,7 +50,7 @@ describeOnPostgres("Sessions on PostgreSQL", () => {
     })
   )
 
-  it.effect("read what is committed, whatever the database's own isolation is", () =>
+  it.effect("sessions read committed data under any default isolation of the database", () =>
     Effect.gen(function* () {
       const { change, opened } = yield* setUp
       yield* change("set default_transaction_isolation = 'serializable'")

@@ -1,11 +1,11 @@
-/** Who asks waits for no longer than the bound, also when what is asked can't be interrupted; many who ask are one question. */
+/** Health questions with a bound: every caller waits at most that long, and concurrent callers share one question. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { singleFlight } from "../../src/database/SingleFlight.ts"
 
 describe("singleFlight", () => {
-  it.effect("asks once while nothing answers, and again afterwards", () =>
+  it.effect("asks once while no answer comes, and asks again afterwards", () =>
     Effect.gen(function* () {
       let asked = 0
       let answer = yield* Deferred.make<number, "away">()

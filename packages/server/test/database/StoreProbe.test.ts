@@ -1,4 +1,4 @@
-/** A server is ready where both kinds of its connections to PostgreSQL are answered. */
+/** Readiness: a server is ready when both kinds of its connections to PostgreSQL answer. */
 import { expect, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { postgres } from "@sluice/server/database/Database"
@@ -8,7 +8,7 @@ import { Reactivity } from "effect/reactivity"
 import { describeOnPostgres, freshDatabase } from "@sluice/testing/engines/Postgres"
 
 describeOnPostgres("StoreProbe on PostgreSQL", () => {
-  it.live("does not call a server ready whose batches find no connection", () =>
+  it.live("a server whose batches find no connection is not ready", () =>
     Effect.gen(function* () {
       const url = new URL(yield* freshDatabase)
       const admin = yield* PgClient.make({ url: Redacted.make(url.href), maxConnections: 1 }).pipe(

@@ -1,4 +1,4 @@
-/** What a server of somebody else may do to ours: little, and not for long. */
+/** Bounds on a foreign server's effect on ours: bytes, time and connections. */
 import { describe, expect, it } from "@effect/vitest"
 import { Allowance } from "@sluice/domain/inference/images/ImageFetch"
 import { Busy, FairSemaphore } from "@sluice/server/fetch/FairSemaphore"
@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib"
 import { client, origin, OUTSIDE, PIXEL, pixel, reasonOf } from "./support/Origin.ts"
 
 const PNG = { "content-type": "image/png" }
-/** 32 MB of nothing in 32 KB. */
+/** 32 MB of zeros in 32 KB. */
 const BOMB = gzipSync(Buffer.alloc(32_000_000))
 
 const PAGES: Readonly<Record<string, RequestListener>> = {
@@ -53,7 +53,7 @@ const PAGES: Readonly<Record<string, RequestListener>> = {
 const pages = origin((request, response) => PAGES[request.url ?? ""]?.(request, response))
 
 describe("SafeFetch", () => {
-  it.live("takes an image of a bounded size in a bounded time, and nothing else", () =>
+  it.live("fetches an image within bounds of size and time, and nothing else", () =>
     Effect.gen(function* () {
       const server = yield* pages
       const get = yield* client({ allows: OUTSIDE, limitMs: 1_000 })
@@ -85,7 +85,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts what comes against what all of one request may have", () =>
+  it.live("counts downloaded bytes against the allowance of the whole request", () =>
     Effect.gen(function* () {
       const server = yield* pages
       const get = yield* client({ allows: OUTSIDE })
@@ -98,7 +98,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends nothing of ours", () =>
+  it.live("sends no header that identifies a caller", () =>
     Effect.gen(function* () {
       const heads: Array<ReadonlyArray<string>> = []
       const server = yield* origin((request, response) => {
@@ -114,7 +114,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up when nobody waits any more", () =>
+  it.live("closes the connection when its caller is interrupted", () =>
     Effect.gen(function* () {
       const came = yield* Deferred.make<void>()
       const left = yield* Deferred.make<void>()
@@ -131,7 +131,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up on what it does not take", () =>
+  it.live("closes the connection on a response that it refuses", () =>
     Effect.gen(function* () {
       for (const [status, headers, reason] of [
         [200, { "content-type": "text/html" }, "type"],
@@ -151,7 +151,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives a name up in time, and its resolver with it", () =>
+  it.live("aborts a name look-up at its time limit", () =>
     Effect.gen(function* () {
       let hungUp = false
       const names = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => (hungUp = true)))
@@ -160,7 +160,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets one caller's slow servers keep no other caller waiting", () =>
+  it.live("keeps one caller's slow servers from delaying another caller", () =>
     Effect.gen(function* () {
       const server = yield* pages
       const limits = { total: 4, each: 2, waitMs: 100 }
@@ -175,8 +175,8 @@ describe("SafeFetch", () => {
   )
 })
 
-describe("Turns", () => {
-  it.live("never lets more work than it may, and keeps no place of who went away", () =>
+describe("FairSemaphore", () => {
+  it.live("never exceeds its limits, and frees the place of an interrupted caller", () =>
     Effect.gen(function* () {
       const turns = new FairSemaphore({ total: 3, each: 2, waitMs: 1_000 })
       const now = new Map<string, number>()

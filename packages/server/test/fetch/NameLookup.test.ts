@@ -1,4 +1,4 @@
-/** Names over a name server of the test's own: all addresses of both kinds, none where there are none, hung up on when left. */
+/** Name look-ups against a test's own name server: all addresses of both kinds, an empty list, and a close on interruption. */
 import { describe, expect, it, vi } from "@effect/vitest"
 import { machineNames, publicNames } from "@sluice/server/fetch/NameLookup"
 import { Deferred, Effect, Fiber } from "effect"
@@ -12,7 +12,7 @@ const RECORDS: Readonly<Record<string, ReadonlyArray<Buffer>>> = {
   "28 six.example": [Buffer.from("00000000000000000000ffff7f000001", "hex")]
 }
 
-/** Type and name that a question has. */
+/** Type and name of a question. */
 const asked = (query: Buffer) => {
   const labels: Array<string> = []
   let at = 12
@@ -50,19 +50,19 @@ const nameServer = Effect.acquireRelease(
 )
 
 describe("NameLookup", () => {
-  it.live("gives all addresses that DNS has for a name, private ones too: they are judged elsewhere", () =>
+  it.live("returns all addresses of a name in DNS, private ones included: another module judges them", () =>
     Effect.gen(function* () {
       const { names } = yield* nameServer
       expect(yield* names("both.example")).toEqual(["1.2.3.4", "127.0.0.1", "2606:4700::1111"])
       expect(yield* names("six.example")).toEqual(["::ffff:127.0.0.1"])
       expect(yield* names("none.example")).toEqual([])
-      // No hosts file here, and no domain of the machine's is tried.
+      // No hosts file here, and no search domain of the machine.
       expect(yield* names("localhost")).toEqual([])
       expect((yield* machineNames("localhost")).length).toBeGreaterThan(0)
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up on a server that does not answer", () =>
+  it.live("closes its socket to a server that does not answer", () =>
     Effect.gen(function* () {
       const { names, silence } = yield* nameServer
       const fiber = yield* Effect.forkChild(names("silent.example"))

@@ -1,14 +1,14 @@
-/** The tables of addresses, against a list of their own and arithmetic of its own. */
+/** The tables of special addresses against an independent list and independent arithmetic. */
 import { describe, expect, it } from "@effect/vitest"
 import { isPublic } from "@sluice/server/fetch/PublicAddress"
 import fc from "fast-check"
 
-/** Written down from IANA's registries a second time, on purpose. */
+/** A second transcription of IANA's registries, on purpose. */
 const SPECIAL4 =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 " +
   "192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 " +
   "224.0.0.0/4 240.0.0.0/4 168.63.129.16/32"
-/** The first groups and the bits; every other IPv6 address outside of 2000::/3 is special, too. */
+/** The first groups and the bits; every other IPv6 address outside of 2000::/3 is special too. */
 const SPECIAL6 = "2001:0/23 2001:db8/32 2002/16 2620:4f:8000/48 3fff:0/20"
 
 const blocks4 = SPECIAL4.split(" ").map((block) => {
@@ -31,7 +31,7 @@ const isSpecial4 = (value: number) =>
 
 const groupsOf = (value: bigint) =>
   Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
-/** As it is, in full. A resolver may write either. */
+/** The short and the full form. A resolver may write either. */
 const text6 = (value: bigint) => groupsOf(value).join(":")
 const short6 = (value: bigint) => new URL(`http://[${text6(value)}]`).hostname.slice(1, -1)
 const isPublic6 = (value: bigint): boolean =>
@@ -41,7 +41,7 @@ const isPublic6 = (value: bigint): boolean =>
 
 const any4 = fc.nat(0xffffffff)
 const any6 = fc.bigInt(0n, (1n << 128n) - 1n)
-/** Near the ends of blocks, where mistakes are. */
+/** Addresses near the ends of blocks, where mistakes are likely. */
 const edge4 = fc
   .tuple(fc.constantFrom(...blocks4), fc.integer({ min: -2, max: 2 }), fc.boolean())
   .map(([{ bits, start }, off, end]) => Math.min(0xffffffff, Math.max(0, start + (end ? 2 ** (32 - bits) : 0) + off)))
@@ -60,7 +60,7 @@ describe("isPublic", () => {
     )
   })
 
-  it("agrees with them on any IPv6 address, however it is written", () => {
+  it("agrees with the registries on any IPv6 address in any notation", () => {
     const global6 = fc.bigInt(1n << 125n, (1n << 126n) - 1n)
     let open = 0
     fc.assert(
@@ -74,7 +74,7 @@ describe("isPublic", () => {
     expect(open).toBeGreaterThan(4_000)
   })
 
-  it("refuses every IPv4 address in the clothes of IPv6, unless NAT64 leads to a public one", () => {
+  it("refuses every IPv4 address inside IPv6, unless NAT64 leads to a public one", () => {
     fc.assert(
       fc.property(any4, (value) => {
         const dotted = text4(value)
@@ -86,7 +86,7 @@ describe("isPublic", () => {
     )
   })
 
-  it("refuses what is no address", () => {
+  it("refuses text that is no address", () => {
     for (const text of [
       "",
       "example.com",

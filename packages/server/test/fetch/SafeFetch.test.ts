@@ -1,4 +1,4 @@
-/** Over real sockets: nothing leads inside, whatever the spelling, the redirect or the second answer of a resolver. */
+/** Safe fetches over real sockets: no spelling, redirect or second answer of a resolver reaches a private address. */
 import { describe, expect, it } from "@effect/vitest"
 import { FetchFailed } from "@sluice/server/fetch/FetchFailed"
 import { Effect, Result } from "effect"
@@ -15,7 +15,7 @@ const INSIDE: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 describe("SafeFetch", () => {
-  it.live("is led inside by no spelling", () =>
+  it.live("reaches no private address by any spelling", () =>
     Effect.gen(function* () {
       const inside = yield* origin(pixel)
       const looked: Array<string> = []
@@ -31,7 +31,7 @@ describe("SafeFetch", () => {
         looked.length = 0
         expect([url, yield* reasonOf(get(url))]).toEqual([url, reason])
         if (reason === "unreachable") continue
-        // Only the address may be private where that is allowed; an odd spelling stays one, and no name is asked for.
+        // Only the address may be private with that option; an odd spelling stays refused, and no name is looked up.
         expect([url, yield* reasonOf(lenient(url))]).toEqual([url, reason])
         expect(looked).toEqual([])
       }
@@ -43,7 +43,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says the same of what is private, of what has no address and of what does not answer", () =>
+  it.live("gives one reason for private addresses, missing addresses and servers that do not answer", () =>
     Effect.gen(function* () {
       const inside = yield* origin(pixel)
       const silent = yield* origin(() => {})
@@ -70,7 +70,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("checks each hop from scratch and follows three", () =>
+  it.live("checks each redirect anew and follows three", () =>
     Effect.gen(function* () {
       const inside = yield* origin(pixel, { host: "127.0.0.2" })
       const server = yield* origin((request, response) => {
@@ -115,7 +115,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("connects to the address that was checked, whatever the name says afterwards", () =>
+  it.live("connects to the checked address, whatever the name resolves to afterwards", () =>
     Effect.gen(function* () {
       const server = yield* origin(pixel)
       const inside = yield* origin(pixel, { host: "127.0.0.2", port: server.port })
@@ -130,7 +130,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes another checked address where one does not answer", () =>
+  it.live("tries another checked address when one does not answer", () =>
     Effect.gen(function* () {
       const server = yield* origin(pixel)
       const get = yield* client({ hasPrivateTargets: true, names: () => Effect.succeed(["127.0.0.3", "127.0.0.1"]) })
@@ -138,7 +138,7 @@ describe("SafeFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows a server by its certificate, and never goes from https to http", () =>
+  it.live("verifies a server's certificate, and never goes from https to http", () =>
     Effect.gen(function* () {
       const certificate = certificateFor(["secure.example"])
       const before = tls.getCACertificates("default")

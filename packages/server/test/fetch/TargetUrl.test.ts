@@ -1,4 +1,4 @@
-/** Which URLs are looked at, and that no address gets past by another spelling of it. */
+/** URLs that the server may fetch; no alternative spelling of an address passes the check. */
 import { describe, expect, it } from "@effect/vitest"
 import { redirectOf, targetOf } from "@sluice/server/fetch/TargetUrl"
 import { Result } from "effect"
@@ -11,7 +11,7 @@ const faultOf = (text: string) => {
 const given = (text: string) => Result.getOrThrowWith(targetOf(text), (fault) => new Error(`${text}: ${fault}`))
 
 describe("targetOf", () => {
-  it("takes what is plain, as it is", () => {
+  it("keeps plain URLs unchanged", () => {
     for (const [text, host, port, path] of [
       ["http://example.com", "example.com", 80, "/"],
       ["https://Example.COM/a.png?b=c%20d#e", "example.com", 443, "/a.png?b=c%20d"],
@@ -34,7 +34,7 @@ describe("targetOf", () => {
   const byte = fc.nat(255)
   const wide = (text: string) => text.replaceAll(/[0-9.]/g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0))
   const hex = (value: number, upper: boolean) => `0${upper ? "X" : "x"}${value.toString(16)}`
-  /** All but the first ones as one number. */
+  /** All but the first parts as one number. */
   const joined = (bytes: ReadonlyArray<number>, parts: number) => [
     ...bytes.slice(0, parts - 1),
     bytes.slice(parts - 1).reduce((sum, one) => sum * 256 + one, 0)
@@ -82,7 +82,7 @@ describe("targetOf", () => {
     expect(odd).toBeGreaterThan(4_000)
   })
 
-  it("reads any text as the URL that it is, or not at all", () => {
+  it("parses any text as exactly its URL, or refuses it", () => {
     const piece = fc.constantFrom(
       "http://",
       "https:",
@@ -108,7 +108,7 @@ describe("targetOf", () => {
         const text = pieces.join("") + tail
         const target = targetOf(text)
         if (Result.isFailure(target)) return
-        // What is asked for is what stands in the text, letter by letter.
+        // The request has the path of the text, letter by letter.
         const { host, path, port, isSecure } = target.success
         const authority = text
           .slice(text.indexOf("//") + 2)
@@ -131,7 +131,7 @@ describe("redirectOf", () => {
     return Result.isFailure(target) ? target.failure : target.success.href
   }
 
-  it("follows paths and hosts, and refuses what a caller could not give", () => {
+  it("follows paths and hosts, and refuses URLs that a caller could not give", () => {
     for (const [location, end] of [
       ["x", "https://example.com/a/x"],
       ["/x", "https://example.com/x"],

@@ -1,4 +1,4 @@
-/** The bound of a body, to the byte: what fits is read whole, what does not is refused as soon as that is known. */
+/** The byte limit of a body: a body that fits is read whole, a larger one is refused as soon as its size is known. */
 import { expect, it } from "@effect/vitest"
 import { BodyTooLarge } from "@sluice/api/inference/EdgeFailures"
 import { boundedBody, type BodyOutcome } from "@sluice/server/http/BoundedBody"
@@ -11,37 +11,37 @@ import { PassThrough } from "node:stream"
 const LIMIT = 20_000
 
 const body = (headers: Readonly<Record<string, string>> = {}) => {
-  const rooms = new ByteBudget(10 * LIMIT)
+  const budget = new ByteBudget(10 * LIMIT)
   const stream = new PassThrough()
   const source = Object.assign(stream, { headers, rawHeaders: [] }) as unknown as IncomingMessage
-  const told: Array<BodyOutcome> = []
-  const bounded = boundedBody(source, new EventEmitter() as ServerResponse, LIMIT, rooms)
-  bounded.read((outcome) => told.push(outcome))
-  return { bounded, rooms, stream, told }
+  const outcomes: Array<BodyOutcome> = []
+  const bounded = boundedBody(source, new EventEmitter() as ServerResponse, LIMIT, budget)
+  bounded.read((outcome) => outcomes.push(outcome))
+  return { bounded, budget, stream, outcomes }
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const tooLarge = Exit.fail(new BodyTooLarge({ limitBytes: LIMIT }))
 
-it("A body may have as many bytes as the limit, whether it says so before or not", async () => {
+it("a body may have exactly as many bytes as the limit, with or without a Content-Length", async () => {
   for (const headers of [{}, { "content-length": String(LIMIT) }]) {
-    const { bounded, stream, told } = body(headers)
+    const { bounded, stream, outcomes } = body(headers)
     stream.end("x".repeat(LIMIT))
     await turn()
-    expect([told, bounded.hasOverflowed()]).toEqual([[Exit.succeed("x".repeat(LIMIT))], false])
+    expect([outcomes, bounded.hasOverflowed()]).toEqual([[Exit.succeed("x".repeat(LIMIT))], false])
   }
 })
 
-it("One byte more refuses it, without waiting for the rest, and nothing of it is held any longer", async () => {
-  const { bounded, rooms, stream, told } = body()
+it("one byte more refuses a body without waiting for the rest, and frees its bytes", async () => {
+  const { bounded, budget, stream, outcomes } = body()
   stream.write("x".repeat(LIMIT))
   await turn()
-  expect([told, rooms.size.bytes]).toEqual([[], LIMIT])
+  expect([outcomes, budget.size.bytes]).toEqual([[], LIMIT])
   stream.write("x")
   await turn()
-  expect([told, bounded.hasOverflowed(), rooms.size.bytes]).toEqual([[tooLarge], true, 0])
+  expect([outcomes, bounded.hasOverflowed(), budget.size.bytes]).toEqual([[tooLarge], true, 0])
 })
 
-it("A body that says that it has more is refused before any of it comes", () => {
-  const { bounded, told } = body({ "content-length": String(LIMIT + 1) })
-  expect([told, bounded.hasOverflowed()]).toEqual([[tooLarge], true])
+it("a body with a larger Content-Length is refused before its first byte", () => {
+  const { bounded, outcomes } = body({ "content-length": String(LIMIT + 1) })
+  expect([outcomes, bounded.hasOverflowed()]).toEqual([[tooLarge], true])
 })

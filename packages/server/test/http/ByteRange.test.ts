@@ -1,8 +1,8 @@
-/** `Range` as callers write it. */
+/** The parser of `Range` headers. */
 import { expect, it } from "@effect/vitest"
 import { rangeOf } from "@sluice/server/http/ByteRange"
 
-it("one range of bytes is read, whatever the case of its unit; anything else is no range", () => {
+it("one range of bytes is parsed with its unit in any case; any other text is no range", () => {
   for (const [header, range] of [
     ["bytes=0-1", { start: 0, end: 1 }],
     ["BYTES=0-1", { start: 0, end: 1 }],

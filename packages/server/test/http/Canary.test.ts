@@ -1,4 +1,4 @@
-/** Keys, and values of `env`, are nowhere but where they must be: not in the database, the log, an error or a list. */
+/** Canary values of keys and `env`: absent from the database, the log, errors and lists. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, References } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ const recording = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "All")
 )
 
-/** What the row's `bytea` values say as text. */
+/** The row's `bytea` values as text. */
 const bytesIn = (row: string) =>
   [...row.matchAll(/x([0-9a-f]{2,})/g)].map((match) => Buffer.from(match[1]!, "hex").toString("latin1")).join(" ")
 
@@ -47,7 +47,7 @@ layer(testServer.pipe(Layer.provideMerge(recording)), { excludeTestServices: tru
         yield* keep("/api/v1/jobs", { key: made, body: { ...job, env: { "BAD NAME": CANARY, OK: 1 } } })
         yield* keep("/api/v1/jobs", { key: `${made}x` })
         yield* keep(`/api/v1/nothing?x=1`, { key: made })
-        // A defect, provoked by a table that is gone.
+        // A defect, provoked by a dropped table.
         yield* sql`alter table volumes rename to volumes_gone`
         const broken = yield* keep("/api/v1/storage", { key: made })
         yield* sql`alter table volumes_gone rename to volumes`
@@ -57,7 +57,7 @@ layer(testServer.pipe(Layer.provideMerge(recording)), { excludeTestServices: tru
           lines.some((line) => line.includes(broken.json.error.details.request_id) && line.includes("volumes"))
         ).toBe(true)
 
-        // The search sees what it must: a text in a bytea.
+        // Proof that the search finds a text in a bytea.
         yield* sql`insert into idempotency_keys (workspace_id, key, request_hash, attempt_id, locked_until, created_at, response)
         values (${alice.workspaceId}, 'seen', '', ${alice.workspaceId}, now(), now(), convert_to('visible-canary', 'UTF8'))`
         const tables = yield* sql<{

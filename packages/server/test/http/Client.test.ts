@@ -1,4 +1,4 @@
-/** The typed client against the server: what the contract says is what goes over the wire, errors included. */
+/** The typed client against the server: the wire follows the contract, errors included. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect, layer } from "@effect/vitest"
 import { NotFound, Unauthorized, Unprocessable } from "@sluice/api/infra/InfraErrors"
@@ -9,7 +9,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("typed client", (it) => {
-  it.effect("speaks to every group", () =>
+  it.effect("calls every group of endpoints", () =>
     Effect.gen(function* () {
       const { origin, alice } = yield* TestServer
       const client = yield* infraClient({ origin, key: Redacted.make(alice.key), environment: "default" })
@@ -32,7 +32,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("typed cl
     }).pipe(Effect.provide(NodeHttpClient.layerUndici))
   )
 
-  it.effect("gives errors as the classes of the contract", () =>
+  it.effect("returns errors as the classes of the contract", () =>
     Effect.gen(function* () {
       const { origin, alice } = yield* TestServer
       const client = yield* infraClient({ origin, key: Redacted.make(alice.key) })

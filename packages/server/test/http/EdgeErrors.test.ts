@@ -1,4 +1,4 @@
-/** One event has one error on a surface: under `/v1` that of its endpoints, whoever finds it. */
+/** Errors of the HTTP edge: each has one form on a surface; under `/v1` it is the form of the inference endpoints. */
 import { inferenceErrorOf } from "@sluice/api/inference/InferenceErrorTable"
 import * as EdgeErrors from "@sluice/server/http/EdgeErrors"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

@@ -1,4 +1,4 @@
-/** Each route of both contracts, met by strangers, by the wrong method, and by another workspace. */
+/** Each route of both contracts with an unknown caller, a wrong method, and a key of another workspace. */
 import { expect, layer } from "@effect/vitest"
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { InfraApi } from "@sluice/api/InfraApi"
@@ -16,7 +16,7 @@ const pathOf = (path: string, id = MISSING) => path.replace(":id", id)
 const bodyFor = (method: string): Ask => (method === "GET" || method === "DELETE" ? { method } : { method, body: {} })
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("every route", (it) => {
-  it.effect("refuses a caller without a key, whatever it sends", () =>
+  it.effect("refuses a caller without a key, for any input", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       for (const { method, path } of routes) {
@@ -89,7 +89,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("every ro
         `Authorization: bearer   ${alice.key}`
       ])
       expect(ok.status).toBe(200)
-      // What the parser refuses has a body and an id too.
+      // A request that the HTTP parser refuses has a body and an id too.
       for (const value of [`Bearer a\0b`, `Bearer ${"a".repeat(1_000_000)}`]) {
         const told = yield* rawRequest(port, [
           "GET /api/v1/jobs HTTP/1.1",
@@ -111,7 +111,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("every ro
         const told = yield* ask(pathOf(path), { method: wrong })
         expect([path, told.status]).toEqual([path, 405])
         const allow = told.headers.get("allow")!.split(", ")
-        // `/jobs/quote` is also a `/jobs/:id`, so it may allow more than its own.
+        // `/jobs/quote` also matches `/jobs/:id`, so it may allow more methods than its own.
         expect(allow).toEqual(expect.arrayContaining(methods))
         expect(allow).not.toContain(wrong)
         expect(told.json.error.code).toBe("method_not_allowed")
@@ -119,7 +119,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("every ro
     })
   )
 
-  it.effect("knows no other path", () =>
+  it.effect("answers 404 on every other path", () =>
     Effect.gen(function* () {
       const { ask, port } = yield* TestServer
       for (const path of ["/api", "/api/v1", "/api/v1/nothing", "/api/v1/jobs/a/b/c", "/api/v2/jobs", "/nothing"]) {
@@ -195,7 +195,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("every ro
       const jobOnHerVolume = { command: "true", gpu_type: "H100", max_runtime_minutes: 1, storage_id: ids.storage }
       expect((yield* ask("/api/v1/jobs", { key: bob.key, body: jobOnHerVolume })).status).toBe(404)
       expect((yield* ask("/api/v1/jobs", { key: bob.key, headers: { "x-environment": environment } })).status).toBe(404)
-      // Nothing of hers was changed by all that.
+      // None of the requests changed the owner's resources.
       expect((yield* ask(`/api/v1/storage/${ids.storage}`)).json.data.size_gb).toBe(1)
       expect((yield* ask(`/api/v1/environments/${environment}`)).json.data.monthly_budget_usd).toBe(null)
     })

@@ -1,4 +1,4 @@
-/** Halves of bodies that are sent and left there give way to what the same key sends, on both surfaces, and are told to come back. */
+/** Half-sent bodies in a full memory budget: newer bodies of the same key evict them, on both surfaces, with a request to retry. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { rawConnection, rawRequest } from "@sluice/testing/servers/RawHttp"
@@ -9,7 +9,7 @@ const HALF = 60_000
 layer(testServerOf({ bodyMemoryBytes: 2 * (2 * HALF + 10_000) }), { excludeTestServices: true, timeout: "5 minutes" })(
   "a server without room for more halves of bodies",
   (it) => {
-    it.effect("lets the oldest go with a 503 and answers the others", () =>
+    it.effect("evicts the oldest body with a 503 and answers the others", () =>
       Effect.gen(function* () {
         const { alice, ask, bob, port } = yield* TestServer
         const half = (path: string, key = alice.key) =>
@@ -48,21 +48,21 @@ layer(testServerOf({ bodyMemoryBytes: 2 * (2 * HALF + 10_000) }), { excludeTestS
         }
         expect(JSON.parse(chat!.body).error).toMatchObject({ type: "overloaded_error", code: "server_busy" })
         expect(JSON.parse(job!.body).error.code).toBe("service_unavailable")
-        // Who shows no key takes no room; what comes whole needs none.
+        // Requests without a key take no budget; a body that arrives whole needs none.
         const strangers = yield* Effect.all(
           Array.from({ length: 4 }, () => half("/v1/chat/completions", "svc_live_nobody"))
         )
         expect((yield* Fiber.join(strangers[0]!)).status).toBe(401)
         const whole = yield* ask("/v1/embeddings", { body: { model: "sluice-embed", input: "word ".repeat(1_000) } })
         expect([200, 404]).toContain(whole.status)
-        // What others send is not in the way, though it came first.
+        // Older bodies of other callers are not in the way.
         const waiting = [his, ...halves.slice(3)]
         expect(waiting.map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
         yield* Effect.forEach([...waiting, ...strangers], Fiber.interrupt)
       })
     )
 
-    it.effect("reads what is left of it, and goes on with its connection", () =>
+    it.effect("reads the rest of an evicted body and keeps its connection", () =>
       Effect.gen(function* () {
         const { alice, port } = yield* TestServer
         const head = `Host: localhost\r\nAuthorization: Bearer ${alice.key}\r\n`

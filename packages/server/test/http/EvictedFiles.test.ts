@@ -1,4 +1,4 @@
-/** Files that the disk has no room for: what was begun and left gives way, and nothing is left on the account; nor does a disk that fails. */
+/** Uploaded files on a full disk: abandoned uploads are evicted, and neither they or a failing disk leave bytes on the account. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { afterEach, vi } from "vitest"
@@ -13,10 +13,10 @@ const BEGUN = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; fil
 const lines: Array<string> = []
 const recording = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${message}`))])
 
-/** One key has room for two. */
+/** One key has room for two files. */
 const crowded = testServerOf({ fileSpaceBytes: 2 * 2.5 * HALF }).pipe(Layer.provideMerge(recording))
 layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk without room for more files", (it) => {
-  it.effect("lets the oldest go with a 503, and has all its room again when they have gone", () =>
+  it.effect("evicts the oldest upload with a 503, and frees all its room afterwards", () =>
     Effect.gen(function* () {
       const { alice, bob, port } = yield* TestServer
       const room = yield* FileSpaceBudget
@@ -42,7 +42,7 @@ layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk with
       expect(JSON.parse(body).error).toMatchObject({ type: "overloaded_error", code: "server_busy" })
       expect([his, ...hers.slice(1)].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
       expect(room.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
-      // Who has sent nothing yet takes nothing, whatever he says that will come.
+      // An upload takes no room before its first byte, whatever its Content-Length.
       const empty = yield* Effect.forEach([1, 2, 3, 4], () => begun(alice.key, ""))
       yield* Effect.sleep("150 millis")
       expect(room.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
@@ -55,7 +55,7 @@ layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk with
 
   afterEach(() => void vi.unstubAllEnvs())
 
-  it.effect("whatever keeps it from taking a file is no fault of the caller's, and a form in pieces is", () =>
+  it.effect("a disk failure is no fault of the caller, and a form in pieces is", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const send = (body: string) =>
@@ -67,12 +67,12 @@ layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk with
           ({ json, status }) => [status, json.error.code]
         )
       const whole = `${BEGUN}\r\n--${BOUNDARY}--\r\n`
-      // No file can be made below a file, nor where there is nothing.
+      // No file can be created below a file or in a missing directory.
       for (const place of ["/dev/null", "/there/is/none"]) {
         vi.stubEnv("TMPDIR", place)
         expect(yield* send(whole)).toEqual([503, "server_busy"])
       }
-      // Once for all that come within a minute.
+      // Logged once for all uploads within a minute.
       expect(lines).toEqual([expect.stringMatching(/^Error: .* stored in \/dev\/null \(ENOTDIR\)/)])
       vi.unstubAllEnvs()
       for (const broken of [BEGUN, BEGUN.slice(0, 60), whole.replaceAll(BOUNDARY, "another-line")]) {

@@ -1,4 +1,4 @@
-/** Whom a hot route answers, and under which id. */
+/** Hot routes: the callers that they answer, and the request id of each answer. */
 import { NodeServices } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
@@ -18,7 +18,7 @@ const socket = nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]),
   Layer.provide([PooledCrypto.layer, ServerMetrics.layer, NodeServices.layer])
 )
 
-it.live("a request that a stop interrupts keeps the id under which it was worked on", () =>
+it.live("a request that a stop interrupts keeps its request id", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const built = yield* Layer.buildWithScope(socket, scope)
@@ -48,8 +48,8 @@ it.live("a request that a stop interrupts keeps the id under which it was worked
   }).pipe(Effect.timeout("5 minutes"))
 )
 
-// No model works for nobody, and nobody pays for it.
-it.effect("a hot route answers who is there by the time that the body is read, and nobody else", () =>
+// No model runs and no charge is made for a caller that has left.
+it.effect("a hot route answers only callers that are still connected when the body is read", () =>
   Effect.gen(function* () {
     const routes = makeHotRoutes(() => true, new ByteBudget())
     const read: Array<string> = []

@@ -1,4 +1,4 @@
-/** What is wrong with a body of the infrastructure surface: told whole, and bounded where it would be endless. */
+/** Invalid bodies of the infrastructure surface: every issue is reported, within a bound. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Told } from "@sluice/testing/servers/TestServer"
@@ -10,7 +10,7 @@ const pathsOf = (told: { readonly json: Told["json"] }) =>
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body", (it) => {
-  it.effect("tells everything that is wrong with a job that leaves nothing out", () =>
+  it.effect("with every field wrong has every issue of a job reported", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const wrong = { env: keys(200), labels: keys(16), ...keys(13) }
@@ -21,7 +21,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body",
     })
   )
 
-  it.effect("tells everything that is wrong with the largest body there may be, and one thing of a larger one", () =>
+  it.effect("of the largest size has every issue reported, and a larger one a single issue", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       // The body itself is a value.
@@ -34,7 +34,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body",
     })
   )
 
-  it.effect("may begin with a mark of byte order, on both surfaces", () =>
+  it.effect("may begin with a byte order mark, on both surfaces", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
       const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
@@ -57,12 +57,12 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body",
     })
   )
 
-  it.effect("of a POST that takes none may be empty or an object without fields, and nothing else", () =>
+  it.effect("of a POST without input may be empty or an object without fields, and nothing else", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
       const { id } = (yield* ask("/api/v1/jobs", { body: job })).json.data
-      // Ended, so that nothing is refused for its state but after its body.
+      // The job has ended, so the requests fail for its state only after their body was accepted.
       yield* ask(`/api/v1/jobs/${id}/logs`)
       const machine = (yield* ask(`/api/v1/jobs/${id}`)).json.data.instance_id
       const json = "application/json"
@@ -94,7 +94,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body",
     })
   )
 
-  it.effect("names one field where the rest would be endless, at every route that takes a body", () =>
+  it.effect("with an unbounded number of issues has one field named, at every route that takes a body", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }

@@ -1,4 +1,4 @@
-/** Connections end: one that is refused within a bound, whatever its caller does, and any other when its caller goes. */
+/** The end of connections: within a bound after a refusal, whatever the caller does, and with the caller in every other case. */
 import { NodeServices } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
@@ -24,7 +24,7 @@ const silent = HttpRouter.serve(routes, { disableLogger: true }).pipe(
   Layer.provideMerge(Layer.mergeAll(PooledCrypto.layer, ServerMetrics.layer, NodeServices.layer))
 )
 
-/** Keeps its half of the connection open, whatever it hears. */
+/** Keeps its half of the connection open after the server closed. */
 const caller = Effect.gen(function* () {
   const { address } = yield* HttpServer.HttpServer
   const { connections, open } = yield* ServerMetrics.ServerMetrics
@@ -52,7 +52,7 @@ it.live("a connection is closed after its refusal, which its caller can read", (
 )
 
 it.live(
-  "a connection is closed with nothing more where an answer has begun on it, and an answer that has not is replaced",
+  "a refusal on a connection closes it in the middle of an answer, and replaces an answer that has not begun",
   () =>
     Effect.gen(function* () {
       for (const [path, first] of [
@@ -71,7 +71,7 @@ it.live(
     }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("5 minutes"))
 )
 
-it.live("a connection is closed when its caller goes, though it sent a body that nobody reads", () =>
+it.live("a connection is closed when its caller leaves, though it sent a body that no route reads", () =>
   Effect.gen(function* () {
     const { counts, socket } = yield* caller
     const body = "z".repeat(500_000)
@@ -82,7 +82,7 @@ it.live("a connection is closed when its caller goes, though it sent a body that
   }).pipe(Effect.scoped, Effect.provide(silent), Effect.timeout("5 minutes"))
 )
 
-it.live("a connection is closed whose requests wait with more than anybody writes, whatever they expect", () =>
+it.live("a connection is closed when too many of its pipelined requests wait, whatever they expect", () =>
   Effect.gen(function* () {
     const { counts, socket } = yield* caller
     for (let n = 0; n < MAX_CONCURRENT; n++) socket.write("GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -1,4 +1,4 @@
-/** Requests that are written before the answers to others: some at once, the others in their turn, none after their caller has gone. */
+/** Pipelined requests: a few run at once, others wait in order, and none begins after its caller has left. */
 import { EventEmitter } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
@@ -34,14 +34,14 @@ const ask = (socket: Socket, count: number, body = "") => {
   for (let n = 0; n < count; n++) socket.write(head(n) + body)
 }
 const still = () => new Promise((resolve) => setTimeout(resolve, 60))
-/** Waits until so many have begun, and sees that it stays so. */
+/** Waits until the given number has begun, and checks that no more begin. */
 const begins = async (count: number) => {
   for (let n = 0; n < 100 && begun.length < count; n++) await still()
   await still()
   expect(begun.length).toBe(count)
 }
 
-/** A connection that is only looked at, and what it may begin of what it has read; all its requests have this head. */
+/** A connection under observation and the requests that it may begin; all its requests have this head. */
 const looked = (pipelines: PipelinedRequests, head: Partial<IncomingMessage> = {}) => {
   const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => void 0 })
   socket.destroy = () => {
@@ -58,7 +58,7 @@ const looked = (pipelines: PipelinedRequests, head: Partial<IncomingMessage> = {
 describe("The requests of all connections", () => {
   const MAX_WAITING_IN_ALL = 15_000
 
-  it("wait so many together, and whoever brings more is closed, until some are answered or their callers go", () => {
+  it("share one limit; a connection that exceeds it is closed, until requests are answered or callers leave", () => {
     const overs: Array<() => void> = []
     const all = new PipelinedRequests((_, __, over) => void overs.push(over))
     const full = Array.from({ length: MAX_WAITING_IN_ALL / MAX_WAITING }, () => looked(all))
@@ -72,7 +72,7 @@ describe("The requests of all connections", () => {
     expect(another()).toBe(true)
     overs[0]!()
     expect([another(), another()]).toEqual([false, true])
-    // What the second one has waiting goes with it, and none of it begins when one of its own is over.
+    // The second connection's waiting requests are dropped with it; none begins after one of them has ended.
     full[1]!.socket.destroy()
     const begun = overs.length
     overs[MAX_CONCURRENT]!()
@@ -84,7 +84,7 @@ describe("The requests of all connections", () => {
     expect(another()).toBe(true)
   })
 
-  it("count by their heads and by what may be held of their bodies, for as long as they wait", () => {
+  it("count by their heads and by the most that their bodies may hold, while they wait", () => {
     const heads: ReadonlyArray<readonly [Partial<IncomingMessage>, number]> = [
       [{ rawHeaders: ["cookie", "x".repeat(9_994)] }, 10_000],
       [{ url: `/?${"x".repeat(9_998)}` }, 10_000],
@@ -96,7 +96,7 @@ describe("The requests of all connections", () => {
       const { enter, socket } = looked(new PipelinedRequests((_, __, over) => void overs.push(over)), head)
       const most = Math.floor(MAX_BYTES / bytes)
       enter(MAX_CONCURRENT + most)
-      // Each that begins makes room for another one, though they are many more in the end than may wait together.
+      // Each request that begins frees room for another, so more requests than the limit pass in total.
       for (let n = 0; n < 2 * most; n++) {
         overs[n]!()
         enter(1)
@@ -114,7 +114,7 @@ describe("The requests of one connection", () => {
     begun.length = 0
   })
 
-  it("begin so many at once, whatever came with them, and each other one when one is over", async () => {
+  it("run up to the limit at once, and each other one after one has ended", async () => {
     const { heard, socket } = await opened()
     ask(socket, 1_000)
     await begins(MAX_CONCURRENT)
@@ -128,12 +128,12 @@ describe("The requests of one connection", () => {
     expect(begun.map(({ source }) => source.url)).toEqual(Array.from({ length: 1_000 }, (_, n) => `/${n}`))
     for (let n = 0; n < 50 && heard.text.split("HTTP/1.1 200").length < 1_001; n++) await still()
     expect(heard.text.split("HTTP/1.1 200").length).toBe(1_001)
-    // The connection goes on as if nothing had been.
+    // The connection continues as before.
     ask(socket, 1)
     await begins(1_001)
   })
 
-  it("have their bodies read when it is their turn", async () => {
+  it("have their bodies read when they begin", async () => {
     const { socket } = await opened()
     const body = "x".repeat(300_000)
     ask(socket, MAX_CONCURRENT + 4, body)
@@ -152,7 +152,7 @@ describe("The requests of one connection", () => {
     expect(read).toEqual(Array.from({ length: MAX_CONCURRENT + 4 }, () => body.length))
   })
 
-  it("are forgotten where their caller has gone", async () => {
+  it("are dropped after their caller has left", async () => {
     const { socket } = await opened()
     ask(socket, 100)
     await begins(MAX_CONCURRENT)
@@ -160,7 +160,7 @@ describe("The requests of one connection", () => {
     await begins(MAX_CONCURRENT)
   })
 
-  it("are given up with their connection where they are more than anybody writes", async () => {
+  it("are dropped with their connection when they are too many", async () => {
     const { socket } = await opened()
     const closed = new Promise((resolve) => socket.on("close", resolve))
     ask(socket, 20 * MAX_WAITING)
@@ -172,7 +172,7 @@ describe("The requests of one connection", () => {
     expect(next.destroyed).toBe(false)
   })
 
-  it("are given up where their bodies are more than anybody writes", async () => {
+  it("are dropped with their connection when their bodies are too large together", async () => {
     const size = 50_000
     const { socket: fits } = await opened()
     ask(fits, MAX_CONCURRENT + Math.floor(MAX_BYTES / (size + 100)), "x".repeat(size))
@@ -184,8 +184,8 @@ describe("The requests of one connection", () => {
     expect(fits.destroyed).toBe(false)
   })
 
-  it("take room until their connection is closed, though none of them is ever answered", async () => {
-    // How much will come nobody says: each takes as much as there can be of it.
+  it("count until their connection is closed, even when none is answered", async () => {
+    // The length of their bodies is unknown: each counts with the largest permitted body.
     const chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     const most = Math.floor(MAX_BYTES / (MAX_BODY_BYTES + 100))
     const fill = async () => {
@@ -210,7 +210,7 @@ describe("The requests of one connection", () => {
     for (let n = 0; n < lines; n++) expect((await fill()).socket.destroyed).toBe(false)
   })
 
-  it("of another one are not held up", async () => {
+  it("are independent of another connection's requests", async () => {
     const [one, other] = [await opened(), await opened()]
     ask(one.socket, 100)
     await begins(MAX_CONCURRENT)

@@ -3,7 +3,7 @@ import { requestPath } from "@sluice/server/http/RequestPath"
 import fc from "fast-check"
 
 describe("the id of a model in a path", () => {
-  it("is one segment, whatever slashes it has", () => {
+  it("is one segment, however many slashes it has", () => {
     const told = requestPath
     expect(told("/v1/models/meta-llama/Llama-3.1-8B")).toBe("/v1/models/meta-llama%2FLlama-3.1-8B")
     expect(told("/v1/models/a/b/?x=/y/")).toBe("/v1/models/a%2Fb?x=/y/")
@@ -19,12 +19,12 @@ describe("the id of a model in a path", () => {
     }
   })
 
-  it("takes a path of slashes in one pass", () => {
+  it("is read in one pass over a path of slashes", () => {
     const slashes = "/".repeat(400_000)
     expect(requestPath(`/v1/models/${slashes}x`)).toBe(`/v1/models/${"%2F".repeat(400_000)}x`)
   })
 
-  it("equals the rule in words, for any path", () => {
+  it("equals the reference implementation, for any path", () => {
     const path = fc.string({ unit: fc.constantFrom("/", "?", "a", "%2F", "."), maxLength: 12 })
     fc.assert(
       fc.property(path, (rest) => {
@@ -40,7 +40,7 @@ describe("the id of a model in a path", () => {
 })
 
 describe("a path that names the server", () => {
-  it("is the path alone", () => {
+  it("is reduced to the path", () => {
     expect(requestPath("http://x/api/v1/jobs?limit=1")).toBe("/api/v1/jobs?limit=1")
     expect(requestPath("HTTPS://x:1/v1/models/a/b")).toBe("/v1/models/a%2Fb")
     expect(requestPath("http://x")).toBe("/")
@@ -57,7 +57,7 @@ describe("a path", () => {
     expect(requestPath("/v1/models/a;b/c")).toBe("/v1/models/a%3Bb%2Fc")
   })
 
-  it("has letters as letters, and every other code as it came", () => {
+  it("has letters decoded, and every other escape unchanged", () => {
     for (let code = 0; code < 256; code++) {
       const hex = code.toString(16).padStart(2, "0")
       const letter = String.fromCharCode(code)
@@ -72,7 +72,7 @@ describe("a path", () => {
       expect(requestPath(same)).toBe(same)
   })
 
-  it("means in one spelling what it meant before, and has but one", () => {
+  it("keeps its meaning in its canonical spelling, which is unique", () => {
     const part = fc.constantFrom("/", "?", ";", "#", "a", "%", "%2F", "%25", "%6d", "%36", "%3b", "2", "~")
     fc.assert(
       fc.property(fc.string({ unit: part, maxLength: 12 }), (rest) => {

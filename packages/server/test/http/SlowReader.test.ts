@@ -1,4 +1,4 @@
-/** Who stops reading loses the connection; who reads slowly, or has nothing to read, keeps it. */
+/** Slow readers: a reader that stops loses its connection; one that reads slowly or has nothing to read keeps it. */
 import { describe, expect, it } from "@effect/vitest"
 import { dropSlowReader, splitIntoPieces, PIECE_BYTES } from "@sluice/server/http/SlowReader"
 import { Duration, Effect, Fiber, Stream } from "effect"
@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net"
 
 const pace = { every: Duration.millis(20), patience: 3 }
 
-/** A response on a real socket and its reader, paused. */
+/** A response on a real socket and its paused reader. */
 const connection = Effect.acquireRelease(
   Effect.promise(
     () =>
@@ -30,7 +30,7 @@ const connection = Effect.acquireRelease(
   ({ close }) => Effect.sync(close)
 )
 
-/** Writes as the server does: the next piece when there is room. */
+/** Writes as the server does: the next piece after a drain. */
 const writing = (response: ServerResponse, pieces: number) =>
   Effect.promise(async () => {
     const piece = Buffer.alloc(PIECE_BYTES)
@@ -57,7 +57,7 @@ describe("dropSlowReader", () => {
     })
   )
 
-  it.live("leaves one alone that is idle or reads", () =>
+  it.live("keeps a connection that is idle or reads", () =>
     Effect.gen(function* () {
       const { response, reader } = yield* connection
       const watch = yield* Effect.forkChild(dropSlowReader(response, pace))

@@ -1,4 +1,4 @@
-/** Where files of forms lie while they come, and what becomes of those of a server that was killed. */
+/** The spool of uploaded files: its directory while forms arrive, and the clean-up after a killed server. */
 import { layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, FileSystem, Layer } from "effect"
 import { spawn } from "node:child_process"
@@ -14,11 +14,11 @@ import { rawRequest } from "@sluice/testing/servers/RawHttp"
 import { TestServer, testServerOf } from "@sluice/testing/servers/TestServer"
 
 const spool = Spool.layer.pipe(Layer.provide(PooledCrypto.layer))
-/** The service's own, which runs faster than the machine's. */
+/** The service's clock, which is faster than the machine's. */
 const fast: Clock.Clock = Object.assign(Object.create(Clock.Clock.defaultValue()), {
   currentTimeMillis: Effect.succeed(Date.UTC(2100, 0))
 })
-/** At once: the socket listens meanwhile, with nobody to answer. */
+/** Runs synchronously: the socket listens meanwhile and no caller is answered. */
 const start = () => Effect.runSync(Effect.provideService(Effect.provide(Effect.void, spool), Clock.Clock, fast))
 const own = spoolName(process.pid, processIdentity(process.pid))
 
@@ -31,7 +31,7 @@ afterEach(() => {
 })
 afterAll(remove)
 
-/** A directory with a file, as a server leaves it. */
+/** A directory with a file, as a killed server leaves it. */
 const left = (name: string) => {
   mkdirSync(join(path, name, "aBcDeF"), { recursive: true })
   writeFileSync(join(path, name, "aBcDeF", "voice.wav"), "x")
@@ -39,7 +39,7 @@ const left = (name: string) => {
 }
 
 layer(testServerOf(), { excludeTestServices: true, timeout: "5 minutes" })("a form that comes", (it) => {
-  it.effect("has its file where nobody else looks, in the directory of this process, until it is answered", () =>
+  it.effect("keeps its file in a private directory of this process until it is answered", () =>
     Effect.gen(function* () {
       const { alice, port } = yield* TestServer
       const sent = yield* Effect.forkChild(
@@ -74,7 +74,7 @@ describe("The directory of a server", () => {
     })
   ).pipe(Effect.provideServiceEffect(FileSystem.FileSystem, Spool))
 
-  it("is made with the first form, once more where it was cleaned up, and removed with the server", async () => {
+  it("is created with the first form, again after a clean-up, and removed with the server", async () => {
     const both = Effect.gen(function* () {
       expect(readdirSync(path)).toEqual([])
       const first = yield* form
@@ -87,14 +87,14 @@ describe("The directory of a server", () => {
     expect(readdirSync(path)).toEqual([])
   })
 
-  it("is another one where something else has its name, which is left alone", async () => {
+  it("has another name where its name is taken, and leaves the other directory alone", async () => {
     const elsewhere = left("elsewhere")
     chmodSync(join(path, elsewhere), 0o700)
     const others: ReadonlyArray<(name: string) => void> = [
       (name) => chmodSync(join(path, left(name)), 0o777),
       (name) => writeFileSync(join(path, name), "x"),
       (name) => symlinkSync(elsewhere, join(path, name)),
-      // As of another user.
+      // As if it belonged to another user.
       (name) => void vi.spyOn(process, "getuid").mockReturnValue(left(name).length)
     ]
     const taken: Array<string> = []
@@ -111,16 +111,16 @@ describe("The directory of a server", () => {
     expect(readdirSync(path)).toEqual(expect.arrayContaining([elsewhere, ...taken]))
   })
 
-  it("is made once for forms that come together", async () => {
+  it("is created once for concurrent forms", async () => {
     const form = Effect.flatMap(Spool, (files) => files.makeTempDirectoryScoped())
     const several = Effect.scoped(Effect.all([form, form, form], { concurrency: "unbounded" }))
     expect(new Set(await Effect.runPromise(Effect.provide(several, spool))).size).toBe(3)
   })
 
-  it("is removed by the next server once its process is gone, and not before", async () => {
+  it("is removed by the next server once its process has ended, and not before", async () => {
     const other = spawn("sleep", ["600"])
     const name = left(`${spoolName(other.pid!, processIdentity(other.pid!))}one`)
-    // The pid was another process's before.
+    // The pid belonged to another process before.
     left(`${spoolName(other.pid!, { ...processIdentity(other.pid!), startedAt: "before" })}two`)
     const mine = left(`${own}of-another-server-in-this-process`)
     const others = [left("sluice-forms-of-nobody"), left("aBcDeF")]
@@ -132,7 +132,7 @@ describe("The directory of a server", () => {
     expect(readdirSync(path).toSorted()).toEqual([mine, ...others].toSorted())
   })
 
-  it("is left alone for an hour of the machine's own clock where nobody here can look up its process", () => {
+  it("is kept for an hour of the machine's clock where its process can't be looked up", () => {
     const name = left(`${spoolName(1, { place: "another container", startedAt: "" })}one`)
     const aged = (minutes: number) => {
       const at = Date.now() / 1_000 - 60 * minutes
@@ -144,7 +144,7 @@ describe("The directory of a server", () => {
     expect(aged(61)).toEqual([])
   })
 
-  it("is a directory of the same user's with a pid that can be one; whatever else has such a name stays", () => {
+  it("is of the same user and has a possible pid in its name; other directories stay", () => {
     const hourAgo = Date.now() / 1_000 - 3_660
     const aged = (name: string) => {
       utimesSync(join(path, left(name)), hourAgo, hourAgo)
@@ -172,7 +172,7 @@ describe("The directory of a server", () => {
     expect(readdirSync(join(path, elsewhere))).toEqual(["aBcDeF"])
   })
 
-  it("keeps no server from starting where there is none", () => {
+  it("does not prevent a start where it can't be created", () => {
     vi.stubEnv("TMPDIR", "/there/is/none")
     start()
   })

@@ -1,4 +1,4 @@
-/** A socket that listens while nobody routes yet, or no longer: what comes is answered all the same. */
+/** A listening socket before the routes are ready and after they have closed: requests still get an answer. */
 import { NodeServices } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import * as PooledCrypto from "@sluice/server/crypto/PooledCrypto"
@@ -12,7 +12,7 @@ const socket = nodeServer({ host: "127.0.0.1", port: 0, isOurHost: hostRule([]) 
   Layer.provide([PooledCrypto.layer, ServerMetrics.layer, NodeServices.layer])
 )
 
-it.live("is told to come again", () =>
+it.live("a request before the routes are ready is asked to retry", () =>
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
     const port = "port" in address ? address.port : 0

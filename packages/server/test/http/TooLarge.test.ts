@@ -1,11 +1,11 @@
-/** A body beyond its limit is refused where its caller can read that, whether it writes first or reads. */
+/** A body beyond its limit: its refusal reaches callers that write first and callers that read at once. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { rawConnection, rawRequest } from "@sluice/testing/servers/RawHttp"
 import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body that is too large", (it) => {
-  it.effect("is read to its limit where it comes in chunks, and is a 413", () =>
+  it.effect("is read to its limit when it comes in chunks, and is a 413", () =>
     Effect.gen(function* () {
       const { port, alice } = yield* TestServer
       const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`
@@ -23,7 +23,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("a body t
     })
   )
 
-  it.effect("may be written whole all the same, and its connection goes on", () =>
+  it.effect("may be written whole by its caller, and its connection continues", () =>
     Effect.gen(function* () {
       const { port, alice } = yield* TestServer
       for (const path of ["/api/v1/jobs", "/v1/embeddings"]) {

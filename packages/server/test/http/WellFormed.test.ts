@@ -1,4 +1,4 @@
-/** Whose fault a misfit is: what a caller sends is 422; an answer of ours that its contract does not have is a defect. */
+/** Schema errors: invalid input of a caller is a 422; an answer outside its contract is a defect of the server. */
 import { expect, it } from "@effect/vitest"
 import { WellFormed } from "@sluice/api/access/InfraAccess"
 import { wellFormed } from "@sluice/server/http/WellFormed"
@@ -31,7 +31,7 @@ const routes = HttpApiBuilder.layer(small).pipe(
   Layer.provide(HttpServer.layerServices)
 )
 
-it.live("a query that does not fit is the caller's, an answer that does not fit is a defect", () =>
+it.live("an invalid query is a 422, an answer outside its contract is a defect", () =>
   Effect.gen(function* () {
     const { dispose, handler } = HttpRouter.toWebHandler(routes, { disableLogger: true })
     yield* Effect.addFinalizer(() => Effect.promise(dispose))

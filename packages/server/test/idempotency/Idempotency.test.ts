@@ -9,7 +9,7 @@ const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
 const hasIdempotencyKey = (key: string) => ({ headers: { "idempotency-key": key } })
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempotency-Key", (it) => {
-  it.effect("gives the first answer again and creates nothing twice", () =>
+  it.effect("replays the first answer and creates nothing twice", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const first = yield* ask("/api/v1/jobs", { ...hasIdempotencyKey("a"), body: job })
@@ -42,7 +42,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("keeps the workspaces apart", () =>
+  it.effect("is scoped to its workspace", () =>
     Effect.gen(function* () {
       const { ask, bob } = yield* TestServer
       const hers = yield* ask("/api/v1/jobs", { ...hasIdempotencyKey("shared"), body: job })
@@ -52,7 +52,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("tells a secret again to nobody but the key that asked for it", () =>
+  it.effect("replays a secret only to the API key of the first request", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const make = (name: string, scopes?: ReadonlyArray<string>) =>
@@ -64,7 +64,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
       const other = yield* ask("/api/v1/api-keys", { ...order, key: limited })
       expect([other.status, other.json.error.code]).toEqual([422, "idempotency_mismatch"])
       expect(other.text).not.toContain(first.json.data.key)
-      // What is no secret is the same for all keys of the workspace: a retry after a change of keys makes no second job.
+      // An answer without a secret is replayed to all keys of the workspace: a retry after a change of keys makes no second job.
       const made = yield* ask("/api/v1/jobs", { ...hasIdempotencyKey("rotated"), body: job })
       expect((yield* ask("/api/v1/jobs", { ...hasIdempotencyKey("rotated"), body: job, key: limited })).text).toBe(
         made.text
@@ -72,7 +72,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("runs one of many at once and tells the others to wait or gives them its answer", () =>
+  it.effect("runs one of many concurrent requests and makes the others wait or get its answer", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const before = (yield* ask("/api/v1/jobs")).json.meta.total
@@ -94,7 +94,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("does not keep a refusal of the request itself, and keeps a failure that made a job", () =>
+  it.effect("keeps no refusal of the request itself, and keeps a failure that created a job", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       expect((yield* ask("/api/v1/jobs", { ...hasIdempotencyKey("c"), body: {} })).status).toBe(422)
@@ -116,7 +116,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("gives a new API key's text again, and only under the key of its request", () =>
+  it.effect("replays a new API key's text only to the API key of its request", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const first = yield* ask("/api/v1/api-keys", { ...hasIdempotencyKey("e"), body: { name: "once" } })
@@ -126,7 +126,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("is taken by every POST and refused when it is malformed", () =>
+  it.effect("is accepted by every POST and refused when it is malformed", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const posts = routesOf(InfraApi).filter((route) => route.method === "POST")
@@ -144,7 +144,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("Idempote
     })
   )
 
-  it.effect("names the request that is answered in an error that is told again, and else tells the same", () =>
+  it.effect("replays the same answer; an error names the id of the current request", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const wanted = { ...job, gpu_type: "refused" }

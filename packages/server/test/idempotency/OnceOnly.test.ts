@@ -1,4 +1,4 @@
-/** What makes a request under an `Idempotency-Key` the same, and which answers are kept for it. */
+/** The identity of a request under an `Idempotency-Key`, and the answers that are kept for it. */
 import { expect, it } from "@effect/vitest"
 import { Idempotent, ReturnsSecret } from "@sluice/api/access/InfraAccess"
 import { allScopes, CurrentPrincipal } from "@sluice/domain/access/Principal"
@@ -19,7 +19,7 @@ interface Asked {
   readonly isSecret?: boolean
 }
 
-/** Asks through `Idempotent` for an answer of this status and body; what was kept, if anything was. */
+/** Requests an answer of this status and body through `Idempotent`; returns the stored answer, if any. */
 const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}") {
   const { environmentId = "e", isSecret = false, key = "k", keyId = "key", method = "POST", path = "/jobs" } = asked
   const kept: Array<KeyedRequest & Pick<FirstAnswer, "outcome">> = []
@@ -57,7 +57,7 @@ const asks = Effect.fnUntraced(function* (asked: Asked, status = 200, body = "{}
   return { status: told.status, kept: kept[0] }
 })
 
-it.effect("an answer is kept where it decided something, and is no answer where what failed may be there", () =>
+it.effect("an answer is kept when it is a decision, and not when a failure may have left a resource", () =>
   Effect.gen(function* () {
     for (const [status, body, outcome] of [
       [201, "{}", "kept"],
@@ -79,7 +79,7 @@ it.effect("an answer is kept where it decided something, and is no answer where 
 )
 
 it.effect(
-  "a request is another one where its path, query, environment or body differs, and its key where a secret is told",
+  "a request differs by path, query, environment or body, and by its API key where the answer has a secret",
   () =>
     Effect.gen(function* () {
       const hashOf = (asked: Asked) => Effect.map(asks(asked), ({ kept }) => kept?.requestHash)
@@ -91,7 +91,7 @@ it.effect(
     })
 )
 
-it.effect("applies to POST alone, and refuses a key that is none", () =>
+it.effect("Idempotency-Key applies to POST alone, and an invalid key is refused", () =>
   Effect.gen(function* () {
     expect(yield* asks({ method: "GET" })).toEqual({ status: 200, kept: undefined })
     for (const key of ["", "x".repeat(256), "caf\u00e9"]) {

@@ -1,4 +1,4 @@
-/** The hot route and the router's endpoint are one: the same question gets the same answer by both, refusals too. */
+/** Equality of the hot route and the router's endpoint: the same request gets the same answer from both, refusals included. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -8,13 +8,13 @@ import { customer, keys, NANO, user } from "./support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
-/** A query is nothing for the hot route: the router answers. */
+/** The hot route does not take queries: the router answers. */
 const BY = ["", "?by=router"]
-/** Differs from answer to answer. */
+/** Fields that differ from answer to answer. */
 const OWN = /(chatcmpl-|resp_|msg_)[0-9a-f-]+|"created(_at)?":\d+/g
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the hot routes of chats and responses", (it) => {
-  it.effect("answers as the router does", () =>
+  it.effect("answer as the router does", () =>
     Effect.gen(function* () {
       const { apiKey, url } = yield* customer(NANO)
       const question = { model: "sluice-small", messages: user("hi"), input: "hi", seed: 3 }

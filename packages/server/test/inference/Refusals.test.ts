@@ -1,4 +1,4 @@
-/** What the inference surface refuses, in the words and statuses that stock clients understand. */
+/** Refusals of the inference surface, in the messages and statuses that stock clients understand. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -11,7 +11,7 @@ import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals through the stock client", (it) => {
-  it.effect("refuses in OpenAI's form", () =>
+  it.effect("have OpenAI's form", () =>
     Effect.gen(function* () {
       const { client, apiKey, url, principal } = yield* customer(1_000n)
       const stranger = new OpenAI({ apiKey: "svc_live_nobody", baseURL: `${url}/v1`, maxRetries: 0 })
@@ -78,7 +78,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals th
           Effect.promise(() => fetch(`${url}/v1/${path}`, { method: "POST", headers, body: "x".repeat(20_971_521) }))
         const large = yield* send(asJson)
         expect([path, large.status, large.headers.get("x-ratelimit-limit")]).toEqual([path, 413, "600"])
-        // Who is nobody learns no limits.
+        // A caller without a valid key learns no limits.
         expect((yield* send({ "content-type": "application/json" })).status).toBe(401)
       }
       const elsewhere = yield* Effect.promise(() =>
@@ -89,7 +89,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals th
     })
   )
 
-  it.effect("keeps the rate and says so", () =>
+  it.effect("keep the rate limit and report it in headers", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO, { rateLimitRpm: 2 })
       const before = Date.now() / 1000
@@ -104,7 +104,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals th
     })
   )
 
-  it.effect("wants the scope", () =>
+  it.effect("name the missing scope", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO, { scopes: ["inference:read", "jobs:write"] })
       yield* Effect.promise(() => client.models.list())
@@ -116,7 +116,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals th
     })
   )
 
-  it.effect("200 at once on a balance for 3: never below zero, the books balanced", () =>
+  it.effect("leave a balance for 3 requests above zero under 200 at once, with balanced books", () =>
     Effect.gen(function* () {
       // Prompt 5 + 4 + 3 or so at 0.15 USD, 10 tokens at 0.6: one reservation, measured by a first request.
       const probe = yield* customer(NANO)

@@ -1,4 +1,4 @@
-/** What a key must be allowed to do, for each endpoint of the inference surface: to read, or to ask for what costs. */
+/** Scopes of the inference endpoints: read for lists and look-ups, write for requests that cost money. */
 import { expect, layer } from "@effect/vitest"
 import { InferenceApi } from "@sluice/api/inference/InferenceApi"
 import { allScopes } from "@sluice/domain/access/Principal"
@@ -12,7 +12,7 @@ import { customer, keys, NANO } from "./support/Customer.ts"
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("scopes of the inference surface", (it) => {
-  it.effect("to look is to read, all else is to write, and a key without it is told which it lacks", () =>
+  it.effect("are read for look-ups and write for all else, and a refusal names the missing scope", () =>
     Effect.gen(function* () {
       for (const { method, path } of routesOf(InferenceApi)) {
         const needed = method === "GET" ? "inference:read" : "inference:write"

@@ -1,4 +1,4 @@
-/** What only the model's server finds too long, through the stock client: it names the field to shorten, and is free. */
+/** Requests that only the model's server finds too long, through the stock client: the error names the field, and is free. */
 import { expect, layer } from "@effect/vitest"
 import { ModelProvider, type ModelProviderService } from "@sluice/domain/models/ModelProvider"
 import { UpstreamFailed } from "@sluice/domain/models/UpstreamFailed"
@@ -36,8 +36,8 @@ const silence = () => {
   return Buffer.concat([head, Buffer.alloc(8_000, 128)])
 }
 
-layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("servers that take less than ours says", (it) => {
-  it.effect("are told of by the field to shorten, and cost nothing", () =>
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("requests that a model's server finds too long", (it) => {
+  it.effect("fail with the name of the field to shorten, and cost nothing", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       for (const [param, ask] of [

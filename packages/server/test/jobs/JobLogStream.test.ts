@@ -1,4 +1,4 @@
-/** The two forms of a log against the bytes they stand for, for any cut into chunks and any place to resume. */
+/** Both forms of a log against its bytes, for any cut into chunks and any offset to resume from. */
 import { describe, expect, it } from "@effect/vitest"
 import type { Job } from "@sluice/domain/jobs/Job"
 import type { LogEvent } from "@sluice/domain/jobs/JobLogs"
@@ -8,7 +8,7 @@ import { Effect, Schema, Stream } from "effect"
 const utf8 = new TextEncoder()
 const job = { status: "succeeded", exitCode: 0 } as unknown as Job
 
-/** The bytes from `from` on, cut at the given places, and the end. */
+/** The bytes from `from` on, cut at the given offsets, and the end. */
 const eventsOf = (bytes: Uint8Array, cuts: ReadonlyArray<number>, from: number): Stream.Stream<LogEvent> => {
   const places = [...new Set([from, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])]
     .filter((place) => place >= from)
@@ -41,7 +41,7 @@ const Cuts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximu
 
 describe("JobLogStream", () => {
   it.live.prop(
-    "events carry every character once, and resuming after any of them neither loses nor repeats",
+    "events carry every character once, and a resume after any event neither loses nor repeats one",
     [Text, Cuts, Cuts],
     ([parts, cuts, cutsAfter]) =>
       Effect.gen(function* () {
@@ -61,7 +61,7 @@ describe("JobLogStream", () => {
     { arbitrary: { runs: 60 } }
   )
 
-  it.effect("text is the bytes, whatever they are, and one line where some were dropped", () =>
+  it.effect("text carries any bytes unchanged, and one line in place of dropped bytes", () =>
     Effect.gen(function* () {
       const raw = new Uint8Array([0xff, 0x00, 0xc3, 0x0a])
       const events: ReadonlyArray<LogEvent> = [
@@ -76,7 +76,7 @@ describe("JobLogStream", () => {
     })
   )
 
-  it.effect("bytes that are no character are told as replacement characters, not kept back", () =>
+  it.effect("bytes that are no character come as replacement characters and are not kept back", () =>
     Effect.gen(function* () {
       const sent = yield* sentBy(eventsOf(new Uint8Array([0x61, 0xc3]), [], 0))
       expect(sent).toEqual([

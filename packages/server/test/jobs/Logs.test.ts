@@ -1,4 +1,4 @@
-/** `GET /jobs/{id}/logs` over a socket: its forms, where it starts, what it refuses. */
+/** `GET /jobs/{id}/logs` over a socket: its forms, its offsets, its refusals. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { rawRequest } from "@sluice/testing/servers/RawHttp"
@@ -7,7 +7,7 @@ import { TestServer, testServer } from "@sluice/testing/servers/TestServer"
 const LINE = "hello from the machine\n"
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("job logs", (it) => {
-  it.effect("come as text or as events, from any byte", () =>
+  it.effect("logs come as text or as events, from any byte", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
@@ -64,7 +64,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("job logs
     })
   )
 
-  it.effect("survive a forged upgrade and a HEAD", () =>
+  it.effect("logs survive a forged upgrade and a HEAD request", () =>
     Effect.gen(function* () {
       const { ask, port } = yield* TestServer
       const upgrade = [

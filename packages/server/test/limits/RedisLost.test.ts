@@ -1,4 +1,4 @@
-/** Redis killed, standing still, refusing or talking nonsense: the limit holds per replica, at once, and becomes one again. */
+/** Rate limits while Redis is killed, hangs, refuses or answers garbage: each replica counts alone, then shares the limit again. */
 import { expect, it } from "@effect/vitest"
 import { pauseMs } from "@sluice/server/limits/RedisLink"
 import { MAX_WAITING } from "@sluice/server/limits/RedisRateLimits"
@@ -15,7 +15,7 @@ const redisProcess = (password?: string) =>
     (redis) => Effect.promise(() => redis.kill())
   )
 
-/** Accepts, and answers each piece of what it reads with the same words. */
+/** Accepts connections and answers each chunk with the same text. */
 const impostor = (words: string | undefined) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -45,38 +45,40 @@ const impostor = (words: string | undefined) =>
   )
 
 describeOnRedis("A rate limit whose Redis is killed", () => {
-  it.live("is counted per replica from where it was, and shared again when Redis is back, empty", () =>
-    Effect.gen(function* () {
-      const redis = yield* redisProcess()
-      const [a, b] = yield* Effect.all([replica(redis.url), replica(redis.url)])
-      const left = ({ limits }: typeof a) => Effect.map(limits.consume("key", 6), ({ remaining }) => remaining)
-      expect([yield* left(a), yield* left(b)]).toEqual([5, 4])
-      yield* Effect.promise(() => redis.kill())
-      yield* becomes(a, "lost")
-      yield* becomes(b, "lost")
-      // Each knows what it was told: 4 of 6 are left where b was asked last, 5 where a was.
-      expect(yield* atOnce(left(b))).toBe(3)
-      for (const remaining of [4, 3, 2, 1, 0]) expect(yield* atOnce(left(a))).toBe(remaining)
-      expect((yield* atOnce(a.limits.consume("key", 6))).admitted).toBe(false)
-      yield* Effect.promise(() => redis.start())
-      yield* becomes(a, "shared")
-      yield* becomes(b, "shared")
-      expect((yield* a.limits.consume("key", 6)).admitted).toBe(false)
-      expect((yield* b.limits.consume("key", 6)).admitted).toBe(false)
-      const where = `Redis at 127.0.0.1:${redis.port}/0`
-      for (const { lines } of [a, b]) {
-        expect(lines).toEqual([
-          `Info: Rate limits are shared through ${where}`,
-          expect.stringMatching(
-            new RegExp(`^Warn: ${where} is lost \\(\\w+\\): each replica counts rate limits by itself`)
-          ),
-          `Info: Rate limits are shared through ${where}`
-        ])
-      }
-    }).pipe(Effect.scoped)
+  it.live(
+    "the rate limit is counted per replica while Redis is down, and shared again when Redis is back and empty",
+    () =>
+      Effect.gen(function* () {
+        const redis = yield* redisProcess()
+        const [a, b] = yield* Effect.all([replica(redis.url), replica(redis.url)])
+        const left = ({ limits }: typeof a) => Effect.map(limits.consume("key", 6), ({ remaining }) => remaining)
+        expect([yield* left(a), yield* left(b)]).toEqual([5, 4])
+        yield* Effect.promise(() => redis.kill())
+        yield* becomes(a, "lost")
+        yield* becomes(b, "lost")
+        // Each replica keeps the last answer of Redis: b knows of 4 remaining out of 6, a of 5.
+        expect(yield* atOnce(left(b))).toBe(3)
+        for (const remaining of [4, 3, 2, 1, 0]) expect(yield* atOnce(left(a))).toBe(remaining)
+        expect((yield* atOnce(a.limits.consume("key", 6))).admitted).toBe(false)
+        yield* Effect.promise(() => redis.start())
+        yield* becomes(a, "shared")
+        yield* becomes(b, "shared")
+        expect((yield* a.limits.consume("key", 6)).admitted).toBe(false)
+        expect((yield* b.limits.consume("key", 6)).admitted).toBe(false)
+        const where = `Redis at 127.0.0.1:${redis.port}/0`
+        for (const { lines } of [a, b]) {
+          expect(lines).toEqual([
+            `Info: Rate limits are shared through ${where}`,
+            expect.stringMatching(
+              new RegExp(`^Warn: ${where} is lost \\(\\w+\\): each replica counts rate limits by itself`)
+            ),
+            `Info: Rate limits are shared through ${where}`
+          ])
+        }
+      }).pipe(Effect.scoped)
   )
 
-  it.live("loses no answer of what was asked while it stands still, and then asks it nothing", () =>
+  it.live("a Redis that hangs loses no answer, and is not asked again while it hangs", () =>
     Effect.gen(function* () {
       const redis = yield* redisProcess()
       const a = yield* replica(redis.url)
@@ -89,12 +91,12 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
         ),
         { startImmediately: true }
       )
-      // As many wait as may: whoever comes now is not kept.
+      // The queue of waiting requests is full: a new request is not queued.
       expect((yield* atOnce(a.limits.consume("beside", 1))).admitted).toBe(true)
       const answers = yield* Fiber.join(asked)
       expect(answers.filter(({ admitted }) => admitted)).toHaveLength(many - 10)
       expect(yield* atOnce(a.limits.sharing)).toBe("lost")
-      // It answers without waiting for anything.
+      // The answer is immediate: nothing waits.
       expect((yield* atOnce(a.limits.consume("other", 2))).remaining).toBe(1)
       redis.goOn()
       yield* becomes(a, "shared")
@@ -104,13 +106,13 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not blamed for a stall of the process that asks", () =>
+  it.live("a stall of the server's own process does not count as a failure of Redis", () =>
     Effect.gen(function* () {
       const redis = yield* redisProcess()
       const a = yield* replica(redis.url)
       redis.standStill()
       const asked = yield* Effect.forkChild(a.limits.consume("key", 2))
-      // Turns of the event loop in which the command is written; then none, for longer than Redis may take.
+      // The event loop turns until the command is written, then stalls for longer than the timeout of Redis.
       for (let i = 0; i < 5; i++) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       const later = yield* Effect.forkChild(a.limits.consume("key", 2))
       redis.goOn()
@@ -121,7 +123,7 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs the right password, and never tells it", () =>
+  it.live("the Redis client needs the right password, and never prints it", () =>
     Effect.gen(function* () {
       const redis = yield* redisProcess(SECRET)
       const right = yield* replica(redis.url)
@@ -141,7 +143,7 @@ describeOnRedis("A rate limit whose Redis is killed", () => {
   )
 })
 
-it.live("starts without a Redis that never answers, tries again within bounds, and says so once", () =>
+it.live("the server starts while Redis never answers, retries within bounds, and logs the loss once", () =>
   Effect.gen(function* () {
     const silent = yield* impostor(undefined)
     const a = yield* replica(silent.url)
@@ -154,7 +156,7 @@ it.live("starts without a Redis that never answers, tries again within bounds, a
   }).pipe(Effect.scoped)
 )
 
-it.live("believes nothing that is no answer, and repeats nothing that it is told", () =>
+it.live("the Redis client refuses malformed answers, and never logs their text", () =>
   Effect.gen(function* () {
     const echo = `-ERR unknown command 'AUTH', with args beginning with: '${SECRET}'\r\n`
     for (const [words, reason] of [
@@ -174,7 +176,7 @@ it.live("believes nothing that is no answer, and repeats nothing that it is told
   }).pipe(Effect.scoped)
 )
 
-it("tries ever later, and no later than each 5 s", () => {
+it("reconnects back off, up to 5 s", () => {
   const pauses = Array.from({ length: 40 }, (_, failures) => pauseMs(failures))
   expect(pauses).toEqual([...pauses].sort((a, b) => a - b))
   expect([pauses[0], pauses[1], pauses.at(-1)]).toEqual([100, 200, 5_000])

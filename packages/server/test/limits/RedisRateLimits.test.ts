@@ -1,4 +1,4 @@
-/** One limit for all replicas: whoever of them is asked, the answers are those of one that counts alone. */
+/** One limit for all replicas: any mix of replicas gives the answers of one replica that counts alone. */
 import { expect, it } from "@effect/vitest"
 import { createClient } from "@redis/client"
 import { admit, type Window, WINDOW_MS } from "@sluice/domain/limits/RateLimit"
@@ -11,7 +11,7 @@ import { describeOnRedis, RedisProcess } from "@sluice/testing/engines/Redis"
 import { replica } from "./support/Replicas.ts"
 
 const step = Schema.Struct({
-  // Sums that end with a window, just before it and just after.
+  // Sums that end with a window, just before it and just after it.
   waitMs: Schema.Literals([0, 1, 20_000, 30_000, WINDOW_MS - 1, WINDOW_MS]),
   key: Schema.Literals(["a", "b"]),
   by: Schema.Literals([0, 1]),
@@ -23,7 +23,7 @@ describeOnRedis("A rate limit in Redis", () => {
   beforeAll(async () => {
     redis = await RedisProcess.started()
   })
-  // Undefined where it could not be started.
+  // Undefined where Redis could not be started.
   afterAll(() => (redis as RedisProcess | undefined)?.kill())
 
   /** A client of its own beside the replicas. */
@@ -35,7 +35,7 @@ describeOnRedis("A rate limit in Redis", () => {
   let runs = 0
 
   it.effect.prop(
-    "admits through two replicas what one would admit",
+    "two replicas admit the same requests that one replica would admit",
     [Schema.Array(step).check(Schema.isMinLength(1), Schema.isMaxLength(40))],
     ([steps]) =>
       Effect.gen(function* () {
@@ -52,7 +52,7 @@ describeOnRedis("A rate limit in Redis", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("admits exactly the limit of what both are asked at once, each place once", () =>
+  it.live("two replicas asked at once admit exactly the limit, and use each place once", () =>
     Effect.gen(function* () {
       const replicas = yield* two
       const answers = yield* Effect.all(
@@ -66,7 +66,7 @@ describeOnRedis("A rate limit in Redis", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is one however many were counted before", () =>
+  it.live("the limit is shared however many requests were counted before", () =>
     Effect.gen(function* () {
       const [a, b] = yield* two
       const many = Array.from({ length: MAX_WAITING + 1 }, () => a.limits.consume("many", 10_000))
@@ -77,7 +77,7 @@ describeOnRedis("A rate limit in Redis", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on where Redis has forgotten the script", () =>
+  it.live("the limit is counted on after Redis has forgotten the script", () =>
     Effect.gen(function* () {
       const [a, b] = yield* two
       const client = yield* looking
@@ -88,7 +88,7 @@ describeOnRedis("A rate limit in Redis", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves no key without an end, none that tells an id, and minds no value that is not its own", () =>
+  it.live("every key in Redis expires, hides the id, and survives foreign values", () =>
     Effect.gen(function* () {
       const [a] = yield* two
       const client = yield* looking

@@ -1,4 +1,4 @@
-/** A file of sound is let go of as soon as it was looked at, and names no other one to read. */
+/** Sound files: each is closed after it was examined, and can't make the server read another file. */
 import { describe, expect, it } from "@effect/vitest"
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -51,7 +51,7 @@ const openNow = (path: string) =>
   })
 
 it.skipIf(!existsSync(OPEN_FILES))(
-  "a file is open for no longer than it is read, whether it is sound or not",
+  "a sound file is closed after the examination, whether it is valid or not",
   async () => {
     const sound = fileOf("long.wav", wavOf(500))
     const noise = fileOf("noise.mp3", new Uint8Array(4_000_000).fill(7))

@@ -1,4 +1,4 @@
-/** What `/metrics` says of real traffic: in good form, only growing, by route and model, and nothing of anybody. */
+/** `/metrics` under real traffic: valid format, counters that only grow, series by route and model, and no caller data. */
 import { assert, layer } from "@effect/vitest"
 import { allRoutes } from "@sluice/server/http/Routes"
 import type { Route } from "@sluice/server/http/RouteTable"
@@ -16,7 +16,7 @@ const scrape = Effect.gen(function* () {
   return { text: told.text, metrics: parsePrometheus(told.text) }
 })
 
-/** The sum of the samples with these labels; undefined: there is none. */
+/** The sum of the samples with these labels; undefined when there is none. */
 const valueOf = (metrics: ReadonlyMap<string, Metric>, name: string, labels: Record<string, string> = {}) => {
   const family = metrics.get(name) ?? metrics.get(name.replace(/_(count|sum|bucket)$/, ""))
   const found = (family?.samples ?? []).filter(
@@ -28,7 +28,7 @@ const valueOf = (metrics: ReadonlyMap<string, Metric>, name: string, labels: Rec
 const chat = { model: "sluice-small", messages: [{ role: "user", content: "Tell me about rivers." }] }
 
 layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics", (it) => {
-  it.effect("counts what was asked, by route, status, model and end", () =>
+  it.effect("counts requests by route, status, model and outcome", () =>
     Effect.gen(function* () {
       const { ask, port } = yield* TestServer
       const before = (yield* scrape).metrics
@@ -68,13 +68,13 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics
       assert.strictEqual(grew("sluice_model_first_token_seconds_count", { model: "sluice-small" }), 2)
       assert.strictEqual(grew("sluice_model_request_seconds_count", { model: "sluice-small" }), 2)
       const { completion_tokens, cost, prompt_tokens } = answers[0]!.json.usage
-      // The streamed answer is the same, and costs the same.
+      // The streamed answer is the same and has the same cost.
       const tokens = (direction: string) => grew("sluice_model_tokens_total", { model: "sluice-small", direction })
       assert.deepStrictEqual([tokens("in"), tokens("out")], [2 * prompt_tokens, 2 * completion_tokens])
       assert.closeTo(grew("sluice_model_cost_usd_total", { model: "sluice-small" }), 2 * cost, 1e-12)
       assert.strictEqual(grew("sluice_jobs_created_total", {}), 1)
       assert.strictEqual(grew("sluice_group_commit_rows_total", { queue: "job_admissions" }), 1)
-      // Three were reserved and settled.
+      // Three requests were reserved and settled.
       assert.strictEqual(grew("sluice_group_commit_rows_total", { queue: "metering" }), 6)
       assert.isAtLeast(grew("sluice_group_commit_flushes_total", { queue: "metering" }), 1)
       assert.strictEqual(valueOf(metrics, "sluice_group_commit_waiting_rows"), 0)
@@ -101,7 +101,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics
       for (const [got, expected] of yield* Effect.all(statuses)) assert.strictEqual(got, expected)
       const job = { command: "true", gpu_type: "H100", max_runtime_minutes: 1 }
       const { id } = (yield* ask("/api/v1/jobs", { body: job })).json.data
-      // The log ends when the job has.
+      // The log ends with the job.
       yield* ask(`/api/v1/jobs/${id}/logs`)
       yield* ask(`/api/v1/jobs/${id}`).pipe(
         Effect.filterOrFail(({ json }) => json.data.status === "succeeded"),
@@ -118,7 +118,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics
     })
   )
 
-  it.effect("knows every route of the server by its pattern", () =>
+  it.effect("labels every route of the server by its pattern", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const count = ({ method, path }: Route, metrics: ReadonlyMap<string, Metric>) =>
@@ -131,14 +131,14 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics
       const { metrics } = yield* scrape
       assert.isAbove(allRoutes.length, 40)
       for (const route of allRoutes) {
-        // The scrape in front is one of its own.
+        // The previous scrape is a request of its own.
         const grew = count(route, metrics) - count(route, before) - (route.path === "/metrics" ? 1 : 0)
         assert.deepStrictEqual([route, grew], [route, 1])
       }
     })
   )
 
-  it.effect("never lets a counter or a bucket fall", () =>
+  it.effect("never decreases a counter or a bucket", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       let before = (yield* scrape).metrics
@@ -164,7 +164,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics
     })
   )
 
-  it.effect("says nothing of who asked for what", () =>
+  it.effect("contains no id, key or text of a caller", () =>
     Effect.gen(function* () {
       const { alice, ask, bob } = yield* TestServer
       const CANARY = "canary-9c2f51e0"
@@ -184,7 +184,7 @@ layer(testServer, { excludeTestServices: true, timeout: "5 minutes" })("/metrics
     })
   )
 
-  it.effect("is a route as all others: HEAD, and 405 for what it does not know", () =>
+  it.effect("answers HEAD, and 405 to other methods, as every route does", () =>
     Effect.gen(function* () {
       const { ask } = yield* TestServer
       const head = yield* ask("/metrics", { method: "HEAD" })

@@ -1,4 +1,4 @@
-/** Who may read `/metrics`: this machine where no token is configured, else who shows it; to all others it is not there. */
+/** Access to `/metrics`: this machine alone without a configured token, else callers with the token; all others get a 404. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { mayRead } from "@sluice/server/metrics/MetricsRoute"
@@ -17,7 +17,7 @@ interface Told {
   readonly headers: string
 }
 
-/** `address`: where it is asked at, and so where from: the peer of one's own address is that address. */
+/** `address`: the requested address. A connection to an own address comes from that address. */
 const ask = (
   address: string,
   port: number,
@@ -39,7 +39,7 @@ const ask = (
       })
   )
 
-/** It is not there: the same answer as to a path that is none. */
+/** The answer is the same as to an unknown path. */
 const hidden = Effect.fnUntraced(function* (
   address: string,
   port: number,
@@ -54,7 +54,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe("Without a token", () => {
   it.live.skipIf(elsewhere === undefined)(
-    "this machine reads it, and no other",
+    "/metrics answers this machine and no other",
     () =>
       Effect.gen(function* () {
         const { alice, port } = yield* TestServer
@@ -63,7 +63,7 @@ describe("Without a token", () => {
         yield* hidden(elsewhere!, port, bearer(TOKEN))
         yield* hidden(elsewhere!, port, bearer(alice.key))
         yield* hidden(elsewhere!, port, bearer(""))
-        // No header says where a request is from, but one may say that it is not from here.
+        // No header proves a local caller, but a forwarding header shows a remote one.
         for (const name of ["x-forwarded-for", "x-real-ip", "forwarded", "via"]) {
           yield* hidden(elsewhere!, port, { [name]: "127.0.0.1" })
           yield* hidden("127.0.0.1", port, { [name]: "127.0.0.1" })
@@ -79,7 +79,7 @@ describe("This machine", () => {
   const from = (remoteAddress: string | undefined, headers = {}) =>
     mayRead({ socket: { remoteAddress }, headers, rawHeaders: [] } as unknown as IncomingMessage, undefined)
 
-  it("is loopback in every spelling of a socket, and nothing else", () => {
+  it("is loopback in every socket spelling, and nothing else", () => {
     for (const peer of ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "::FFFF:127.0.0.1"]) {
       assert.isTrue(from(peer), peer)
       assert.isFalse(from(peer, { "x-forwarded-for": "127.0.0.1" }), peer)
@@ -92,7 +92,7 @@ describe("This machine", () => {
 
 describe("With a token", () => {
   it.live(
-    "who shows it reads it, and nobody else",
+    "/metrics answers callers with that token and no others",
     () =>
       Effect.gen(function* () {
         const { alice, port } = yield* TestServer

@@ -1,4 +1,4 @@
-/** What is written is what a strict reader of the format reads, whatever stands in a label or a help. */
+/** The text format of metrics against a strict reader, with any characters in labels and help. */
 import { assert, describe, it } from "@effect/vitest"
 import { families } from "@sluice/domain/metrics/Family"
 import { metricsText } from "@sluice/server/metrics/MetricsText"
@@ -6,14 +6,14 @@ import fc from "fast-check"
 import { parsePrometheus } from "./support/PrometheusText.ts"
 
 const { counter, gauge, seconds } = families(true)
-/** Texts in which what must be escaped is common. */
+/** Texts with many characters that need an escape. */
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom("\\", '"', "\n", "n", "{", "}", ",", "=", " ", "ä") }),
   fc.string()
 )
 
 describe("The text of metrics", () => {
-  it("gives labels and helps back as they were", () => {
+  it("keeps labels and help texts through writing and reading", () => {
     fc.assert(
       fc.property(text, text, text, fc.double({ noNaN: true }), (one, other, help, value) => {
         const family = gauge("sluice_some_bytes", ["one", "other"], `A ${help}`)

@@ -1,4 +1,4 @@
-/** The process is seen as it is: its memory, its processor time, and an event loop that was held up. */
+/** Gauges of the process: memory, processor time, and a blocked event loop. */
 import { assert, describe, it } from "@effect/vitest"
 import { makeProcessMetrics } from "@sluice/server/metrics/ProcessMetrics"
 import * as ServerMetrics from "@sluice/server/metrics/ServerMetrics"
@@ -13,7 +13,7 @@ const hold = (ms: number) =>
   })
 
 describe("The process's gauges", () => {
-  it.live("tell of memory, processor time, and a loop that was held up", () =>
+  it.live("show memory, processor time, and a blocked event loop", () =>
     Effect.gen(function* () {
       const metrics = yield* ServerMetrics.ServerMetrics
       const { refresh } = yield* makeProcessMetrics
@@ -35,7 +35,7 @@ describe("The process's gauges", () => {
     }).pipe(Effect.scoped, Effect.provide(ServerMetrics.layer))
   )
 
-  it.live("say which version runs", () =>
+  it.live("show the running version", () =>
     Effect.gen(function* () {
       yield* makeProcessMetrics
       const { version } = JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8"))

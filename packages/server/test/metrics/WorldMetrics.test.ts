@@ -1,4 +1,4 @@
-/** What the world is just now: counted by indexes of the living alone, and left out where the database does not say. */
+/** Gauges of the world's current state: counted by indexes of live rows alone, and left out while the database does not answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { ModelProvider, type UpstreamHealth } from "@sluice/domain/models/ModelProvider"
 import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
@@ -32,7 +32,7 @@ const job = (id: number, status: string, ended: boolean) => `insert into jobs
     '2026-01-01', ${ended ? "'2026-01-01'" : "null"}, '2026-01-01')`
 
 describe("The world's gauges", () => {
-  it.live("count what is alive, by status", () =>
+  it.live("count live rows by status", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const metrics = yield* ServerMetrics.ServerMetrics
@@ -45,7 +45,7 @@ describe("The world's gauges", () => {
     }).pipe(Effect.provide(Layer.mergeAll(around, LiveCounts.layer.pipe(Layer.provideMerge(inMemory)))))
   )
 
-  it.live("are counted by the indexes of what is due, which hold nothing that has ended", () =>
+  it.live("count through partial indexes that hold no ended rows", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const plan = yield* sql.unsafe<Record<string, string>>(`explain ${LIVE}`)
@@ -55,7 +55,7 @@ describe("The world's gauges", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.live("leave out what the database can't say, and say it again when it can", () =>
+  it.live("are left out while the database fails, and return when it answers", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const metrics = yield* ServerMetrics.ServerMetrics
@@ -70,7 +70,7 @@ describe("The world's gauges", () => {
     }).pipe(Effect.provide(Layer.mergeAll(around, LiveCounts.layer.pipe(Layer.provideMerge(inMemory)))))
   )
 
-  it.live("wait a second for a database that hangs, and ask it once for all who wait", () =>
+  it.live("wait one second for a database that hangs, and share one question among concurrent scrapes", () =>
     Effect.gen(function* () {
       let asked = 0
       const hangs = LiveCounts.of({ counts: Effect.suspend(() => (asked++, Effect.never)) })
@@ -84,7 +84,7 @@ describe("The world's gauges", () => {
     }).pipe(Effect.provide(around))
   )
 
-  it.live("say one state of each server, and one of the rate limits", () =>
+  it.live("show one state per model server, and one state of the rate limits", () =>
     Effect.gen(function* () {
       const none = LiveCounts.of({ counts: Effect.succeed([]) })
       const metrics = yield* ServerMetrics.ServerMetrics

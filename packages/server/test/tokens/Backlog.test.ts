@@ -1,9 +1,9 @@
-/** What may wait: bounded for each and for all, and never so that nothing may. */
+/** The backlog of counts: bounded for each caller and in total, and never so tight that nothing may wait. */
 import { expect, it } from "@effect/vitest"
 import { Backlog } from "@sluice/server/tokens/Backlog"
 import fc from "fast-check"
 
-it("bounds what each caller has waiting, and what all have", () => {
+it("the backlog bounds each caller's waiting work, and the total", () => {
   const backlog = new Backlog(100, 250)
   expect(backlog.reserve("bob", 60)).toBe(true)
   expect(backlog.reserve("bob", 41)).toBe(false)
@@ -14,7 +14,7 @@ it("bounds what each caller has waiting, and what all have", () => {
   expect(backlog.reserve("carol", 51)).toBe(true)
 })
 
-it("takes what is larger than its bound where nothing else waits", () => {
+it("the backlog accepts work larger than its bound when nothing else waits", () => {
   const backlog = new Backlog(100, 250)
   expect(backlog.reserve("bob", 1_000)).toBe(true)
   expect(backlog.reserve("alice", 1)).toBe(false)
@@ -22,7 +22,7 @@ it("takes what is larger than its bound where nothing else waits", () => {
   expect(backlog.reserve("alice", 1)).toBe(true)
 })
 
-it("is empty when all have left, whoever came in which order", () => {
+it("the backlog is empty when all have left, in any order of arrival", () => {
   const comer = fc.record({ caller: fc.constantFrom("a", "b", "c"), bytes: fc.integer({ min: 1, max: 200 }) })
   fc.assert(
     fc.property(fc.array(comer), (comers) => {

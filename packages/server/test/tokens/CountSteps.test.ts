@@ -1,4 +1,4 @@
-/** A count in steps is the count at once; it stops where its limit is passed, and no step sees more than a slice. */
+/** Counting in steps: the sum equals one count, stops beyond its limit, and no step sees more than a slice. */
 import { expect, it } from "@effect/vitest"
 import { SLICE_LENGTH } from "@sluice/domain/models/Tokens"
 import { countInSteps, fitInSteps } from "@sluice/server/tokens/CountSteps"
@@ -25,7 +25,7 @@ const piece = fc.oneof(
 const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""))
 const texts = fc.array(text, { maxLength: 6 })
 
-/** What all steps came to, and how much text each of them saw. */
+/** The total of all steps, and the amount of text of each. */
 const whole = <A>(run: (look: (slice: string) => void) => Generator<undefined, A>) => {
   const seen = [0]
   const steps = run((slice) => void (seen[seen.length - 1]! += slice.length))
@@ -43,19 +43,19 @@ const counted = (all: ReadonlyArray<string>, limit: number, limitOfAll: number, 
     })
   )
 
-it("counts any texts as they are counted at once", () => {
+it("a count in steps equals one count, for any texts", () => {
   fc.assert(
     fc.property(texts, (all) => {
       const { answer, seen } = counted(all, unlimited, unlimited)
       expect(answer).toEqual(all.map(count))
-      // A pair is not cut in two.
+      // A surrogate pair is not cut in two.
       expect(Math.max(...seen)).toBeLessThanOrEqual(SLICE_LENGTH + 1)
     }),
     { numRuns: 200 }
   )
 })
 
-it("tells exactly what is within the limits, and of the rest that it is beyond", () => {
+it("a count in steps is exact within the limits, and reports the rest as beyond", () => {
   const limits = fc.integer({ min: 0, max: 6_000 })
   fc.assert(
     fc.property(texts, limits, limits, (all, limit, limitOfAll) => {
@@ -73,7 +73,7 @@ it("tells exactly what is within the limits, and of the rest that it is beyond",
   )
 })
 
-it("sees no more of a text than passes the limit", () => {
+it("a count in steps reads no more of a text than passes the limit", () => {
   const letters = (slice: string) => slice.length
   const huge = "a".repeat(1_000 * SLICE_LENGTH)
   const { answer, seen } = counted([huge, "short"], 2 * SLICE_LENGTH, unlimited, letters)
@@ -82,12 +82,12 @@ it("sees no more of a text than passes the limit", () => {
   expect(counted([huge, "short"], 10, 10, letters)).toEqual({ answer: [SLICE_LENGTH], seen: [SLICE_LENGTH] })
 })
 
-it("puts short texts together in a step", () => {
+it("a count in steps puts short texts together in one step", () => {
   const words = Array.from({ length: 10 }, () => "a".repeat(1_000))
   expect(counted(words, unlimited, unlimited, (slice) => slice.length).seen).toEqual([4_000, 4_000, 2_000])
 })
 
-it("fits what fits at once, a slice a step", () => {
+it("a fit in steps equals one fit, with one slice a step", () => {
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 3_000 }), (one, limit) => {
       const { answer, seen } = whole((look) =>

@@ -1,4 +1,4 @@
-/** The tokenizer: real counts, safe on hostile text, never in the way of the event loop or of another caller. */
+/** The tokenizer: real counts, safe on hostile text, never blocking the event loop or another caller. */
 import { expect, layer } from "@effect/vitest"
 import { LONGEST_TOKEN, SLICE_LENGTH, Tokens } from "@sluice/domain/models/Tokens"
 import { INLINE_BYTES } from "@sluice/server/tokens/NodeTokens"
@@ -10,7 +10,7 @@ import bytePairs from "gpt-tokenizer/bpeRanks/o200k_base"
 
 const unlimited = Number.POSITIVE_INFINITY
 const river = "The river bends twice before it reaches the sluice. "
-/** Seconds of work: ideographs as if at random. */
+/** Seconds of work: pseudorandom ideographs. */
 const huge = Array.from({ length: 2_000_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * n * 31) % 19_997))).join("")
 
 layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
@@ -25,7 +25,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     })
   )
 
-  it.effect("counts on the event loop by bytes, all texts of a request together", () =>
+  it.effect("decides by bytes to count on the event loop, over all texts of a request", () =>
     Effect.gen(function* () {
       const { count, countEach, countOutput } = yield* Tokens
       yield* count("a", "loads the vocabulary", unlimited)
@@ -42,7 +42,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     })
   )
 
-  it.effect("is the same number there and in the thread", () =>
+  it.effect("gives the same number on the event loop and in the thread", () =>
     Effect.gen(function* () {
       const { count, countEach, countOutput, fit } = yield* Tokens
       const here = makeTokenizer()
@@ -57,7 +57,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     })
   )
 
-  it.effect("knows without counting what can't be within the limit", () =>
+  it.effect("refuses text beyond the limit without counting it", () =>
     Effect.gen(function* () {
       const { count } = yield* Tokens
       const longest = bytePairs.reduce<number>(
@@ -70,7 +70,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     })
   )
 
-  it.effect("stops where the limit is passed, also of what can't be known", () =>
+  it.effect("stops at the limit, also for text whose size decides nothing", () =>
     Effect.gen(function* () {
       const { count } = yield* Tokens
       const counted = yield* count("a", huge, 20_000)
@@ -79,7 +79,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
     })
   )
 
-  it.effect("answers one caller while another's text is counted, and refuses that one more of the kind", () =>
+  it.effect("answers one caller while another's text is counted, and refuses that one a further count", () =>
     Effect.gen(function* () {
       const { count, countOutput } = yield* Tokens
       const bob = yield* Effect.forkChild(
@@ -91,7 +91,7 @@ layer(NodeTokens.layer, { excludeTestServices: true })("NodeTokens", (it) => {
       expect(yield* countOutput("bob", [river.repeat(800)], unlimited)).toBeGreaterThan(8_000)
       expect(bob.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(bob)
-      // His place is free again.
+      // The place is free again.
       const again = yield* Effect.forkChild(count("bob", huge, unlimited))
       expect(yield* count("bob", river.repeat(100), unlimited)).toBeGreaterThan(1_000)
       expect(again.pollUnsafe()).toBeUndefined()

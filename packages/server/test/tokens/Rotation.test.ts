@@ -1,4 +1,4 @@
-/** Who waits for whom, with work of which each step is written down, and takes a turn unless told otherwise. */
+/** The rotation of counting work: the order of turns, recorded step by step; each step takes one turn by default. */
 import { describe, expect, it } from "@effect/vitest"
 import { Rotation } from "@sluice/server/tokens/Rotation"
 
@@ -33,7 +33,7 @@ const made = () => {
 }
 
 describe("turns", () => {
-  it("let a small one pass a huge one after a turn", () => {
+  it("let a small text pass a huge one after a turn", () => {
     const { add, done, log, turn } = made()
     add("bob", "huge", 1_000)
     turn(3)
@@ -43,7 +43,7 @@ describe("turns", () => {
     expect(done).toEqual(["small"])
   })
 
-  it("are the callers', however much each brings", () => {
+  it("are shared by callers, however much work each brings", () => {
     const { add, log, turn } = made()
     for (let n = 0; n < 5; n++) add("bob", `b${n}`, 2)
     add("alice", "a", 3)
@@ -51,7 +51,7 @@ describe("turns", () => {
     expect(log).toEqual(["b0", "a", "b1", "a", "b2", "a"])
   })
 
-  it("are as long, not as many steps", () => {
+  it("have equal length, not an equal number of steps", () => {
     const { add, done, log, turn } = made()
     add("bob", "long", 1_000, 30n)
     add("alice", "quick", 5, 2n)
@@ -63,7 +63,7 @@ describe("turns", () => {
     expect(log.slice(9)).toEqual(["long", "slower", "slower"])
   })
 
-  it("are those of a caller's own work too", () => {
+  it("rotate within one caller's own work too", () => {
     const { add, done, turn } = made()
     add("bob", "huge", 1_000)
     add("bob", "small", 2)
@@ -71,7 +71,7 @@ describe("turns", () => {
     expect(done).toEqual(["small"])
   })
 
-  it("are not given to what nobody waits for", () => {
+  it("are not given to work without a waiting caller", () => {
     const { add, log, turn, turns } = made()
     const huge = add("bob", "huge", 1_000)
     const other = add("bob", "other", 1_000)

@@ -1,4 +1,4 @@
-/** Counting by remembered words gives what the tokenizer says of the whole; what fits a limit is counted the same. */
+/** Counting by cached words: it equals the tokenizer's count of the whole text, and so does a fit to a limit. */
 import { expect, it } from "@effect/vitest"
 import { SLICE_LENGTH } from "@sluice/domain/models/Tokens"
 import { makeTokenizer, wordsOf } from "@sluice/server/tokens/Tokenizer"
@@ -28,7 +28,7 @@ const piece = fc.oneof(
 )
 const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("").slice(0, SLICE_LENGTH))
 
-it("counts any text as the tokenizer does, the first time and again", () => {
+it("the tokenizer cache counts any text as the tokenizer does, the first time and again", () => {
   const { count } = makeTokenizer()
   fc.assert(
     fc.property(texts, (text) => {
@@ -40,7 +40,7 @@ it("counts any text as the tokenizer does, the first time and again", () => {
   )
 })
 
-it("divides a text into words that leave nothing of it out", () => {
+it("the word splitter covers the whole text", () => {
   fc.assert(
     fc.property(texts, (text) => {
       expect(wordsOf(text).join("")).toBe(text)
@@ -49,14 +49,14 @@ it("divides a text into words that leave nothing of it out", () => {
   )
 })
 
-it("forgets rather than grows", () => {
+it("the tokenizer cache evicts words and stays bounded", () => {
   const { count } = makeTokenizer()
   const words = Array.from({ length: 60_000 }, (_, n) => ` ${n.toString(36).replace(/\d/g, "q")}x`)
   for (const word of words) count(word)
   for (const word of words.slice(0, 100)) expect(count(word)).toBe(whole(word))
 })
 
-it("fits a beginning to a limit: never more tokens, and no less of the text than a word", () => {
+it("a fitted text is within the token limit, and within one word of it", () => {
   const { count, fit } = makeTokenizer()
   const long = fc.array(texts, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(""))
   fc.assert(
@@ -72,7 +72,7 @@ it("fits a beginning to a limit: never more tokens, and no less of the text than
   )
 })
 
-it("fills the limit with plain words", () => {
+it("a fitted text of plain words fills the limit", () => {
   const { count, fit } = makeTokenizer()
   const sentence = fc.lorem({ maxCount: 60, mode: "words" })
   fc.assert(
@@ -83,7 +83,7 @@ it("fills the limit with plain words", () => {
   )
 })
 
-it("fits a long word without going through it letter by letter", () => {
+it("a fit of a long word does not go through it letter by letter", () => {
   const { count, fit } = makeTokenizer()
   const word = "ab".repeat(SLICE_LENGTH * 4)
   const fits = fit(word, 3_000)

@@ -1,4 +1,4 @@
-/** A video that fails, as callers see it: why, that it cost nothing, and that there is nothing to download. */
+/** A failed video as callers see it: its reason, its zero cost, and no content to download. */
 import { expect, layer } from "@effect/vitest"
 import type { VideoFailure } from "@sluice/domain/models/MediaProvider"
 import { ModelProvider } from "@sluice/domain/models/ModelProvider"
@@ -9,7 +9,7 @@ import { money } from "@sluice/testing/fixtures/Workspace"
 import { chatServer, simulated } from "../inference/support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../inference/support/Customer.ts"
 
-/** Films fail as their prompt says. */
+/** The prompt of a film decides how it fails. */
 const failing = Layer.effect(
   ModelProvider,
   Effect.map(ModelProvider, (world) => {
@@ -27,7 +27,7 @@ const failing = Layer.effect(
 const Running = chatServer(keys, failing).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("a video that fails", (it) => {
-  it.effect("says why, costs nothing, has no bytes, and can be deleted", () =>
+  it.effect("a failed video names its reason, costs nothing, has no content, and can be deleted", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       for (const code of ["moderation_blocked", "video_generation_failed"] as const) {

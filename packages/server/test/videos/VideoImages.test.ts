@@ -1,4 +1,4 @@
-/** The image that a video begins with, as the stock client sends it in forms: it reaches the model, or there is no video. */
+/** The first image of a video, as the stock client sends it in forms: it reaches the model, or no video is created. */
 import { expect, layer } from "@effect/vitest"
 import type { VideoTask } from "@sluice/domain/models/MediaProvider"
 import { ModelProvider } from "@sluice/domain/models/ModelProvider"
@@ -11,7 +11,7 @@ import { money } from "@sluice/testing/fixtures/Workspace"
 import { chatServer, simulated } from "../inference/support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../inference/support/Customer.ts"
 
-/** What the model was asked for. */
+/** The requests that the model received. */
 const tasks: Array<VideoTask> = []
 const watched = Layer.effect(
   ModelProvider,
@@ -29,12 +29,12 @@ const watched = Layer.effect(
 const Running = chatServer(keys, watched).pipe(Layer.provideMerge(ownPglite))
 const ORDER = { model: "sluice-film", prompt: "a harbour at dawn", seconds: "4" } as const
 const PNG = Buffer.from("89504e470d0a1a0a", "hex")
-/** An image of so many bytes. */
+/** An image of the given number of bytes. */
 const png = (bytes: number) => Buffer.concat([PNG, Buffer.alloc(bytes - PNG.length)])
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString("base64")}`
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image of a video", (it) => {
-  it.effect("reaches the model, however large it may be", () =>
+  it.effect("the image of a video reaches the model at any permitted size", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(4n * NANO)
       for (const size of [8, MAX_VIDEO_IMAGE_BYTES]) {
@@ -48,7 +48,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image o
     })
   )
 
-  it.effect("reaches the model as a file of any name that means it", () =>
+  it.effect("the image of a video reaches the model as a file under every accepted field name", () =>
     Effect.gen(function* () {
       const { apiKey, url } = yield* customer(4n * NANO)
       const sent = (name: string, value: Blob | string) =>
@@ -86,7 +86,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image o
     })
   )
 
-  it.effect("that is none, or can't be here, is a 400 and no video", () =>
+  it.effect("an invalid or unsupported image is a 400 and creates no video", () =>
     Effect.gen(function* () {
       const { apiKey, client, principal, url } = yield* customer(NANO)
       const file = yield* Effect.promise(() => toFile(PNG, "a.png", { type: "image/png" }))
@@ -119,7 +119,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image o
     })
   )
 
-  it.effect("has room for itself alone: other fields are as short as ever, a prompt may be as long as in JSON", () =>
+  it.effect("only the image of a form may be large: other fields keep their bounds, and a prompt the bound of JSON", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const long = { ...ORDER, user: "x".repeat(200_000) } as never

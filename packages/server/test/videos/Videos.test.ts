@@ -1,4 +1,7 @@
-/** Videos through the stock client: ordered, polled, downloaded whole and in parts, deleted; held, then charged or not. */
+/**
+ * Videos through the stock client: create, poll, download whole and in ranges, delete; a hold first, then a charge or a
+ * release.
+ */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer, Schedule } from "effect"
@@ -11,7 +14,7 @@ import { customer, failure, keys, NANO } from "../inference/support/Customer.ts"
 
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const PRICE_OF_FOUR_SECONDS = 400_000_000n
-/** Enough of one to be known for it. */
+/** Enough bytes of a film to recognise it. */
 const PNG = Buffer.from("89504e470d0a1a0a", "hex")
 const ORDER = { model: "sluice-film", prompt: "a harbour at dawn", seconds: "4", size: "640x368" } as never
 
@@ -21,7 +24,7 @@ type Customer = Effect.Success<ReturnType<typeof customer>>
 
 const show = ({ client }: Customer, id: string) => Effect.promise(() => client.videos.retrieve(id))
 
-/** Waits as a client does: it asks until the film has ended. */
+/** Polls as a client does, until the film has ended. */
 const ended = (who: Customer, id: string) =>
   Effect.repeat(show(who, id), {
     schedule: Schedule.spaced("100 millis"),
@@ -37,7 +40,7 @@ const download = ({ apiKey, url }: Customer, path: string, range?: string, more:
   })
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("videos through the stock client", (it) => {
-  it.effect("are made in the background, held at first and charged at the end", () =>
+  it.effect("videos are rendered in the background, with a hold first and a charge at the end", () =>
     Effect.gen(function* () {
       const who = yield* customer(NANO)
       const ordered = yield* Effect.promise(() => who.client.videos.create(ORDER))
@@ -95,7 +98,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("videos thro
     })
   )
 
-  it.effect("are ordered once under one Idempotency-Key", () =>
+  it.effect("videos are created once under one Idempotency-Key", () =>
     Effect.gen(function* () {
       const who = yield* customer(NANO)
       const order = (idempotencyKey: string, change: object = {}) =>
@@ -117,7 +120,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("videos thro
     })
   )
 
-  it.effect("are listed by page, and nobody else's", () =>
+  it.effect("videos are listed by page, and only those of the caller", () =>
     Effect.gen(function* () {
       const who = yield* customer(2n * NANO)
       const stranger = yield* customer(NANO)
@@ -163,7 +166,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("videos thro
     })
   )
 
-  it.effect("are refused by the field that is wrong, and for nothing", () =>
+  it.effect("videos are refused with the name of the wrong field, without a charge", () =>
     Effect.gen(function* () {
       const who = yield* customer(PRICE_OF_FOUR_SECONDS)
       const text = yield* Effect.promise(() => toFile(Buffer.from("words"), "a.txt", { type: "text/plain" }))
@@ -205,7 +208,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("videos thro
     })
   )
 
-  it.effect("never spend more than there is, however many are ordered at once", () =>
+  it.effect("videos ordered at once never spend more than the balance", () =>
     Effect.gen(function* () {
       const who = yield* customer(3n * PRICE_OF_FOUR_SECONDS + 1n)
       const orders = Array.from({ length: 30 }, () =>

@@ -1,8 +1,8 @@
-/** Simulated films follow from their task alone. */
+/** Simulated films, which depend on their task alone. */
 import { assert, it, vi } from "@effect/vitest"
 import { renderFilm } from "../../src/world/Films.ts"
 
-it("are the same bytes whenever they are rendered", async () => {
+it("films are the same bytes in every rendering", async () => {
   vi.useFakeTimers({ toFake: ["Date"] })
   try {
     const at = async (time: string) => {

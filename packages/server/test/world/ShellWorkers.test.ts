@@ -9,7 +9,7 @@ import { defaultLimits, layer, layerWith } from "../../src/world/ShellWorkers.ts
 const run = (command: string, over = {}, slow = () => {}) =>
   Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over), slow))
 
-it.live("a thread's timeline is this thread's, to the byte", () =>
+it.live("a thread's timeline equals the main thread's, to the byte", () =>
   Effect.gen(function* () {
     const files = [{ _tag: "File", path: "in", mode: 0o644, bytes: new Uint8Array([1, 0, 255]) }] as const
     for (const command of [
@@ -33,7 +33,7 @@ it.live("a thread's timeline is this thread's, to the byte", () =>
   }).pipe(Effect.provide(layer))
 )
 
-it.live("what the host's time and chance would change is fixed by the run", () =>
+it.live("the run fixes the time and randomness that a command sees", () =>
   Effect.gen(function* () {
     const command = "awk 'BEGIN { srand(); print rand() }'; jq -n now; printf '%(%s)T\\n' -1"
     const first = yield* run(command)
@@ -42,7 +42,7 @@ it.live("what the host's time and chance would change is fixed by the run", () =
   }).pipe(Effect.provide(layer))
 )
 
-it.live("runs that nobody waits for any more are broken off, and leave both threads to others", () =>
+it.live("runs without a waiting caller are aborted and leave both threads to others", () =>
   Effect.gen(function* () {
     const endless = run("while true; do sleep 0; echo x; done", { untilMs: Infinity })
     const left = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(endless, { startImmediately: true }))

@@ -1,4 +1,4 @@
-/** Transcripts in the forms that are read piece by piece, whatever models make of spaces. */
+/** Transcripts in their streamed forms, for any spaces of a model's text. */
 import { describe, expect, it } from "@effect/vitest"
 import { renderTranscript } from "@sluice/api/inference/audio/TranscriptWire"
 import type { TranscriptFormat } from "@sluice/domain/inference/audio/TranscriptionRequest"
@@ -45,7 +45,7 @@ describe("a streamed transcript", () => {
     }
   })
 
-  it("adds up to its text, whatever its segments say", () => {
+  it("adds up to its text, for any segments", () => {
     const piece = fc.oneof(fc.constantFrom("", " ", "a", " a", "ab ", "你", "\ud83d\ude00"), fc.string())
     fc.assert(
       fc.property(fc.array(piece), fc.array(piece), fc.constantFrom("", " "), (said, other, between) => {
@@ -67,7 +67,7 @@ it("captions begin with their words", () => {
   expect(rendered(" Hi.", [" Hi."], false, "vtt")).toBe("WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHi.\n")
 })
 
-it("captions keep all of their words, whatever a text has of their format", () => {
+it("captions keep all of their words, also when a text looks like their format", () => {
   const text = " One.\r\n \n\tTwo\r--> three ---> four: <b>R&D</b>, a < b. "
   const caption = "One. Two -> three -> four: <b>R&D</b>, a < b."
   const line = (format: TranscriptFormat) => rendered(text, [text, "Next."], false, format).split("\n\n")

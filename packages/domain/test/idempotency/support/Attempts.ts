@@ -3,7 +3,7 @@ import type { Attempt } from "@sluice/domain/idempotency/Attempt"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** A run whose resource gets this id, and whose the key is until it is claimed anew. */
+/** A run whose resource gets this id, and which holds the key until it is claimed anew. */
 export const claimed = Effect.fnUntraced(function* (
   workspaceId: string,
   id: string,

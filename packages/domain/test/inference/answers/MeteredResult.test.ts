@@ -1,4 +1,4 @@
-/** What comes whole or not at all is charged when it came, and let go however else it ends. */
+/** Whole answers: each is charged when it arrives, and its hold is released on every other end. */
 import { assert, describe, it } from "@effect/vitest"
 import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Exit, Fiber, Layer } from "effect"
@@ -43,7 +43,7 @@ const books = (balance: bigint, lease?: CreditLease) => {
 }
 
 describe("A whole answer", () => {
-  it.effect("is charged once when it came", () =>
+  it.effect("is charged once when it arrived", () =>
     Effect.gen(function* () {
       const { settled, whole } = books(7n)
       assert.strictEqual(yield* whole(Effect.succeed("vectors")), "vectors")
@@ -54,7 +54,7 @@ describe("A whole answer", () => {
     })
   )
 
-  it.effect("is charged what it came to, where only it tells", () =>
+  it.effect("is charged its own cost, where only the answer has it", () =>
     Effect.gen(function* () {
       const { settled, whole } = books(7n)
       const owed = { cost: 5n, tokens: { prompt: 2, completion: 0 } }
@@ -66,7 +66,7 @@ describe("A whole answer", () => {
     })
   )
 
-  it.effect("is settled from the block that it was reserved from, whether it came or not", () =>
+  it.effect("is settled from its credit block, whether it arrived or not", () =>
     Effect.gen(function* () {
       for (const produce of [Effect.succeed("vectors"), Effect.fail("broken")]) {
         const lease: CreditLease = { block: new CreditBlock("b", 10n, 0), amount: 7n, isReturned: false }
@@ -93,7 +93,7 @@ describe("A whole answer", () => {
     })
   )
 
-  it.effect("is not asked for where the money is not there", () =>
+  it.effect("is not requested without the money", () =>
     Effect.gen(function* () {
       const { settled, whole } = books(6n)
       const never = Effect.die(new Error("it was asked for"))

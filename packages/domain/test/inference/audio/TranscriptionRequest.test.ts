@@ -1,4 +1,4 @@
-/** The form of POST /audio/transcriptions: numbers come as texts, as languages write them. */
+/** The form of POST /audio/transcriptions: numbers come as text, in the notations of client languages. */
 import { expect, it } from "@effect/vitest"
 import { decodeTranscription } from "@sluice/domain/inference/audio/TranscriptionRequest"
 import { Result } from "effect"

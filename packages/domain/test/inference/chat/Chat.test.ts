@@ -1,4 +1,4 @@
-/** The request table: what is wrong is refused with its path, whatever is sent, and stock clients' habits are accepted. */
+/** The chat request table: invalid fields are refused with their path, and the habits of stock clients are accepted. */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { ChatBody } from "@sluice/domain/inference/chat/ChatBody"
@@ -28,7 +28,7 @@ const accepted = (body: unknown) => {
 }
 
 describe("decodeChat", () => {
-  it("keeps what belongs to a call beside the prompt, where it is an object that can be carried", () => {
+  it("keeps extra fields of a call beside the prompt, where they are an object that can be carried", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } }
     const asking = (extra: object) =>
       accepted({ ...good, messages: [...messages, { role: "assistant", tool_calls: [call, { ...call, ...extra }] }] })
@@ -43,7 +43,7 @@ describe("decodeChat", () => {
     }
   })
 
-  it("names the path of what is wrong", () => {
+  it("names the path of an invalid field", () => {
     for (const [body, param] of [
       [null, null],
       [[], null],
@@ -103,7 +103,7 @@ describe("decodeChat", () => {
     }
   })
 
-  it("shows the model no tools but those that it is allowed", () => {
+  it("passes the model only the tools that it may call", () => {
     const tools = ["a", "b", "c"].map((name) => ({ type: "function", function: { name } }))
     const some = (mode: string, ...names: ReadonlyArray<string>) => ({
       ...good,
@@ -126,7 +126,7 @@ describe("decodeChat", () => {
     expect(refusal(some("none", "a"))?.param).toBe("tool_choice.allowed_tools.mode")
   })
 
-  it("takes a tool that must be called also without its type", () => {
+  it("accepts a forced tool also without its type", () => {
     const tools = [{ type: "function", function: { name: "f" } }]
     const choosing = (tool_choice: unknown) => ({ ...good, tools, tool_choice })
     for (const type of [{}, { type: null }, { type: "function" }]) {
@@ -138,17 +138,17 @@ describe("decodeChat", () => {
     expect(refusal(choosing({}))?.param).toBe("tool_choice")
   })
 
-  it("takes as long a name of a schema as OpenAI does", () => {
+  it("accepts a schema name of the same length as OpenAI does", () => {
     expect(accepted(named("n".repeat(64))).responseFormat).toMatchObject({ name: "n".repeat(64) })
   })
 
-  it("leaves links to who may follow them", () => {
+  it("leaves links to the fetcher", () => {
     for (const url of ["http://a/b.png", "HTTPS://a/b.png", PNG, "DATA:image/x-y+z;BASE64,iVBORw0KGgo="]) {
       expect(accepted(withImage(url)).messages[0]?.images).toEqual([{ url, detail: "auto" }])
     }
   })
 
-  it("takes the refusal of an assistant without content for what it said", () => {
+  it("accepts an assistant's refusal without content as its text", () => {
     const said = (message: object) =>
       decodeChat({ ...good, messages: [...messages, { role: "assistant", ...message }] })
     const textOf = (message: object) => Result.getOrThrow(said(message)).messages.at(-1)?.text
@@ -161,7 +161,7 @@ describe("decodeChat", () => {
     }
   })
 
-  it("takes a schema beside json_object for what it is", () => {
+  it("accepts a schema beside json_object as a schema", () => {
     const schema = { type: "object", properties: { city: { type: "string" } } }
     const formatOf = (format: object) =>
       accepted({ ...good, response_format: { type: "json_object", ...format } }).responseFormat
@@ -172,7 +172,7 @@ describe("decodeChat", () => {
     expect(formatOf({ schema: null, value: null, strict: true })).toEqual({ type: "json_object" })
   })
 
-  it("takes null for absent, ignores what it does not know, and fills in the defaults", () => {
+  it("treats null as absent, ignores unknown fields, and fills in the defaults", () => {
     const nothing = Object.fromEntries(Object.keys(ChatBody.fields).map((name) => [name, null]))
     const plain = accepted(good)
     expect(accepted({ ...nothing, ...good, prompt_cache_key: "x", service_tier: 5 })).toEqual(plain)
@@ -190,7 +190,7 @@ describe("decodeChat", () => {
     expect(accepted({ ...good, max_tokens: 1e308 }).maxTokens).toBe(1e308)
   })
 
-  it("refuses what would take long to check: nested deep, or of very many values", () => {
+  it("refuses bodies that are slow to check: deeply nested, or with very many values", () => {
     const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`) as object
     expect(refusal({ ...good, tools: [deep] })?.message).toContain("deeper than 64")
     expect(refusal({ ...good, unknown: deep })?.message).toContain("deeper than 64")
@@ -209,7 +209,7 @@ describe("decodeChat", () => {
     Schema.Record(Schema.String, Schema.Unknown)
   ])
   it.effect.prop(
-    "answers any body with a request or a refusal",
+    "returns a request or a refusal for any body",
     [Schema.Record(Schema.Literals(Object.keys(ChatBody.fields)), Json), Schema.Boolean],
     ([body, repaired]) =>
       Effect.sync(() => {

@@ -1,4 +1,4 @@
-/** What of a question is paid for: every text that the model reads of it, and a fixed number of tokens for what is no text. */
+/** Billed tokens of a chat's prompt: every text that the model reads, and a fixed number for parts without text. */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { promptOverhead, promptText } from "@sluice/domain/inference/chat/ChatPrompt"
@@ -11,7 +11,7 @@ const picture = (detail: string) => ({
   image_url: { url: "data:image/png;base64,iVBORw0KGgo=", detail }
 })
 
-describe("The prompt of a question", () => {
+describe("The prompt of a chat", () => {
   it("has every text that its model reads", () => {
     const call = { id: "c", type: "function", function: { name: "called", arguments: '{"a":"arguing"}' } }
     const request = asked({
@@ -52,6 +52,6 @@ describe("The prompt of a question", () => {
   })
 })
 
-it("Of several choices each is billed as far as it was allowed to go", () => {
+it("each of several choices is billed up to its limit", () => {
   expect(sumOf(["", "ab", "abcd"], (text) => text.length, 3)).toBe(5)
 })

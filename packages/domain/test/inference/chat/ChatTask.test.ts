@@ -1,4 +1,4 @@
-/** What of a request fits its model: an answer has a token at least, and no more than model, caller and context leave it. */
+/** The bounds of a chat's answer: at least one token, at most the limits of model, caller and context. */
 import { expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { fit } from "@sluice/domain/inference/chat/ChatTask"
@@ -17,7 +17,7 @@ it.effect("a prompt may fill the context but for one token", () =>
       expect(yield* Effect.flip(fit(model, request, counted))).toMatchObject({
         param: "messages",
         code: "context_length_exceeded",
-        // What LiteLLM and others know it by.
+        // The error code that LiteLLM and others recognise.
         message: expect.stringContaining(`This model's maximum context length is ${model.contextLength} tokens`)
       })
     }

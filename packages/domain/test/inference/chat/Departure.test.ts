@@ -1,7 +1,4 @@
-/**
- * What is set aside is let go where an answer is not charged: its caller went away before the model was asked, or it can't be
- * counted.
- */
+/** Holds of answers without a charge: released when the caller disconnects before the model is called, or the answer can't be counted. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
@@ -18,7 +15,7 @@ import { idOf, replica } from "@sluice/testing/fixtures/Workspace"
 const request = Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content: "hello" }] }))
 const characters = Tokens.by((text) => text.length)
 
-it.effect("a caller that goes away before the model is asked pays nothing, and asks no model", () =>
+it.effect("a caller that disconnects before the model is called pays nothing, and the model is not called", () =>
   Effect.gen(function* () {
     const reserving = yield* Deferred.make<void>()
     const reserved = yield* Deferred.make<void>()
@@ -48,7 +45,7 @@ it.effect("a caller that goes away before the model is asked pays nothing, and a
   })
 )
 
-it.effect("an answer that can't be counted, however it ends, costs nothing and leaves nothing set aside", () =>
+it.effect("an answer that can't be counted costs nothing and leaves no hold, for any end", () =>
   Effect.gen(function* () {
     const settled: Array<Settlement> = []
     const text = Stream.make({ _tag: "Text", index: 0, text: "yes" } as const)

@@ -52,7 +52,7 @@ const inference = (books: Books, chat: Stream.Stream<ChatEvent>, counting = toke
 const principal = idOf.principal(1)
 const pieces = Schema.Array(Schema.String.check(Schema.isMaxLength(30))).check(Schema.isMaxLength(20))
 
-/** What an answer costs that is heard whole, or left when nothing more comes. */
+/** The cost of an answer that is read to its end, or abandoned after its last token. */
 const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "abandoned", n = 1) =>
   Effect.gen(function* () {
     const books: Books = { reserved: [], settled: [] }
@@ -73,7 +73,7 @@ const charge = (chat: Stream.Stream<ChatEvent>, how: "buffered" | "streamed" | "
 
 describe("Inference", () => {
   it.effect.prop(
-    "streamed = buffered = abandoned for the same text, at any cut",
+    "streamed, buffered and abandoned answers of the same text cost the same, at any cut",
     [pieces, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })), Schema.Literals(["Text", "Refusal"])],
     ([words, at, _tag]) =>
       Effect.gen(function* () {
@@ -94,7 +94,7 @@ describe("Inference", () => {
       })
   )
 
-  it.effect("what is thought aloud, or counted on the way, is owed by who leaves too", () =>
+  it.effect("reasoning text and partial counts are charged to a caller that disconnects too", () =>
     Effect.gen(function* () {
       const thought = (text: string): ChatEvent => ({ _tag: "Thought", index: 0, text })
       const anew: ChatEvent = { _tag: "Anew" }
@@ -107,12 +107,12 @@ describe("Inference", () => {
       const heard = (how: "buffered" | "streamed", ...events: ReadonlyArray<ChatEvent>) =>
         charge(Stream.fromIterable([...events, end], { chunkSize: 1 }), how)
       const all = [thought("hmm "), thought("hmm"), yes]
-      // The line between the two is counted with them.
+      // The line break between the two texts is counted with them.
       for (const cost of [yield* left(...all), yield* heard("streamed", ...all), yield* heard("buffered", ...all)]) {
         expect(cost.tokens).toEqual({ prompt: 12, completion: 11 })
       }
       expect((yield* left(all[0]!)).tokens?.completion).toBe(4)
-      // Another upstream answers in its place, whether it thinks or not.
+      // Another upstream answers in its place, with or without reasoning.
       expect((yield* left(all[0]!, running, anew, thought("o"))).tokens?.completion).toBe(1)
       expect((yield* left(all[0]!, running, anew)).tokens?.completion).toBe(0)
       expect((yield* heard("streamed", all[0]!, running, anew, yes)).tokens?.completion).toBe(3)
@@ -122,30 +122,28 @@ describe("Inference", () => {
     })
   )
 
-  it.effect(
-    "several choices cost no less than what was said in all of them, whichever of them the upstream counts",
-    () =>
-      Effect.gen(function* () {
-        const said = ["one", "three"].map((text, index): ChatEvent => ({ _tag: "Text", index, text }))
-        const ends = [0, 1].map((index): ChatEvent => ({ _tag: "Finish", index, reason: "stop" }))
-        const told = (completionTokens: number): ChatEvent => ({ _tag: "Usage", promptTokens: 2, completionTokens })
-        const costs = function* (prompt: number, completion: number, ...last: ReadonlyArray<ChatEvent>) {
-          const events = Stream.fromIterable([...said, ...ends, ...last], { chunkSize: 1 })
-          for (const how of ["buffered", "streamed", "abandoned"] as const) {
-            const heard = how === "abandoned" ? Stream.concat(events, Stream.never) : events
-            expect((yield* charge(heard, how, 2)).tokens).toEqual({ prompt, completion })
-          }
+  it.effect("several choices cost at least the text of all of them, whichever of them the upstream counts", () =>
+    Effect.gen(function* () {
+      const said = ["one", "three"].map((text, index): ChatEvent => ({ _tag: "Text", index, text }))
+      const ends = [0, 1].map((index): ChatEvent => ({ _tag: "Finish", index, reason: "stop" }))
+      const told = (completionTokens: number): ChatEvent => ({ _tag: "Usage", promptTokens: 2, completionTokens })
+      const costs = function* (prompt: number, completion: number, ...last: ReadonlyArray<ChatEvent>) {
+        const events = Stream.fromIterable([...said, ...ends, ...last], { chunkSize: 1 })
+        for (const how of ["buffered", "streamed", "abandoned"] as const) {
+          const heard = how === "abandoned" ? Stream.concat(events, Stream.never) : events
+          expect((yield* charge(heard, how, 2)).tokens).toEqual({ prompt, completion })
         }
-        yield* costs(2, 8, told(3))
-        yield* costs(2, 8, told(5))
-        yield* costs(2, 9, told(9))
-        // Zero is a count of the prompt; none is not.
-        yield* costs(0, 8, { _tag: "Usage", promptTokens: 0, completionTokens: 0 })
-        yield* costs(12, 8)
-      })
+      }
+      yield* costs(2, 8, told(3))
+      yield* costs(2, 8, told(5))
+      yield* costs(2, 9, told(9))
+      // Zero is a count of the prompt; a missing count is not.
+      yield* costs(0, 8, { _tag: "Usage", promptTokens: 0, completionTokens: 0 })
+      yield* costs(12, 8)
+    })
   )
 
-  it.effect("an upstream's count is believed as far as was reserved, and no further", () =>
+  it.effect("an upstream's count is accepted up to the reservation, and no further", () =>
     Effect.gen(function* () {
       for (const [n, told, completion] of [
         [1, 1_000, 1_000],
@@ -162,7 +160,7 @@ describe("Inference", () => {
     })
   )
 
-  it.effect("a model that says nothing is given up, and nothing is charged", () =>
+  it.effect("a silent model is given up, and nothing is charged", () =>
     Effect.gen(function* () {
       const books: Books = { reserved: [], settled: [] }
       const exit = yield* Effect.gen(function* () {
@@ -176,7 +174,7 @@ describe("Inference", () => {
     })
   )
 
-  it.effect("clamps the answer to the request, the model and what the context leaves", () =>
+  it.effect("clamps the answer to the request, the model and the rest of the context", () =>
     Effect.gen(function* () {
       for (const [body, allowed] of [
         [{ max_tokens: 10 }, 10],
@@ -195,7 +193,7 @@ describe("Inference", () => {
     })
   )
 
-  it.effect("a prompt that finds no room to be counted is refused before anything is held", () =>
+  it.effect("a prompt that the full counter refuses is refused before anything is held", () =>
     Effect.gen(function* () {
       const books: Books = { reserved: [], settled: [] }
       const asked: Array<ReadonlyArray<unknown>> = []
@@ -210,7 +208,7 @@ describe("Inference", () => {
         return yield* Effect.flip((yield* Inference).chat(principal, "r", requestOf({})))
       }).pipe(Effect.provide(inference(books, Stream.never, crowded)))
       expect(refusal).toMatchObject({ _tag: "UpstreamFailed", reason: "overloaded" })
-      // In its workspace's turn, and no further than the model reads.
+      // Counted in its workspace's turn, up to the model's context.
       expect(asked).toEqual([[principal.workspaceId, "hello", model.contextLength]])
       expect(books).toEqual({ reserved: [], settled: [] })
     })
@@ -219,7 +217,7 @@ describe("Inference", () => {
 
 describe("countSliced", () => {
   it.effect.prop(
-    "slices cover the text, are bounded, and cut no pair",
+    "slices cover the text, are bounded, and cut no surrogate pair",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_000 }))],
     ([n]) =>
       Effect.sync(() => {
@@ -234,7 +232,7 @@ describe("countSliced", () => {
 
 describe("fitSliced", () => {
   it.effect.prop(
-    "is the longest beginning that counts no more, whatever the slices, and cuts no pair",
+    "is the longest prefix within the limit, for any slices, and cuts no surrogate pair",
     [
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5_000 })),
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6_000 }))

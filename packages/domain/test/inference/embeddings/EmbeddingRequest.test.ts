@@ -1,4 +1,4 @@
-/** The body of POST /embeddings: one text or many, as words or as ids, up to what a request may have; or the field that is wrong. */
+/** The body of POST /embeddings: one text or many, as text or as ids, within the bounds of a request; a refusal names the field. */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeEmbedding, MAX_IDS } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
 import { MAX_TOKENS } from "@sluice/domain/inference/embeddings/Embeddings"
@@ -32,7 +32,7 @@ describe("the input of embeddings", () => {
     const parts = Array.from({ length: 2_048 }, (_, at) => (at === 0 ? ids(MAX_TOKENS - 2_047) : [at]))
     expect(Result.getOrThrow(decoded(all)).inputs).toEqual([all])
     expect(Result.getOrThrow(decoded(parts)).inputs).toEqual(parts)
-    // It is ids that may be many: names, texts and levels stop the server for seconds.
+    // Only ids may be so many: as many names, texts and levels block the server for seconds.
     const keys = Object.fromEntries(Array.from({ length: 309_000 }, (_, at) => [`k${at}`, 1]))
     for (const body of [
       { input: "a", ...keys },
@@ -61,7 +61,7 @@ describe("the input of embeddings", () => {
     }
   })
 
-  it("is refused by the path of what is wrong", () => {
+  it("is refused with the path of the invalid field", () => {
     for (const [input, param, said] of [
       [5, "input", "a string or an array"],
       [undefined, "input", "it is required"],

@@ -1,4 +1,4 @@
-/** What embeddings cost: the provider's own count, within ours; ours where it gives none. And which text is too long. */
+/** Costs of embeddings: the provider's count within our own count, or ours without one; and refusals of long texts. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { decodeEmbedding } from "@sluice/domain/inference/embeddings/EmbeddingRequest"
@@ -19,8 +19,8 @@ const model: EmbeddingModel = {
   promptPrice: 1_000_000n
 }
 
-/** A token is a character, and costs a nano-dollar. `told`: the provider's count. */
-const embed = (input: unknown, told: number | undefined, of = model, dimensions: number | null = null) =>
+/** A token is a character, and costs a nano-dollar. `provided`: the provider's count. */
+const embed = (input: unknown, provided: number | undefined, of = model, dimensions: number | null = null) =>
   Effect.gen(function* () {
     const reserved: Array<bigint> = []
     const settled: Array<Settlement> = []
@@ -41,7 +41,7 @@ const embed = (input: unknown, told: number | undefined, of = model, dimensions:
           embed: (_, inputs) =>
             Effect.succeed({
               vectors: inputs.map(() => Float32Array.of(1, 0)),
-              ...(told === undefined ? {} : { tokens: told })
+              ...(provided === undefined ? {} : { tokens: provided })
             })
         }
       }),
@@ -60,7 +60,7 @@ const embed = (input: unknown, told: number | undefined, of = model, dimensions:
     return { reserved, tokens, cost }
   })
 
-it.effect("a text that is too long is told by where it stands", () =>
+it.effect("a text that is too long is refused with its position", () =>
   Effect.gen(function* () {
     const ids = Array.from({ length: 101 }, (_, at) => at)
     const long = "x".repeat(101)
@@ -82,14 +82,14 @@ it.effect("a text that is too long is told by where it stands", () =>
 
 it.effect("the provider's count is billed, zero too, and never more than ours", () =>
   Effect.gen(function* () {
-    for (const [told, tokens] of [
+    for (const [provided, tokens] of [
       [3, 3],
       [0, 0],
       [5, 5],
       [9, 5],
       [undefined, 5]
     ] as const) {
-      expect(yield* embed(["abc", "de"], told)).toEqual({ reserved: [5n], tokens, cost: BigInt(tokens) })
+      expect(yield* embed(["abc", "de"], provided)).toEqual({ reserved: [5n], tokens, cost: BigInt(tokens) })
     }
   })
 )

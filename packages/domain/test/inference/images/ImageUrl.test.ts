@@ -1,4 +1,4 @@
-/** The images of a question: what their bytes are, and no other; of large ones only the ends are looked at. */
+/** Image types: recognised by their bytes alone; of large images only the ends are read. */
 import { expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { plainImageUrl } from "@sluice/domain/inference/images/ImageUrl"
@@ -15,7 +15,7 @@ const fault = (text: string) => {
 const png = "\x89PNG\r\n\x1a\n"
 const large = base64(`${png}${"x".repeat(1_000)}`)
 
-it("takes an image for what its bytes are, whatever it is called", () => {
+it("an image has the type of its bytes, whatever type it claims", () => {
   const others = ["\xff\xd8\xff\xe0", "RIFF\0\0\0\0WEBPVP8 ", "GIF89a"]
   for (const image of [base64(png), large, ...others.map(base64)]) {
     for (const text of [image, `${image.match(/.{1,8}/g)!.join("\r\n")}\n`, image.replaceAll("=", "")]) {
@@ -24,7 +24,7 @@ it("takes an image for what its bytes are, whatever it is called", () => {
   }
 })
 
-it("refuses what is no image", () => {
+it("bytes that are no image are refused", () => {
   for (const [text, why] of [
     ["", "is empty"],
     ["!!!!", "must be in base64"],

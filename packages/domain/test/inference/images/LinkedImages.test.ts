@@ -1,4 +1,4 @@
-/** Images by link: fetched once each and a few at a time, in place before a model is asked, or a refusal that names the link. */
+/** Images by link: each is fetched once, a few at a time, before the model is called; a refusal names the link. */
 import { NodeCrypto } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
@@ -36,7 +36,7 @@ const DATA = "data:image/png;base64,iVBORw0KGgoAAAAAAAAA"
 const requestOf = (...contents: ReadonlyArray<unknown>) =>
   Result.getOrThrow(decodeChat({ model: "m", messages: contents.map((content) => ({ role: "user", content })) }))
 
-/** Asks with what stands behind the port; what the model saw, and how it ended. */
+/** Runs a chat over the given fetches; returns the model's input and the result. */
 const asked = (request: ChatRequest, images: ImageFetchService["fetch"] | undefined, vision = true) => {
   const seen: Array<ChatRequest> = []
   const reserved: Array<bigint> = []
@@ -68,7 +68,7 @@ const asked = (request: ChatRequest, images: ImageFetchService["fetch"] | undefi
 const found: ImageFetchService["fetch"] = (_, url) => Effect.succeed(`${DATA}00${url.length}`)
 
 describe("Images by link", () => {
-  it.effect("are in place, in their order, when the model is asked", () =>
+  it.effect("are in place, in their order, when the model is called", () =>
     Effect.gen(function* () {
       const request = requestOf(
         [text("a"), image("http://a.example/1"), text("b"), image(DATA), image("HTTPS://a.example/22")],
@@ -93,7 +93,7 @@ describe("Images by link", () => {
       expect(seen[0]!.messages[1]).toEqual(request.messages[1])
       expect(seen[0]!.messages[2]!.images).toEqual([low(`${DATA}0021`)])
       expect(linksOf(seen[0]!)).toEqual([])
-      // What is paid for is what data: URLs would have cost.
+      // The charge equals that of data: URLs.
       const sent = asked(
         requestOf([text("a"), image(DATA), text("b"), image(DATA), image(DATA)], "no images", [image(DATA)]),
         found
@@ -103,7 +103,7 @@ describe("Images by link", () => {
     })
   )
 
-  it.effect("refuse the question where one is not to be had, and nothing is reserved", () =>
+  it.effect("refuse the chat when one can't be fetched, and nothing is reserved", () =>
     Effect.gen(function* () {
       const request = requestOf("hi", [text("a"), image("http://a.example/1"), image("http://b.example/2")])
       const broken: ImageFetchService["fetch"] = (owner, url, allowance) =>
@@ -130,7 +130,7 @@ describe("Images by link", () => {
     })
   )
 
-  it.effect("are refused unless the operator allows them, and never fetched for a model that sees none", () =>
+  it.effect("are refused unless the operator allows them, and never fetched for a model without image input", () =>
     Effect.gen(function* () {
       const request = requestOf([image(DATA), image("https://a.example/1")])
       expect(yield* Effect.map(asked(request, undefined).result, Result.getFailure)).toMatchObject({
@@ -147,7 +147,7 @@ describe("Images by link", () => {
     })
   )
 
-  it.effect("are bounded in number, at a time and together", () =>
+  it.effect("are bounded in number, at a time and in total", () =>
     Effect.gen(function* () {
       const links = Array.from({ length: MAX_LINKS + 1 }, (_, index) => image(`https://a.example/${index}`))
       expect(yield* Effect.map(asked(requestOf(links), found).result, Result.getFailure)).toMatchObject({
@@ -176,7 +176,7 @@ describe("Images by link", () => {
     })
   )
 
-  it.effect("are given up when the caller goes away", () =>
+  it.effect("are aborted when the caller disconnects", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       let left = 0

@@ -1,4 +1,4 @@
-/** A response's body becomes the chat that it means, and what is wrong is refused with the path that the caller wrote. */
+/** Bodies of /responses: each becomes its equivalent chat, and a refusal has the path of the caller's own body. */
 import { describe, expect, it } from "@effect/vitest"
 import { decodeChat } from "@sluice/domain/inference/chat/Chat"
 import { promptText } from "@sluice/domain/inference/chat/ChatPrompt"
@@ -31,7 +31,7 @@ describe("decodeResponse", () => {
     expect(promptText(chat)).toBe('hi\nOf a city\n{"type":"object"}')
   })
 
-  it("names the path of what is wrong", () => {
+  it("names the path of an invalid field", () => {
     for (const [body, param] of [
       [null, null],
       [[], null],
@@ -121,7 +121,7 @@ describe("decodeResponse", () => {
     }
   })
 
-  it("takes null for absent, ignores what it does not know, and fills in the defaults of chat", () => {
+  it("treats null as absent, ignores unknown fields, and fills in the defaults of chat", () => {
     const nothing = Object.fromEntries(Object.keys(OpenResponseBody.fields).map((name) => [name, null]))
     const plain = accepted(good)
     expect(accepted({ ...nothing, ...good, client_metadata: 5, max_tool_calls: 3 })).toEqual(plain)
@@ -133,15 +133,15 @@ describe("decodeResponse", () => {
     })
   })
 
-  it("asks the model for the effort that the caller wants, and says so", () => {
+  it("passes the requested effort to the model, and returns it", () => {
     const { chat, echo } = accepted({ ...good, reasoning: { effort: "high", summary: "auto" } })
     expect(chat.reasoningEffort).toBe("high")
-    // What changes nothing is not repeated.
+    // A value without effect is not returned.
     expect(echo.reasoning).toEqual({ effort: "high", summary: null })
     expect(accepted({ ...good, text: { verbosity: "low" } }).echo.text).toEqual({ format: { type: "text" } })
   })
 
-  it("tells refusals of the engine by the caller's own paths", () => {
+  it("translates refusals of the engine to the caller's own paths", () => {
     const { paths } = accepted({
       model: "m",
       instructions: "Be brief.",
@@ -186,9 +186,9 @@ const settings = fc.record(
 )
 
 describe("a response", () => {
-  it("means the chat of the same conversation, to the letter", () => {
+  it("equals the chat of the same conversation, to the letter", () => {
     const property = fc.property(turns, settings, functionNames, (conversation, same, names) => {
-      // Calls after an assistant's message are its own: a word between two turns keeps them apart.
+      // Calls after an assistant's message are its own: a text between two turns keeps them apart.
       const apart = conversation.flatMap((turn) => [turn, between])
       const tools = names.map((one) => ({ name: one, description: "d", parameters: { type: "object" } }))
       const response = accepted({
@@ -219,7 +219,7 @@ describe("a response", () => {
     Schema.Record(Schema.String, Schema.Unknown)
   ])
   it.effect.prop(
-    "is asked for or refused, whatever the body",
+    "is accepted or refused, for any body",
     [Schema.Record(Schema.Literals(Object.keys(OpenResponseBody.fields)), Json), Schema.Boolean],
     ([body, repaired]) =>
       Effect.sync(() => {

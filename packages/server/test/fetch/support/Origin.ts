@@ -1,4 +1,4 @@
-/** A web server of a test's own, that knows who came; and a client that may reach it and nothing else on this machine. */
+/** A test's own web server, which records its requests; and a client that reaches only it on this machine. */
 import { Allowance } from "@sluice/domain/inference/images/ImageFetch"
 import type { FetchFailed } from "@sluice/server/fetch/FetchFailed"
 import type { Fetched, FetchRequirements } from "@sluice/server/fetch/PinnedRequest"
@@ -21,7 +21,7 @@ export const PIXEL = Buffer.from(
 
 export interface Origin {
   readonly port: number
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: Array<string>
   readonly connections: () => number
 }
@@ -30,7 +30,7 @@ export interface Listening {
   /** Default 127.0.0.1. */
   readonly host?: string
   readonly port?: number
-  /** The certificate's name; its server then speaks TLS. */
+  /** The certificate's name; the server then uses TLS. */
   readonly certificate?: { readonly key: string; readonly cert: string }
 }
 
@@ -77,7 +77,7 @@ export const certificateFor = (names: ReadonlyArray<string>) => {
   return pair
 }
 
-/** 127.0.0.1 is as good as public here, 127.0.0.2 is not. */
+/** 127.0.0.1 counts as public here, 127.0.0.2 does not. */
 export const OUTSIDE = (address: string) => address === "127.0.0.1" || isPublic(address)
 
 export interface Asking extends Partial<FetchRequirements> {
@@ -86,7 +86,7 @@ export interface Asking extends Partial<FetchRequirements> {
 
 export type Get = (url: string, asking?: Asking) => Effect.Effect<Fetched, FetchFailed>
 
-/** The client; images of 1 MB are asked for unless a test says otherwise. */
+/** The client; it requests images of up to 1 MB unless a test says otherwise. */
 export const client = (options: Partial<SafeFetchOptions>) =>
   Effect.map(Layer.build(SafeFetch.layer({ hasPrivateTargets: false, ...options })), (context): Get => {
     const { get } = Context.get(context, SafeFetch)
@@ -99,6 +99,6 @@ export const client = (options: Partial<SafeFetchOptions>) =>
       })
   })
 
-/** Why it was not fetched. */
+/** The reason of a failed fetch. */
 export const reasonOf = (fetched: Effect.Effect<Fetched, FetchFailed>) =>
   Effect.match(fetched, { onSuccess: () => "fetched" as const, onFailure: ({ reason }) => reason })

@@ -29,7 +29,7 @@ export const SPELLINGS: ReadonlyArray<readonly [url: string, reason: FetchReason
   ["http:///127.0.0.1:PORT/", "host"],
   ["http://", "host"],
   ["", "scheme"],
-  // What two parsers read differently.
+  // Text that two parsers read differently.
   ["http:\\\\127.0.0.1:PORT\\", "characters"],
   ["http://example.com\\@127.0.0.1:PORT/", "characters"],
   ["http://127.0.0.1:PORT\\@example.com/", "characters"],
@@ -85,7 +85,7 @@ export const SPELLINGS: ReadonlyArray<readonly [url: string, reason: FetchReason
   [`http://${"a".repeat(64)}.inside:PORT/`, "host"],
   [`http://${"a.".repeat(127)}inside:PORT/`, "host"],
   [`http://127.0.0.1:PORT/${"a".repeat(8_192)}`, "length"],
-  // IPv6 in other words.
+  // Other spellings of IPv6.
   ["http://[0:0:0:0:0:0:0:1]:PORT/", "host"],
   ["http://[0000::1]:PORT/", "host"],
   ["http://[::0.0.0.1]:PORT/", "host"],
@@ -108,7 +108,7 @@ export const SPELLINGS: ReadonlyArray<readonly [url: string, reason: FetchReason
   ["http://127.0.0.1:+80/", "port"],
   ["http://127.0.0.1:0x50/", "port"],
   ["http://127.0.0.1:PORT%20/", "port"],
-  // Plain spellings of what is not public.
+  // Plain spellings of addresses that are not public.
   ["http://127.0.0.1:PORT/", "unreachable"],
   ["HTTP://127.0.0.1:PORT/", "unreachable"],
   ["http://127.255.255.254:PORT/", "unreachable"],
@@ -138,7 +138,7 @@ export const SPELLINGS: ReadonlyArray<readonly [url: string, reason: FetchReason
   ["http://198.19.0.1:PORT/", "unreachable"],
   ["http://224.0.0.1:PORT/", "unreachable"],
   ["http://255.255.255.255:PORT/", "unreachable"],
-  // Names, whatever they stand for.
+  // Names, for any address behind them.
   ["http://localhost:PORT/", "unreachable"],
   ["http://LOCALHOST:PORT/", "unreachable"],
   ["http://metadata.inside:PORT/", "unreachable"],

@@ -1,4 +1,4 @@
-/** A caller that goes away pays for what was produced until then, soon and once. */
+/** Requests of a caller that disconnects: the output so far is charged, soon and once. */
 import { expect, layer } from "@effect/vitest"
 import type { Principal } from "@sluice/domain/access/Principal"
 import * as DomainMetrics from "@sluice/domain/metrics/Metrics"
@@ -9,7 +9,7 @@ import { money } from "@sluice/testing/fixtures/Workspace"
 import { chatServer, simulated } from "../support/ChatServer.ts"
 import { customer, keys, NANO, user } from "../support/Customer.ts"
 
-/** The money once no hold is open. */
+/** The balance once no hold is open. */
 const settled = (principal: Principal) =>
   money(principal).pipe(
     Effect.filterOrFail((row) => row.openHolds === 0n && row.usage > 0n),
@@ -22,7 +22,7 @@ const Paced = chatServer(keys, simulated(defaultWorld(7))).pipe(
   Layer.provideMerge(DomainMetrics.layer)
 )
 
-/** How many requests were counted as abandoned; by then none may be counted as open, ok, failed or refused. */
+/** The number of requests counted as abandoned; by then none may be counted as open, ok, failed or refused. */
 const left = Effect.map(DomainMetrics.Metrics, ({ modelOpen, modelRequests }) => {
   for (const { content, values } of modelOpen.all) expect([values, content.value]).toEqual([values, 0])
   for (const end of ["ok", "failed", "refused"] as const) expect(modelRequests.of("sluice-large", end).value).toBe(0)
@@ -30,7 +30,7 @@ const left = Effect.map(DomainMetrics.Metrics, ({ modelOpen, modelRequests }) =>
 })
 
 layer(Paced, { excludeTestServices: true, timeout: "5 minutes" })("a caller that goes away", (it) => {
-  it.effect("pays for what was produced until then, within a second", () =>
+  it.effect("pays for the streamed output so far, within a second", () =>
     Effect.gen(function* () {
       for (const cut of [1, 4, 11]) {
         const { client, principal } = yield* customer(10n * NANO)
@@ -48,7 +48,7 @@ layer(Paced, { excludeTestServices: true, timeout: "5 minutes" })("a caller that
         })
         expect(seen).toBe(cut)
         const row = yield* settled(principal)
-        // A word has a token at least. The whole answer has 60 words, and the last 49 of them take more than a second.
+        // A word has at least one token. The whole answer has 60 words, and the last 49 of them take more than a second.
         expect(row.spent).toBeGreaterThanOrEqual(BigInt(cut) * 10_000n)
         expect(row.spent).toBeLessThan(60n * 10_000n)
         expect(row).toMatchObject({ held: 0n, usage: 1n, entries: 0n })
@@ -57,7 +57,7 @@ layer(Paced, { excludeTestServices: true, timeout: "5 minutes" })("a caller that
     })
   )
 
-  it.effect("buffered, the same", () =>
+  it.effect("pays for the buffered output so far, within a second", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
       const body = { model: "sluice-large", messages: user("Tell me about rivers.") }

@@ -1,4 +1,4 @@
-/** A model that refuses, through the stock client: its helpers say so instead of reading the words as what was asked for. */
+/** A model that refuses, through the stock client: the client's helpers report a refusal instead of parsing it as the answer. */
 import { expect, layer } from "@effect/vitest"
 import { type ChatEvent, ModelProvider } from "@sluice/domain/models/ModelProvider"
 import { Effect, Layer, Stream } from "effect"
@@ -25,7 +25,7 @@ const QUESTION = {
 }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("a refusal through the stock client", (it) => {
-  it.effect("is the refusal of a chat, streamed as buffered, and billed as words are", () =>
+  it.effect("is the refusal of a chat, streamed and buffered, and billed as other text", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const whole = yield* Effect.promise(() => client.chat.completions.parse(QUESTION))
@@ -52,7 +52,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("a refusal t
     })
   )
 
-  it.effect("is the refusal of a response, streamed as buffered", () =>
+  it.effect("is the refusal of a response, streamed and buffered", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const asked = {

@@ -1,4 +1,4 @@
-/** Silence, slowness and the end of a stream, in virtual time over a socket that does as it is told. */
+/** Silence, slow readers and the end of a stream, in virtual time over a scripted socket. */
 import { expect, it } from "@effect/vitest"
 import type { Answer } from "@sluice/domain/inference/chat/Inference"
 import { ClientStalled } from "@sluice/domain/models/InferenceErrors"
@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import { EventEmitter } from "node:events"
 import type { ServerResponse } from "node:http"
 
-/** A response that remembers what was written and is full on command. */
+/** A response that records its writes and is full on command. */
 class Socket extends EventEmitter {
   written = ""
   full = false
@@ -45,7 +45,7 @@ const open = Effect.map(Effect.service(Clock.Clock), (clock) => {
 })
 const word = [{ _tag: "Text", index: 0, text: "word" }] as const
 
-it.effect("comments after 15 s of silence, counted from the last word", () =>
+it.effect("a stream sends a comment after 15 s of silence, counted from its last chunk", () =>
   Effect.gen(function* () {
     const { socket, answer } = yield* open
     const beat = yield* Effect.forkChild(Effect.sync(answer.beat).pipe(Effect.andThen(Effect.sleep(1)), Effect.forever))
@@ -62,7 +62,7 @@ it.effect("comments after 15 s of silence, counted from the last word", () =>
   })
 )
 
-it.effect("waits for a slow reader, and gives up after 30 s without progress", () =>
+it.effect("a stream waits for a slow reader, and gives up after 30 s without progress", () =>
   Effect.gen(function* () {
     const { socket, answer } = yield* open
     socket.full = true
@@ -79,7 +79,7 @@ it.effect("waits for a slow reader, and gives up after 30 s without progress", (
   })
 )
 
-it.effect("comments to nobody who does not read, nor after the end", () =>
+it.effect("a stream sends no comment to a stalled reader or after its end", () =>
   Effect.gen(function* () {
     const { socket, answer } = yield* open
     yield* answer.emit(head, word)
@@ -94,7 +94,7 @@ it.effect("comments to nobody who does not read, nor after the end", () =>
   })
 )
 
-it.effect("ends with what failed, once; who stalled is cut off, for he would never read it", () =>
+it.effect("a stream ends with its failure, once; a stalled reader is disconnected without one", () =>
   Effect.gen(function* () {
     for (const [end, destroyed] of [
       [(answer: SseAnswer) => answer.fail(new Unexpected(), "r"), false],
@@ -102,7 +102,7 @@ it.effect("ends with what failed, once; who stalled is cut off, for he would nev
       [(answer: SseAnswer) => answer.stop("r"), false]
     ] as const) {
       const { socket, answer } = yield* open
-      // Before the first word a stop is a plain answer, which is not written here.
+      // Before the first chunk a stop is a plain answer, which another module writes.
       answer.stop("r")
       expect([socket.written, socket.writableEnded]).toEqual(["", false])
       yield* answer.emit(head, word)
@@ -114,7 +114,7 @@ it.effect("ends with what failed, once; who stalled is cut off, for he would nev
   })
 )
 
-it.effect("drops who does not take the end", () =>
+it.effect("a stream disconnects a reader that does not take the end", () =>
   Effect.gen(function* () {
     const { socket, answer } = yield* open
     const whole: Answer = {

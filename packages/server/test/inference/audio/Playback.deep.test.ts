@@ -1,15 +1,15 @@
-/** What the simulated models make, played where people will play it: in a browser. */
+/** Playback of the simulated models' media in a browser. */
 import { expect, it } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer, Schedule } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { browser, describeInChromium } from "@sluice/testing/engines/Chromium"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, keys, NANO } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
-/** Plays a file to its end, muted and fast; answers what the browser knows of it. */
+/** Plays a file to its end, muted and fast; returns the browser's properties of it. */
 const played = (element: "audio" | "video", file: string, type: string) => `new Promise((resolve, reject) => {
   const bytes = Uint8Array.from(atob(${JSON.stringify(file)}), (c) => c.charCodeAt(0))
   const player = document.createElement(${JSON.stringify(element)})
@@ -33,7 +33,7 @@ interface Played {
   readonly frames: number
 }
 
-describeInChromium("what simulated models make", () => {
+describeInChromium("media of the simulated models", () => {
   it.live(
     "plays to its end in a browser",
     () =>

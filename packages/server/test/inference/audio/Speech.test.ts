@@ -13,7 +13,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const PER_CHARACTER = 15_000n
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("speech through the stock client", (it) => {
-  it.effect("is a file of the asked format that can be heard, the same for the same text", () =>
+  it.effect("is an audible file of the requested format, the same for the same text", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const mp3 = yield* speak(client)
@@ -36,13 +36,13 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("speech thro
       expect((yield* speak(client, { voice: "onyx" })).bytes.equals(mp3.bytes)).toBe(false)
       const fast = yield* speak(client, { response_format: "wav", speed: 2 })
       expect(wavOf(fast.bytes).seconds).toBeCloseTo(sound.seconds / 2, 1)
-      // Characters are what people count: the party popper is one.
+      // Characters are code points: the party popper is one.
       const spent = 6n * PER_CHARACTER * BigInt([...TEXT].length)
       expect(yield* money(principal)).toMatchObject({ balance: NANO - spent, held: 0n, usage: 6n })
     })
   )
 
-  it.effect("comes in events where that is asked for", () =>
+  it.effect("comes in events on request", () =>
     Effect.gen(function* () {
       const { apiKey, client, url } = yield* customer(NANO)
       const text = yield* Effect.promise(async () => {
@@ -59,7 +59,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("speech thro
     })
   )
 
-  it.effect("is refused by the field that is wrong, and for nothing", () =>
+  it.effect("is refused with the name of the wrong field, without a charge", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const refused = (body: object) =>

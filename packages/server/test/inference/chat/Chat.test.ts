@@ -1,4 +1,4 @@
-/** Chats through the stock OpenAI client against a real server: answers, streams, and what each costs. */
+/** Chats through the stock OpenAI client against a real server: answers, streams, and their costs. */
 import { expect, layer } from "@effect/vitest"
 import { ModelListWire } from "@sluice/api/models/ModelWire"
 import { instant } from "@sluice/simulator/models/ModelWorld"
@@ -12,7 +12,7 @@ import { customer, failure, keys, NANO, user } from "../support/Customer.ts"
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat through the stock client", (it) => {
-  it.effect("answers, and charges what the usage says", () =>
+  it.effect("answers, and charges the tokens of its usage", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
       const { data: answer, response } = yield* Effect.promise(() =>
@@ -40,7 +40,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat throug
     })
   )
 
-  it.effect("streams the same text for the same money", () =>
+  it.effect("streams the same text at the same cost", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
       const body = { model: "sluice-small", messages: user("What is a sluice?"), n: 2 }
@@ -106,7 +106,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat throug
     })
   )
 
-  it.effect("accepts what agents send", () =>
+  it.effect("accepts the requests that agents send", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO)
       const answer = yield* Effect.promise(() =>
@@ -168,7 +168,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat throug
         status: 404,
         code: "model_not_found"
       })
-      // An id with a slash, not encoded by every client, is one id.
+      // An id with a slash, which some clients do not encode, is one id.
       const vendor = yield* Effect.promise(() =>
         fetch(`${url}/v1/models/accounts/sluice/small?x=1`, { headers: { authorization: `Bearer ${apiKey}` } })
       )

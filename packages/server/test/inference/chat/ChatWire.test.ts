@@ -1,4 +1,4 @@
-/** What the server writes is what the contract shows, and the contract makes a document. */
+/** Chat answers on the wire: they match the contract, and the contract produces a document. */
 import { describe, expect, it } from "@effect/vitest"
 import {
   callChunk,
@@ -28,7 +28,7 @@ const answer: Answer = {
 }
 const strict = { onExcessProperty: "error" } as const
 
-describe("the wire", () => {
+describe("the chat wire", () => {
   it("has buffered answers as in the schema", () => {
     const body = Schema.decodeUnknownSync(ChatCompletionWire, strict)(JSON.parse(completionText(answer)))
     expect(body.usage).toEqual({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost: 0.0000015 })
@@ -56,7 +56,7 @@ describe("the wire", () => {
     expect(chunks.at(-1)).toMatchObject({ id: 'chatcmpl-"1"', choices: [], usage: { total_tokens: 7 } })
   })
 
-  it("has what belongs to a call of a tool with the call, in both forms", () => {
+  it("has a tool call's extra fields on that call, in both forms", () => {
     const extra = { google: { thought_signature: 'a"\n' } }
     const calls = [
       { id: "a", name: "f", textOffset: 0, arguments: "{}", extra },
@@ -82,7 +82,7 @@ describe("the wire", () => {
     }
   })
 
-  it("has the bytes of a token as they were told, else those of its text", () => {
+  it("has the upstream's bytes of a token, else those of its text", () => {
     const half = { token: "\ufffd", logprob: -1, bytes: [240, 159] }
     const tokens = [{ ...half, top: [half, { token: "é", logprob: -2 }] }]
     const choices = [{ text: "\ufffd", calls: [], tokens, reason: "stop" as const }]
@@ -104,7 +104,7 @@ describe("the wire", () => {
     for (const model of defaultWorld(1).models) Schema.decodeSync(ModelWire, strict)(modelToWire(model))
   })
 
-  it("makes a document with both forms of an answer and all its errors", () => {
+  it("produces a document with both forms of an answer and all its errors", () => {
     const document = OpenApi.fromApi(InferenceApi)
     const operation = document.paths["/v1/chat/completions"]?.post
     expect(Object.keys(operation?.responses["200"]?.content ?? {}).sort()).toEqual([

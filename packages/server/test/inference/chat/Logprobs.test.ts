@@ -1,4 +1,4 @@
-/** How likely each token was, through the stock client: streamed as buffered, for the price of the same words. */
+/** Log probabilities of tokens through the stock client: the same streamed and buffered, at no extra cost. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -10,7 +10,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const QUESTION = { model: "sluice-large", messages: user("How are bridges built?") }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("logprobs through the stock client", (it) => {
-  it.effect("name the tokens of the text and the likeliest in their place, streamed as buffered", () =>
+  it.effect("name the tokens of the text and their likeliest alternatives, streamed and buffered", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const asked = { ...QUESTION, logprobs: true, top_logprobs: 3 }

@@ -1,4 +1,4 @@
-/** What a caller sees of a model that breaks, falls silent or is read too slowly, and what it pays. */
+/** Streams of a model that breaks, hangs or is read too slowly: the answer that the caller sees, and its charge. */
 import { expect, layer } from "@effect/vitest"
 import type { ChatEvent, Model } from "@sluice/domain/models/ModelProvider"
 import type { UpstreamFailed as Failed } from "@sluice/domain/models/UpstreamFailed"
@@ -16,7 +16,7 @@ const keys: Keys = new Map()
 const text = (words: string): ChatEvent => ({ _tag: "Text", index: 0, text: words })
 const finish: ChatEvent = { _tag: "Finish", index: 0, reason: "stop" }
 const broken = new UpstreamFailed({ reason: "broken" })
-/** What the database says when it is not there. */
+/** The error of an unavailable database. */
 const away = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("secret address") }) })
 const conflict = new SqlError.SqlError({ reason: new SqlError.SerializationError({ cause: new Error("secret row") }) })
 let produced = 0
@@ -92,11 +92,11 @@ const ask = Effect.fn(function* (id: string, stream: boolean) {
 const PROMPT = 8n * 1_000n
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams that do not end well", (it) => {
-  it.effect("a model that breaks: its words, one error, no [DONE]; the words are paid", () =>
+  it.effect("a model that breaks ends the stream with its text, one error and no [DONE], and the text is charged", () =>
     Effect.gen(function* () {
       const { status, headers, body, row } = yield* ask("breaks", true)
       expect(status).toBe(200)
-      // Nothing on the way keeps it, changes it, or holds it back until there is more.
+      // No layer keeps, changes or delays the chunks.
       expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
       expect(headers.get("cache-control")).toBe("no-cache, no-transform")
       expect(headers.get("x-accel-buffering")).toBe("no")
@@ -111,7 +111,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
     })
   )
 
-  it.effect("a refusal of the request is its caller's own in a stream too", () =>
+  it.effect("a refused request is the caller's error in a stream too", () =>
     Effect.gen(function* () {
       const { body } = yield* ask("stops", true)
       expect(JSON.parse(body.trim().split("\n\ndata: ")[1]!)).toMatchObject({
@@ -120,7 +120,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
     })
   )
 
-  it.effect("an answer that stops without saying how is broken, not complete", () =>
+  it.effect("an answer without a finish reason is broken, not complete", () =>
     Effect.gen(function* () {
       const { body, row } = yield* ask("cut", true)
       expect(body).toContain("upstream_broken")
@@ -129,7 +129,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
     })
   )
 
-  it.effect("before the first word, and buffered, a failure is a plain answer and free", () =>
+  it.effect("a failure before the first token, or of a buffered answer, is a plain error and free", () =>
     Effect.gen(function* () {
       for (const [id, stream, status] of [
         ["breaks", false, 502],
@@ -151,7 +151,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
         expect(answer.headers.get("content-type")).toContain("application/json")
         expect(answer.headers.get("x-ratelimit-remaining")).toBe("599")
         expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null)
-        // The same again would be refused again.
+        // The same request would be refused again.
         expect(answer.headers.get("x-should-retry")).toBe(id === "unserved" ? "false" : null)
         expect(answer.body.includes('"service_unavailable"')).toBe(id === "away" || id === "conflict")
         expect(answer.headers.get("x-request-id")).toBe(`test-${workspaces}`)
@@ -161,7 +161,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
     })
   )
 
-  it.effect("an answer without a word still has a role, an end and a usage", () =>
+  it.effect("an answer without text still has a role, an end and a usage", () =>
     Effect.gen(function* () {
       const { body, row } = yield* ask("empty", true)
       expect(body).toContain('"delta":{"role":"assistant","content":""}')
@@ -174,14 +174,14 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
     })
   )
 
-  it.effect("a model's own count is the one that is billed", () =>
+  it.effect("the model's own token count is billed", () =>
     Effect.gen(function* () {
       const { row } = yield* ask("counts", false)
       expect(row).toMatchObject({ spent: 9_000n, held: 0n })
     })
   )
 
-  it.effect("who does not read makes the model wait, and pays when it goes", () =>
+  it.effect("a stalled reader makes the model wait, and pays when it disconnects", () =>
     Effect.gen(function* () {
       const principal = yield* openWorkspace(++workspaces, 10_000_000_000n)
       keys.set(`svc_live_${workspaces}`, principal)
@@ -213,7 +213,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
     })
   )
 
-  it.effect("a server that stops says so in the stream, and settles first", () =>
+  it.effect("a server that stops says so in the stream, after it has settled", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const stopping = yield* Layer.buildWithScope(Layer.fresh(chatServer(keys, provider)), scope)
@@ -232,7 +232,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams tha
       const response = yield* ask(true)
       const body = yield* Effect.forkChild(Effect.promise(() => response.text()))
       yield* Scope.close(scope, Exit.void)
-      // Of a buffered answer nobody has seen a word: it is told to come back, and costs nothing.
+      // A buffered answer was not seen by its caller: the caller is asked to retry, at no cost.
       const refused = yield* Fiber.join(buffered)
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"])
       expect(yield* Effect.promise(() => refused.text())).toContain('"code":"server_stopping"')

@@ -1,4 +1,4 @@
-/** Tools through the stock client: calls that satisfy their schemas, streamed as buffered, and whole loops of them. */
+/** Tools through the stock client: calls match their schemas, streamed and buffered, and whole tool loops end. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -26,7 +26,7 @@ const pick = ({ name, arguments: text }: { name: string; arguments: string }) =>
 const question = { model: "sluice-small", messages: user("What are the weather and the time in Lisbon?") }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools through the stock client", (it) => {
-  it.effect("calls what the question speaks of, streamed as buffered, for the same money", () =>
+  it.effect("are called as the question asks, streamed and buffered, at the same cost", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const asked = { ...question, tools: [weather, time] }
@@ -56,7 +56,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
     })
   )
 
-  it.effect("obeys tool_choice and parallel_tool_calls", () =>
+  it.effect("obey tool_choice and parallel_tool_calls", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const called = (body: object) =>
@@ -81,7 +81,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
     })
   )
 
-  it.effect("comes to the last tool of an agent that allows no words between", () =>
+  it.effect("reach the last tool of an agent that allows no text between calls", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       type Message = OpenAI.ChatCompletionMessageParam
@@ -101,14 +101,14 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
         for (const { id } of calls) conversation.push({ role: "tool", tool_call_id: id, content: "fine" })
       }
       expect(turns).toEqual([["get_weather"], ["get_time"], ["finish"], ["get_weather"]])
-      // Another question, another turn of them.
+      // A new question starts a new round of calls.
       const again = yield* next([...conversation.slice(0, 5), ...user("And the weather in Oslo?")])
       expect(again.tool_calls).toMatchObject([{ function: { name: "get_weather" } }])
     })
   )
 
   it.effect(
-    "gives the final answer once it has called what the question speaks of, also where calls come back as text",
+    "give the final answer after all calls of the question, also when calls come back as text",
     () =>
       Effect.gen(function* () {
         const { client } = yield* customer(NANO)
@@ -142,7 +142,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
             ...message.tool_calls!.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "fine" }))
           ])
           expect(yield* asTools).toEqual(turns)
-          // smolagents tells what was called in the words of Python, and the results as a user.
+          // smolagents writes past calls as Python text, and their results as user messages.
           const asText = turnsOf((message) => {
             const calls = JSON.stringify(message.tool_calls).replaceAll('"', "'")
             return [{ role: "assistant", content: `Calling tools:\n${calls}` }, ...user("Observation:\nfine")]
@@ -152,7 +152,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
       })
   )
 
-  it.effect("runs the client's own loop to its end, and charges each turn", () =>
+  it.effect("run the client's own loop to its end, and charge each turn", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const ran: Array<string> = []
@@ -181,7 +181,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
     })
   )
 
-  it.effect("cuts a call at max_tokens, and never bills more", () =>
+  it.effect("are cut at max_tokens, and never billed above it", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const cut = yield* Effect.promise(() =>
@@ -192,7 +192,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
     })
   )
 
-  it.effect("refuses tools that make no sense, by name", () =>
+  it.effect("are refused by name when they are invalid", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const refused = (body: object) =>

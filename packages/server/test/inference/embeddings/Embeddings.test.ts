@@ -1,4 +1,4 @@
-/** Embeddings through the stock client: near where the texts are, the same in both encodings, charged to the nano-dollar. */
+/** Embeddings through the stock client: similar for similar texts, equal in both encodings, charged to the nano-USD. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -12,7 +12,7 @@ const MODEL = "sluice-embed-small"
 const dot = (a: ReadonlyArray<number>, b: ReadonlyArray<number>) => a.reduce((sum, x, i) => sum + x * b[i]!, 0)
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("embeddings through the stock client", (it) => {
-  it.effect("are nearer for texts that are more alike, whatever the encoding and the number of dimensions", () =>
+  it.effect("are nearer for more similar texts, in each encoding and number of dimensions", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const input = [
@@ -43,7 +43,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("embeddings 
     })
   )
 
-  it.effect("cost what their usage says, once", () =>
+  it.effect("cost the tokens of their usage, once", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const { usage } = yield* Effect.promise(() =>
@@ -57,7 +57,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("embeddings 
     })
   )
 
-  it.effect("are refused by the field that is wrong, and for nothing", () =>
+  it.effect("are refused with the name of the wrong field, without a charge", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const refused = (body: object) =>

@@ -1,4 +1,4 @@
-/** Images of a real server that makes JPEG, through the stock client: as they are, and named as what they are. */
+/** Images of a real server that produces JPEG, through the stock client: passed on unchanged, with their true format. */
 import { NodeCrypto } from "@effect/platform-node"
 import { expect, layer } from "@effect/vitest"
 import { UpstreamCatalog, servedModelsOf } from "@sluice/providers/openai-compatible/catalog/UpstreamCatalog"
@@ -15,7 +15,7 @@ const JPEG = "/9j/4AAQSkZJRgABAQ=="
 const PNG = "iVBORw0KGgoAAAANSUhEUg=="
 const PRICE = 40_000_000n
 
-/** What the server gives, set by each test. */
+/** The response of the server, set by each test. */
 let given: ReadonlyArray<string> = []
 
 const catalog = Layer.effect(
@@ -29,7 +29,7 @@ const models = OpenAiModels.layer().pipe(Layer.provide(catalog), Layer.provide(N
 const Running = chatServer(keys, models).pipe(Layer.provideMerge(ownPglite), Layer.provide(Logger.layer([])))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images of a server that makes JPEG", (it) => {
-  it.effect("are handed on as they are, and the answer and the link say what they are", () =>
+  it.effect("are passed on unchanged, and the answer and the link name their format", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const ask = (response_format: "url" | "b64_json") =>
@@ -51,7 +51,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images of a
     })
   )
 
-  it.effect("are a failure for nothing where one answer has two formats", () =>
+  it.effect("fail without a charge when one answer has two formats", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(PRICE * 2n)
       given = [PNG, JPEG]

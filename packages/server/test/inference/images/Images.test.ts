@@ -1,4 +1,4 @@
-/** Images through the stock client: PNG files that another decoder reads, the same for the same prompt, paid by the image. */
+/** Images through the stock client: valid PNG files, deterministic for a prompt, charged by the image. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -14,7 +14,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const MODEL = "sluice-image"
 const PRICE = 40_000_000n
 
-/** What a decoder needs of a PNG: all checksums right, the size of its head, as many bytes of pixels as that takes. */
+/** Checks of a PNG: all checksums, the size in its header, and as many bytes of pixels as that size takes. */
 const decoded = (file: Buffer) => {
   expect(file.subarray(0, 8).toString("hex")).toBe("89504e470d0a1a0a")
   const chunks = new Map<string, Buffer>()
@@ -35,7 +35,7 @@ const decoded = (file: Buffer) => {
 }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images through the stock client", (it) => {
-  it.effect("are PNG files of the size that was asked for, and follow from the prompt", () =>
+  it.effect("are PNG files of the requested size, and depend on the prompt alone", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const ask = (body: Partial<ImageGenerateParamsNonStreaming>) =>
@@ -60,7 +60,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images thro
     })
   )
 
-  it.effect("come as links that anybody may open, for an hour", () =>
+  it.effect("come as links that need no key, for an hour", () =>
     Effect.gen(function* () {
       const { client, principal, url } = yield* customer(NANO)
       const ask = (response_format: "url" | "b64_json") =>
@@ -89,7 +89,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("images thro
     })
   )
 
-  it.effect("are refused by the field that is wrong, and for nothing", () =>
+  it.effect("are refused with the name of the wrong field, without a charge", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const refused = (body: object) =>

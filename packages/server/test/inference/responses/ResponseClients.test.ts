@@ -1,4 +1,4 @@
-/** Stock clients that ask /responses by default, as they come: the AI SDK with its OpenAI provider, and OpenAI's Agents. */
+/** Stock clients that use /responses by default, unmodified: the AI SDK with its OpenAI provider, and OpenAI's Agents. */
 import { createOpenAI } from "@ai-sdk/openai"
 import { expect, layer } from "@effect/vitest"
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool as agentTool } from "@openai/agents"
@@ -8,10 +8,10 @@ import { Effect, Layer } from "effect"
 import { z } from "zod"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, keys, NANO } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 const question = "What is the weather in Lisbon?"
 const City = z.object({ city: z.string() })
@@ -34,7 +34,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients tha
     })
   }
 
-  it.effect("the AI SDK: the same text and usage, streamed or not", () =>
+  it.effect("the AI SDK gets the same text and usage, streamed and buffered", () =>
     Effect.gen(function* () {
       const { model, principal } = yield* aiSdk
       const whole = yield* Effect.promise(() => generateText({ model, prompt: "Tell me about rivers." }))
@@ -54,7 +54,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients tha
     })
   )
 
-  it.effect("the AI SDK: a loop of tools to its end, streamed or not", () =>
+  it.effect("the AI SDK runs a tool loop to its end, streamed and buffered", () =>
     Effect.gen(function* () {
       const { model } = yield* aiSdk
       const loop = { model, prompt: question, tools, stopWhen: stepCountIs(4) }
@@ -73,7 +73,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients tha
     })
   )
 
-  it.effect("the AI SDK: objects that satisfy their schema", () =>
+  it.effect("the AI SDK gets objects that match their schema", () =>
     Effect.gen(function* () {
       const { model } = yield* aiSdk
       const output = Output.object({ schema: City })
@@ -84,7 +84,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients tha
     })
   )
 
-  it.effect("the AI SDK: a second turn with store: false; without, it is told what to do", () =>
+  it.effect("the AI SDK runs a second turn with store: false; without it, the error says what to do", () =>
     Effect.gen(function* () {
       const { model } = yield* aiSdk
       const first = yield* Effect.promise(() => generateText({ model, prompt: "Hello" }))
@@ -112,7 +112,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients tha
   })
   const agent = new Agent({ name: "helper", instructions: "Be brief.", model: "sluice-small", tools: [weather] })
 
-  it.effect("Agents: a loop of tools to its end, streamed or not, and a second turn", () =>
+  it.effect("Agents runs a tool loop to its end, streamed and buffered, and a second turn", () =>
     Effect.gen(function* () {
       const { principal, runner } = yield* agents
       const whole = yield* Effect.promise(() => runner.run(agent, question))
@@ -136,7 +136,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("clients tha
     })
   )
 
-  it.effect("Agents: an output that satisfies its schema", () =>
+  it.effect("Agents gets an output that matches its schema", () =>
     Effect.gen(function* () {
       const { runner } = yield* agents
       const typed = new Agent({ name: "typed", instructions: "Be brief.", model: "sluice-small", outputType: City })

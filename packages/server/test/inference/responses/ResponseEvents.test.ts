@@ -1,4 +1,4 @@
-/** Streamed responses, event by event: as the contract shows them, and adding up to the buffered answer, whatever a model does. */
+/** Streamed responses, event by event: they match the contract and add up to the buffered answer, for any model output. */
 import { describe, expect, it } from "@effect/vitest"
 import { ResponseEventWire } from "@sluice/api/inference/responses/ResponseEventWire"
 import {
@@ -47,7 +47,7 @@ const eventsIn = (text: string): ReadonlyArray<Event> =>
       return event
     })
 
-/** The output that a reader of the pieces alone has in the end. */
+/** The output that a client assembles from the deltas alone. */
 const pieced = (events: ReadonlyArray<Event>) => {
   const items: Array<{ id: string; type: string; text: string; done: unknown }> = []
   for (const event of events) {
@@ -86,7 +86,7 @@ const reason = fc.constantFrom<FinishReason>("stop", "length", "tool_calls", "co
 const parts = fc.array(fc.array(event, { maxLength: 4 }), { maxLength: 8 })
 
 describe("a streamed response", () => {
-  it("adds up to the buffered one, in any order of words, refusals and calls", () => {
+  it("adds up to the buffered one, in any order of text, refusals and calls", () => {
     const property = fc.property(parts, reason, (parts, reason) => {
       const production = new AnswerAccumulator(1, 1_000)
       const wire = new ResponseEvents(request, 1)
@@ -126,7 +126,7 @@ describe("a streamed response", () => {
     fc.assert(property, { numRuns: 300 })
   })
 
-  it("ends each call before the next item begins, unless its arguments are yet to come", () => {
+  it("ends each call before the next item begins, unless its arguments are incomplete", () => {
     const call = (call: number): ChatEvent => ({ _tag: "ToolCall", index: 0, call, id: `call_${call}`, name: "plain" })
     const args = (call: number, text: string): ChatEvent => ({ _tag: "ToolArguments", index: 0, call, text })
     const words: ChatEvent = { _tag: "Text", index: 0, text: "a" }
@@ -135,13 +135,13 @@ describe("a streamed response", () => {
       [[call(0), first, second, call(1), args(1, "{}")], "+0 -0 +1 -1"],
       [[words, call(0), first, second, call(1), args(1, "{}"), words], "+0 -0 +1 -1 +2 -2 +3 -3"],
       [[call(0), args(0, "{}"), { _tag: "Refusal", index: 0, text: "No." }, call(1)], "+0 -0 +1 +2 -1 -2"],
-      // Upstreams that begin all calls first, or whose calls grow side by side.
+      // Upstreams that begin all calls first, or interleave their calls.
       [[call(0), call(1), first, args(1, "{}"), second], "+0 +1 -0 -1"],
       [[call(0), first, call(1), second, args(1, "{}")], "+0 +1 -0 -1"],
       [[call(0), call(1), args(1, '{"a":'), args(0, "{}"), args(1, "1}"), call(2), args(2, "{}")], "+0 +1 -1 +2 -0 -2"],
-      // A number may go on.
+      // A number may continue.
       [[call(0), args(0, "1"), call(1), args(0, "2")], "+0 +1 -0 -1"],
-      // What comes after a whole object is told nowhere.
+      // Text after a complete object is dropped.
       [[call(0), args(0, "{}"), call(1), args(1, "{}"), args(0, "\n")], "+0 -0 +1 -1", ["{}", "{}"]],
       [[call(0), args(0, "{}"), words, args(0, '{"a":1}')], "+0 -0 +1 -1", ["{}"]]
     ] as const) {
@@ -166,7 +166,7 @@ describe("a streamed response", () => {
     }
   })
 
-  it("says what failed, also before its first word", () => {
+  it("reports a failure, also before its first token", () => {
     const broken = new UpstreamFailed({ reason: "broken" })
     for (const begun of [true, false]) {
       const wire = new ResponseEvents(request, 9)

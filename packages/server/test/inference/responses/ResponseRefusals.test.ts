@@ -1,4 +1,4 @@
-/** What POST /responses refuses, by the error classes of the stock client; and any conversation, streamed as buffered. */
+/** Refusals of POST /responses, by the error classes of the stock client; and any conversation, streamed and buffered. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -16,7 +16,7 @@ const model = "sluice-small"
 const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals of responses", (it) => {
-  it.effect("are told with the caller's own paths, streamed or not, and cost nothing", () =>
+  it.effect("name the caller's own paths, streamed and buffered, and cost nothing", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const odd = { ...functionTool("odd"), parameters: { properties: { a: { not: {} } }, required: ["a"] } }
@@ -80,7 +80,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals of
     })
   )
 
-  it.effect("any conversation streams to what it gives buffered", () =>
+  it.effect("never occur for a valid conversation, which streams the same output that it gives buffered", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(100n * NANO)
       let calls = 0

@@ -1,4 +1,4 @@
-/** Streamed responses that break, hang, are left or come in odd pieces: what stock clients see of them, and what is paid. */
+/** Streamed responses that break, hang, are abandoned or arrive in odd pieces: the output of stock clients, and the charge. */
 import { createOpenAI } from "@ai-sdk/openai"
 import { expect, layer } from "@effect/vitest"
 import { type ChatEvent, type Model, ModelProvider } from "@sluice/domain/models/ModelProvider"
@@ -56,7 +56,7 @@ const said = (item: ResponseOutputItem) => {
 }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of responses", (it) => {
-  it.effect("a model that breaks: its words, error and response.failed, then the end; the words are paid", () =>
+  it.effect("a model that breaks ends the stream with its text, error and response.failed, and the text is charged", () =>
     Effect.gen(function* () {
       const { apiKey, principal, url } = yield* customer(NANO)
       const response = yield* Effect.promise(() =>
@@ -85,7 +85,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("clients understand it: an error that is raised, an error part", () =>
+  it.effect("stock clients see a broken stream as a thrown error or an error part", () =>
     Effect.gen(function* () {
       const { apiKey, client, url } = yield* customer(NANO)
       const asked = { model: "breaks", input: "hi" }
@@ -103,7 +103,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("before the first word, and buffered, a failure is a plain answer and free", () =>
+  it.effect("a failure before the first token, or of a buffered answer, is a plain error and free", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       for (const [model, stream, status] of [
@@ -119,7 +119,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("a conversation that the model's server finds too long is told as our own check tells it", () =>
+  it.effect("a conversation that the model's server finds too long gets the error of the server's own check", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       for (const stream of [true, false]) {
@@ -135,7 +135,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("words and calls in any order are the same output, streamed as buffered", () =>
+  it.effect("text and calls in any order are the same output, streamed and buffered", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const asked = { model: "odd", input: "hi" }
@@ -148,7 +148,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("an answer without a word is one empty message", () =>
+  it.effect("an answer without text is one empty message", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const asked = { model: "empty", input: "hi" }
@@ -160,7 +160,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("a caller that goes away pays for what was produced", () =>
+  it.effect("a caller that disconnects pays for the output so far", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       yield* Effect.promise(async () => {
@@ -177,7 +177,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of 
     })
   )
 
-  it.effect("a server that stops says so in the stream, and settles first", () =>
+  it.effect("a server that stops says so in the stream, after it has settled", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const stopping = yield* Layer.buildWithScope(Layer.fresh(chatServer(keys, provider)), scope)

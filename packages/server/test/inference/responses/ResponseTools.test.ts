@@ -13,7 +13,7 @@ const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(
 const model = "sluice-small"
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools of responses", (it) => {
-  it.effect("runs a loop of tools to its end, streamed as buffered", () =>
+  it.effect("run in a loop to its end, streamed and buffered", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
       const tools = [functionTool("get_weather"), functionTool("get_time")]
@@ -41,7 +41,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools of re
     })
   )
 
-  it.effect("obeys tool_choice, and calls functions in namespaces by both names", () =>
+  it.effect("obey tool_choice, and are called in namespaces by both names", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO)
       const space = { type: "namespace" as const, name: "clock", description: "", tools: [functionTool("get_time")] }

@@ -1,4 +1,4 @@
-/** Responses through the stock client: buffered, streamed, parsed, cut short, for the money of a chat. */
+/** Responses through the stock client: buffered, streamed, parsed, cut short, at the cost of a chat. */
 import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
@@ -13,12 +13,12 @@ import { customer, functionTool, keys, NANO, user } from "../support/Customer.ts
 const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 const model = "sluice-small"
-/** What no version of the API has. */
+/** Fields that no version of the API has. */
 const unknown = { client_metadata: { a: "b" } }
 const nanoUsd = (usage: object | null | undefined) => BigInt(Math.round((usage as { cost: number }).cost * 1e9))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses through the stock client", (it) => {
-  it.effect("answers what chat answers, for the same money", () =>
+  it.effect("answer with the text of a chat, at the same cost", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
       const chat = yield* Effect.promise(() =>
@@ -71,7 +71,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses t
     })
   )
 
-  it.effect("streams typed events that add up to the buffered response, its charge durable before the last", () =>
+  it.effect("stream typed events that add up to the buffered response, and are charged durably before the last event", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(10n * NANO)
       const asked = { model, input: "Tell me about rivers." }
@@ -111,7 +111,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses t
     })
   )
 
-  it.effect("gives what a zod schema parses, streamed too", () =>
+  it.effect("match a zod schema, streamed too", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO)
       const City = z.object({ city: z.string(), people: z.number().int().min(1).max(9) })
@@ -127,7 +127,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses t
     })
   )
 
-  it.effect("is incomplete where max_output_tokens cut it, streamed too", () =>
+  it.effect("are incomplete where max_output_tokens cut them, streamed too", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO)
       const asked = { model, input: "Tell me a lot.", max_output_tokens: 5 }
@@ -157,7 +157,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses t
     })
   )
 
-  it.effect("takes what agents send", () =>
+  it.effect("accept the requests that agents send", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(10n * NANO)
       const response = yield* Effect.promise(() =>

@@ -40,7 +40,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
-/** Keys that the server lets in. */
+/** Keys that the server accepts. */
 export type Keys = Map<string, Principal>
 
 const accessOf = (keys: Keys) =>
@@ -55,14 +55,14 @@ const accessOf = (keys: Keys) =>
     forget: Effect.void
   })
 
-/** Films with the loop that brings them to their end. */
+/** Films with the loop that completes them. */
 const films = VideoReconciler.loop.pipe(
   Layer.provideMerge(Layer.mergeAll(Videos.layerNoDeps, VideoReconciler.layerNoDeps)),
   Layer.provide(Layer.mergeAll(VideoStore.layer, VideoListStore.layer)),
   Layer.provide(Wakeups.layer.pipe(Layer.provideMerge(Signals.layer)))
 )
 
-/** The surface over a world; gives `HttpServer` with its address. */
+/** The surface over a world; provides `HttpServer` with its address. */
 export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never, never>) => {
   const routes = HttpApiBuilder.layer(InferenceApi).pipe(
     Layer.provide(InferenceHandlers),
@@ -91,7 +91,7 @@ export const chatServer = (keys: Keys, models: Layer.Layer<ModelProvider, never,
   )
 }
 
-export const simulated = (world: ModelWorld) =>
+export const simulateModels = (world: ModelWorld) =>
   SimulatedModels.layer(world).pipe(Layer.provide(Layer.mergeAll(NodeTokens.layer, StudioWorkers.layer)))
 
 /** `http://127.0.0.1:port` of the running server. */

@@ -5,7 +5,7 @@ import OpenAI, { APIError } from "openai"
 import { openWorkspace } from "@sluice/testing/fixtures/Workspace"
 import { baseUrl, type Keys } from "./ChatServer.ts"
 
-/** Who the server lets in. */
+/** The tenants that the server accepts. */
 export const keys: Keys = new Map()
 /** One USD. */
 export const NANO = 1_000_000_000n

@@ -1,4 +1,4 @@
-/** Replicas that count in one Redis, each with a connection and a memory of its own, and what they write into their logs. */
+/** Replicas that count in one Redis, each with its own connection, memory and log. */
 import { RateLimits, type Sharing } from "@sluice/domain/limits/RateLimits"
 import * as RedisRateLimits from "@sluice/server/limits/RedisRateLimits"
 import { Context, Effect, Layer, Logger, Redacted } from "effect"
@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises"
 
 export interface Replica {
   readonly limits: RateLimits["Service"]
-  /** Lines of its log: level and words. */
+  /** Log lines: level and text. */
   readonly lines: ReadonlyArray<string>
 }
 
@@ -20,7 +20,7 @@ export const replica = (url: string) =>
     return { limits, lines } satisfies Replica
   })
 
-/** Runs it now; an effect that would wait for anything fails. */
+/** Runs an effect synchronously; fails if the effect would wait. */
 export const atOnce = <A>(effect: Effect.Effect<A>): Effect.Effect<A> => Effect.sync(() => Effect.runSync(effect))
 
 /** Ends a hang, and nothing else. */

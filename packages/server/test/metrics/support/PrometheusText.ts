@@ -15,7 +15,7 @@ export interface Metric {
   readonly samples: ReadonlyArray<Sample>
 }
 
-/** By name. */
+/** Families by name. */
 export const parsePrometheus = (text: string): ReadonlyMap<string, Metric> => {
   if (!text.endsWith("\n")) throw new Error("the last line has no end")
   const metrics = new Map<string, Metric & { samples: Array<Sample> }>()
@@ -74,7 +74,7 @@ const sampleOf = (line: string): Sample => {
   return { name: head, labels, value: Number(rest.replace("Inf", "Infinity")) }
 }
 
-/** What promtool asks for, and what a histogram is. */
+/** Checks promtool's rules and the rules of histograms. */
 const check = ({ help, name, samples, type }: Metric) => {
   const wrong = (why: string) => new Error(`${name}: ${why}`)
   if (help.trim() === "") throw wrong("no help")
