@@ -30,8 +30,6 @@ const commentsOf = ({ text }: Source): string =>
 
 /** Folders whose comments are not rewritten yet. Remove a folder once it obeys the rules. */
 const PENDING = [
-  "packages/api/test/",
-  "packages/cli/",
   "packages/domain/test/",
   "packages/providers/",
   "packages/server/test/",

@@ -1,6 +1,4 @@
-/**
- * Defines the `sluice` command: its subcommands and the flags that all of them take.
- */
+/** Defines the `sluice` command: its subcommands and the flags that all of them take. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"

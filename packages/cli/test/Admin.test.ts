@@ -1,6 +1,4 @@
-/**
- * Operator commands on the embedded database of a stopped server.
- */
+/** Operator commands on the embedded database of a stopped server. */
 import { openEmbedded } from "@sluice/server/database/Database"
 import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"

@@ -1,6 +1,4 @@
-/**
- * The text of `sluice balance` for a balance that runs out.
- */
+/** The text of `sluice balance` for a balance that runs out. */
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"

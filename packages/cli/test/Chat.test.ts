@@ -1,6 +1,4 @@
-/**
- * The text of `sluice chat` for a refusal of the model.
- */
+/** The text of `sluice chat` for a refusal of the model. */
 import { refusalChunk, streamEnd } from "@sluice/api/inference/chat/ChatWire"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"

@@ -1,6 +1,4 @@
-/**
- * End-to-end runs: a real server with its simulated world, and the command line as a process against it.
- */
+/** End-to-end runs: a real server with its simulated world, and the command line as a process against it. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

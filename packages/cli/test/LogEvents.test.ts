@@ -1,6 +1,4 @@
-/**
- * Exact bytes behind the text of a log, for any bytes, also if the start of a tail is unknown.
- */
+/** Exact bytes behind the text of a log, for any bytes, also if the start of a tail is unknown. */
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { bytesOf, exactBytes, isInexact, pieceOf, rangeOf } from "../src/jobs/LogEvents.ts"

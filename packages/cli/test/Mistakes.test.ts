@@ -1,6 +1,4 @@
-/**
- * Wrong arguments: exit code 2, nothing on standard output, and the expected form on standard error.
- */
+/** Wrong arguments: exit code 2, nothing on standard output, and the expected form on standard error. */
 import { describe, expect, it } from "vitest"
 import { cli } from "./support/Cli.ts"
 

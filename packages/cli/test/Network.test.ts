@@ -1,6 +1,4 @@
-/**
- * The command line on an unreliable network, and without any server.
- */
+/** The command line on an unreliable network, and without any server. */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { scheduler } from "node:timers/promises"

@@ -1,6 +1,4 @@
-/**
- * `sluice serve` writes its log to standard error and keeps Node's compile cache.
- */
+/** `sluice serve` writes its log to standard error and keeps Node's compile cache. */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"

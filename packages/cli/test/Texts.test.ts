@@ -1,6 +1,4 @@
-/**
- * Pure parts of the command line: amounts, durations, shell words, terminal facts, error texts.
- */
+/** Pure parts of the command line: amounts, durations, shell words, terminal facts, error texts. */
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { execFileSync } from "node:child_process"

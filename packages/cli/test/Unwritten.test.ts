@@ -1,6 +1,4 @@
-/**
- * Failed writes to standard output end every command with a failure exit code.
- */
+/** Failed writes to standard output end every command with a failure exit code. */
 import { spawn, type StdioOptions } from "node:child_process"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { fileURLToPath } from "node:url"

@@ -1,6 +1,4 @@
-/**
- * Defines the commands `sluice chat` and `sluice models` with their flags. Their code loads when one of them runs.
- */
+/** Defines the commands `sluice chat` and `sluice models` with their flags. Their code loads when one of them runs. */
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

@@ -1,6 +1,4 @@
-/**
- * Lists the models of the server with their modalities and prices.
- */
+/** Lists the models of the server with their modalities and prices. */
 import { ModelListWire } from "@sluice/api/models/ModelWire"
 import * as Effect from "effect/Effect"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"

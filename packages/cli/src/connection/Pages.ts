@@ -1,6 +1,4 @@
-/**
- * Reads a paged list: requests page after page until it has as many items as the caller wants.
- */
+/** Reads a paged list: requests page after page until it has as many items as the caller wants. */
 import * as Effect from "effect/Effect"
 
 const MAX_PAGE = 100

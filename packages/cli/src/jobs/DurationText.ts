@@ -1,6 +1,4 @@
-/**
- * Parses durations as people type them: `30m`, `1h30m`, `2d`. Refuses a bare number, because its unit is ambiguous.
- */
+/** Parses durations as people type them: `30m`, `1h30m`, `2d`. Refuses a bare number, because its unit is ambiguous. */
 import * as Result from "effect/Result"
 
 const SECONDS = { d: 86_400, h: 3_600, m: 60, s: 1 } as const

@@ -1,6 +1,4 @@
-/**
- * Defines the flags that describe a job, for `jobs run` and `jobs quote`.
- */
+/** Defines the flags that describe a job, for `jobs run` and `jobs quote`. */
 import type * as Command from "effect/cli/Command"
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"

@@ -1,6 +1,4 @@
-/**
- * Renders a job, a list of jobs and a quote as text for people.
- */
+/** Renders a job, a list of jobs and a quote as text for people. */
 import type { JobWire, QuoteWire } from "@sluice/api/jobs/JobWire"
 import { duration, limit, size, time, timeOrNull, usd } from "../terminal/Amounts.ts"
 import { clip, pairs, table } from "../terminal/Table.ts"

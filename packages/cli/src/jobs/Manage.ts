@@ -1,6 +1,4 @@
-/**
- * Implements `sluice jobs list|show|logs|cancel|quote`; loaded when one of them runs.
- */
+/** Implements `sluice jobs list|show|logs|cancel|quote`; loaded when one of them runs. */
 import type { JobWire } from "@sluice/api/jobs/JobWire"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * Joins the words after `--` into one shell command.
- */
+/** Joins the words after `--` into one shell command. */
 
 /**
  * A single word is a shell script already; several words are a command with its arguments, each quoted to keep it as

@@ -1,6 +1,4 @@
-/**
- * Defines `sluice gpus`: lists the GPU types with their prices and free machines.
- */
+/** Defines `sluice gpus`: lists the GPU types with their prices and free machines. */
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import { connection } from "../connection/Connection.ts"

@@ -1,6 +1,4 @@
-/**
- * Renders money, times, durations and sizes for people.
- */
+/** Renders money, times, durations and sizes for people. */
 
 /** Renders dollars: `$1.88`; below a dollar two significant digits: `$0.00042`. */
 export const usd = (amount: number): string => {

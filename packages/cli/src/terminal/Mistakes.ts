@@ -1,6 +1,4 @@
-/**
- * Renders the parser's errors, one line for each mistake, with the expected form.
- */
+/** Renders the parser's errors, one line for each mistake, with the expected form. */
 import type * as CliError from "effect/cli/CliError"
 
 type Mistake = CliError.CliError | CliError.ShowHelp["errors"][number]

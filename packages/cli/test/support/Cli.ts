@@ -1,6 +1,4 @@
-/**
- * Runs the command line as a process of its own, as users do.
- */
+/** Runs the command line as a process of its own, as users do. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 

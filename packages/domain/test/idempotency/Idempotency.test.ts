@@ -109,34 +109,32 @@ onEveryDatabase("Idempotency", (it) => {
       })
     )
 
-    it.effect(
-      "runs again at once, as the same attempt, when the run failed or its answer names no resource",
-      () =>
-        Effect.gen(function* () {
-          const idempotency = yield* Idempotency
-          const attempts: Array<Attempt | undefined> = []
-          const once = <E>(end: Effect.Effect<FirstAnswer, E>, hash?: string) =>
-            Effect.exit(
-              idempotency.once(
-                request("f", hash),
-                Effect.flatMap(CurrentAttempt, (attempt) => {
-                  attempts.push(attempt)
-                  return end
-                })
-              )
+    it.effect("runs again at once, as the same attempt, when the run failed or its answer names no resource", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        const attempts: Array<Attempt | undefined> = []
+        const once = <E>(end: Effect.Effect<FirstAnswer, E>, hash?: string) =>
+          Effect.exit(
+            idempotency.once(
+              request("f", hash),
+              Effect.flatMap(CurrentAttempt, (attempt) => {
+                attempts.push(attempt)
+                return end
+              })
             )
-          expect(Exit.isFailure(yield* once(Effect.die("the database was lost when it had committed")))).toBe(true)
-          expect(Exit.isFailure(yield* once(Effect.fail("lost")))).toBe(true)
-          expect(Exit.isSuccess(yield* once(answering("away", "unknown")))).toBe(true)
-          // A started resource may exist: the key accepts no other request.
-          expect(yield* Effect.flip(idempotency.once(request("f", "bb".repeat(32)), answering("x")))).toMatchObject({
-            _tag: "IdempotencyMismatch"
-          })
-          expect(yield* once(answering("decided"))).toMatchObject({ value: { replayed: false } })
-          const { id } = attempts[0]!
-          expect(attempts).toMatchObject([false, true, true, true].map((isRetry) => ({ id, isRetry })))
-          expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${id}`)
+          )
+        expect(Exit.isFailure(yield* once(Effect.die("the database was lost when it had committed")))).toBe(true)
+        expect(Exit.isFailure(yield* once(Effect.fail("lost")))).toBe(true)
+        expect(Exit.isSuccess(yield* once(answering("away", "unknown")))).toBe(true)
+        // A started resource may exist: the key accepts no other request.
+        expect(yield* Effect.flip(idempotency.once(request("f", "bb".repeat(32)), answering("x")))).toMatchObject({
+          _tag: "IdempotencyMismatch"
         })
+        expect(yield* once(answering("decided"))).toMatchObject({ value: { replayed: false } })
+        const { id } = attempts[0]!
+        expect(attempts).toMatchObject([false, true, true, true].map((isRetry) => ({ id, isRetry })))
+        expect((yield* idempotency.once(request("f"), answering("again"))).text).toBe(`decided ${id}`)
+      })
     )
 
     it.effect("returns one answer when a slow run was overtaken by another", () =>

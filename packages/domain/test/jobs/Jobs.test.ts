@@ -201,35 +201,33 @@ onEveryDatabase("Jobs", (it) => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect(
-    "with an unknown outcome are named to their caller; a lost answer alone is retried",
-    () =>
-      Effect.gen(function* () {
-        const jobs = yield* Jobs
-        const { attemptId, claimed, recorded, tenant } = yield* setUp({})
-        const losingNext = Effect.fnUntraced(function* (left: number, attempt?: Attempt) {
-          losses.left = left
-          const fiber = yield* Effect.forkChild(Effect.result(jobs.submit(tenant, body, attempt)))
-          while (fiber.pollUnsafe() === undefined) {
-            yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
-            yield* TestClock.adjust(10)
-          }
-          return Result.merge(yield* Fiber.join(fiber))
-        })
-        expect(yield* losingNext(1)).toMatchObject({ status: "queued" })
-        const hasIdempotencyKey = yield* claimed(new Date(T0), false)
-        expect(yield* losingNext(9, hasIdempotencyKey)).toMatchObject({
-          _tag: "JobOutcomeUnknown",
-          jobId: attemptId,
-          hasIdempotencyKey: true
-        })
-        const plain = yield* losingNext(9)
-        const jobId = "jobId" in plain ? plain.jobId : ""
-        expect(plain).toMatchObject({ _tag: "JobOutcomeUnknown", hasIdempotencyKey: false })
-        losses.left = 0
-        expect((yield* jobs.get(tenant, jobId)).id).toBe(jobId)
-        expect((yield* jobs.submit(tenant, body, { ...hasIdempotencyKey, isRetry: true })).id).toBe(attemptId)
-        expect(yield* recorded).toBe(3n)
-      }).pipe(Effect.provide(TestLayer))
+  it.effect("with an unknown outcome are named to their caller; a lost answer alone is retried", () =>
+    Effect.gen(function* () {
+      const jobs = yield* Jobs
+      const { attemptId, claimed, recorded, tenant } = yield* setUp({})
+      const losingNext = Effect.fnUntraced(function* (left: number, attempt?: Attempt) {
+        losses.left = left
+        const fiber = yield* Effect.forkChild(Effect.result(jobs.submit(tenant, body, attempt)))
+        while (fiber.pollUnsafe() === undefined) {
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
+          yield* TestClock.adjust(10)
+        }
+        return Result.merge(yield* Fiber.join(fiber))
+      })
+      expect(yield* losingNext(1)).toMatchObject({ status: "queued" })
+      const hasIdempotencyKey = yield* claimed(new Date(T0), false)
+      expect(yield* losingNext(9, hasIdempotencyKey)).toMatchObject({
+        _tag: "JobOutcomeUnknown",
+        jobId: attemptId,
+        hasIdempotencyKey: true
+      })
+      const plain = yield* losingNext(9)
+      const jobId = "jobId" in plain ? plain.jobId : ""
+      expect(plain).toMatchObject({ _tag: "JobOutcomeUnknown", hasIdempotencyKey: false })
+      losses.left = 0
+      expect((yield* jobs.get(tenant, jobId)).id).toBe(jobId)
+      expect((yield* jobs.submit(tenant, body, { ...hasIdempotencyKey, isRetry: true })).id).toBe(attemptId)
+      expect(yield* recorded).toBe(3n)
+    }).pipe(Effect.provide(TestLayer))
   )
 })

@@ -121,19 +121,17 @@ it.effect("a launch without capacity or an answer is retried, sooner after a mis
   })
 )
 
-it.effect(
-  "a command's exit stops its machine; the end is on disk with all its output before it has effects",
-  () =>
-    Effect.gen(function* () {
-      const whole = yield* step(running("Started"), { launch: launching, looks: [ran, gone] })
-      const before = ["observe", "drain", "stopping, kept", "stop", "observe", "drain to the end"]
-      expect(whole).toMatchObject({ happened: [...before, ...END], wakesIn: Number.POSITIVE_INFINITY })
-      expect(whole.commits.map(({ volumeBytes }) => volumeBytes)).toEqual([null, 77])
-      const lost = yield* step(running("Started"), { launch: launching, looks: [ran, gone], lostAt: 2 })
-      expect(lost.happened).toEqual([...before, END[0]])
-      const unseen = yield* step(running("Started"), { launch: launching, looks: [ran], lostAt: 1 })
-      expect(unseen.happened).toEqual(before.slice(0, 3))
-    })
+it.effect("a command's exit stops its machine; the end is on disk with all its output before it has effects", () =>
+  Effect.gen(function* () {
+    const whole = yield* step(running("Started"), { launch: launching, looks: [ran, gone] })
+    const before = ["observe", "drain", "stopping, kept", "stop", "observe", "drain to the end"]
+    expect(whole).toMatchObject({ happened: [...before, ...END], wakesIn: Number.POSITIVE_INFINITY })
+    expect(whole.commits.map(({ volumeBytes }) => volumeBytes)).toEqual([null, 77])
+    const lost = yield* step(running("Started"), { launch: launching, looks: [ran, gone], lostAt: 2 })
+    expect(lost.happened).toEqual([...before, END[0]])
+    const unseen = yield* step(running("Started"), { launch: launching, looks: [ran], lostAt: 1 })
+    expect(unseen.happened).toEqual(before.slice(0, 3))
+  })
 )
 
 it.effect("a job is notified of changes that its status depends on, and of nothing else", () =>

@@ -40,32 +40,28 @@ const steps = Schema.Array(
 )
 
 describe("A credit block", () => {
-  it.prop(
-    "never lends more than it holds: free, leased and charged amounts add up to the hold",
-    [steps],
-    ([given]) => {
-      const block = new CreditBlock("b", 1_000n, 0)
-      const open: Array<CreditLease> = []
-      let charged = 0n
-      for (const step of given) {
-        if (!step.settle) {
-          const room = step.amount <= block.left
-          const share = block.take(step.amount, 1)
-          expect(share !== undefined).toBe(room)
-          if (share !== undefined) open.push(share)
-        } else if (open.length > 0) {
-          const share = open.shift()!
-          const cost = step.charged < share.amount ? step.charged : share.amount
-          block.settle(share, cost)
-          block.settle(share, 0n)
-          charged += cost
-        }
-        expect(block.left >= 0n).toBe(true)
-        expect(block.left + charged + open.reduce((sum, { amount }) => sum + amount, 0n)).toBe(1_000n)
-        expect(block.activeRequests).toBe(open.length)
+  it.prop("never lends more than it holds: free, leased and charged amounts add up to the hold", [steps], ([given]) => {
+    const block = new CreditBlock("b", 1_000n, 0)
+    const open: Array<CreditLease> = []
+    let charged = 0n
+    for (const step of given) {
+      if (!step.settle) {
+        const room = step.amount <= block.left
+        const share = block.take(step.amount, 1)
+        expect(share !== undefined).toBe(room)
+        if (share !== undefined) open.push(share)
+      } else if (open.length > 0) {
+        const share = open.shift()!
+        const cost = step.charged < share.amount ? step.charged : share.amount
+        block.settle(share, cost)
+        block.settle(share, 0n)
+        charged += cost
       }
+      expect(block.left >= 0n).toBe(true)
+      expect(block.left + charged + open.reduce((sum, { amount }) => sum + amount, 0n)).toBe(1_000n)
+      expect(block.activeRequests).toBe(open.length)
     }
-  )
+  })
 
   it("is not used when it is old, or by a clock that went back", () => {
     const block = new CreditBlock("b", 10n, 1_000)

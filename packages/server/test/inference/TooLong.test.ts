@@ -36,32 +36,35 @@ const silence = () => {
   return Buffer.concat([head, Buffer.alloc(8_000, 128)])
 }
 
-layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("requests that a model's server finds too long", (it) => {
-  it.effect("fail with the name of the field to shorten, and cost nothing", () =>
-    Effect.gen(function* () {
-      const { client, principal } = yield* customer(NANO)
-      for (const [param, ask] of [
-        ["messages", () => client.chat.completions.create({ model: "sluice-small", messages: user("Hi") })],
-        ["input", () => client.responses.create({ model: "sluice-small", input: "Hi" })],
-        ["input", () => client.embeddings.create({ model: "sluice-embed-small", input: "Hi" })],
-        ["prompt", () => client.images.generate({ model: "sluice-image", prompt: "Hi" })],
-        ["input", () => client.audio.speech.create({ model: "sluice-voice", voice: "nova", input: "Hi" })],
-        [
-          "file",
-          async () => {
-            const file = await toFile(silence(), "a.wav")
-            return client.audio.transcriptions.create({ model: "sluice-listen", file })
-          }
-        ]
-      ] as ReadonlyArray<readonly [string, () => Promise<unknown>]>) {
-        expect(yield* failure(ask)).toMatchObject({
-          status: 400,
-          code: "context_length_exceeded",
-          param,
-          message: expect.stringContaining("shorten the request")
-        })
-      }
-      expect(yield* money(principal)).toMatchObject({ balance: NANO, held: 0n, usage: 0n })
-    })
-  )
-})
+layer(Running, { excludeTestServices: true, timeout: "5 minutes" })(
+  "requests that a model's server finds too long",
+  (it) => {
+    it.effect("fail with the name of the field to shorten, and cost nothing", () =>
+      Effect.gen(function* () {
+        const { client, principal } = yield* customer(NANO)
+        for (const [param, ask] of [
+          ["messages", () => client.chat.completions.create({ model: "sluice-small", messages: user("Hi") })],
+          ["input", () => client.responses.create({ model: "sluice-small", input: "Hi" })],
+          ["input", () => client.embeddings.create({ model: "sluice-embed-small", input: "Hi" })],
+          ["prompt", () => client.images.generate({ model: "sluice-image", prompt: "Hi" })],
+          ["input", () => client.audio.speech.create({ model: "sluice-voice", voice: "nova", input: "Hi" })],
+          [
+            "file",
+            async () => {
+              const file = await toFile(silence(), "a.wav")
+              return client.audio.transcriptions.create({ model: "sluice-listen", file })
+            }
+          ]
+        ] as ReadonlyArray<readonly [string, () => Promise<unknown>]>) {
+          expect(yield* failure(ask)).toMatchObject({
+            status: 400,
+            code: "context_length_exceeded",
+            param,
+            message: expect.stringContaining("shorten the request")
+          })
+        }
+        expect(yield* money(principal)).toMatchObject({ balance: NANO, held: 0n, usage: 0n })
+      })
+    )
+  }
+)

@@ -119,14 +119,16 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("the image o
     })
   )
 
-  it.effect("only the image of a form may be large: other fields keep their bounds, and a prompt the bound of JSON", () =>
-    Effect.gen(function* () {
-      const { client, principal } = yield* customer(NANO)
-      const long = { ...ORDER, user: "x".repeat(200_000) } as never
-      expect(yield* failure(() => client.videos.create(long))).toMatchObject({ status: 400, code: "invalid_form" })
-      const wordy = yield* Effect.promise(() => client.videos.create({ ...ORDER, prompt: "雨".repeat(32_000) }))
-      expect(wordy.status).toBe("queued")
-      expect(yield* money(principal)).not.toMatchObject({ held: 0n })
-    })
+  it.effect(
+    "only the image of a form may be large: other fields keep their bounds, and a prompt the bound of JSON",
+    () =>
+      Effect.gen(function* () {
+        const { client, principal } = yield* customer(NANO)
+        const long = { ...ORDER, user: "x".repeat(200_000) } as never
+        expect(yield* failure(() => client.videos.create(long))).toMatchObject({ status: 400, code: "invalid_form" })
+        const wordy = yield* Effect.promise(() => client.videos.create({ ...ORDER, prompt: "雨".repeat(32_000) }))
+        expect(wordy.status).toBe("queued")
+        expect(yield* money(principal)).not.toMatchObject({ held: 0n })
+      })
   )
 })

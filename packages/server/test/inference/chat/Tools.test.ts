@@ -107,49 +107,47 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("tools throu
     })
   )
 
-  it.effect(
-    "give the final answer after all calls of the question, also when calls come back as text",
-    () =>
-      Effect.gen(function* () {
-        const { client } = yield* customer(NANO)
-        type Message = OpenAI.ChatCompletionMessageParam
-        const finish = {
-          ...tool("finish", place),
-          function: { ...tool("finish", place).function, description: "Final answer" }
-        }
-        for (const last of [tool("final_answer", place), finish]) {
-          const next = (messages: ReadonlyArray<Message>) =>
-            Effect.promise(async () => {
-              const body = { ...question, messages: [...messages], tools: [last, time, weather] }
-              const answer = await client.chat.completions.create({ ...body, tool_choice: "required" })
-              return answer.choices[0]!.message
-            })
-          const turnsOf = (follow: (message: OpenAI.ChatCompletionMessage) => ReadonlyArray<Message>) =>
-            Effect.gen(function* () {
-              const conversation: Array<Message> = user("Answer me: the weather in Rome, please")
-              const turns: Array<ReadonlyArray<string>> = []
-              for (const more of ["", "", "And the time in Oslo?"]) {
-                if (more !== "") conversation.push(...user(more))
-                const message = yield* next(conversation)
-                turns.push(message.tool_calls!.map((call) => (call.type === "function" ? call.function.name : "")))
-                conversation.push(...follow(message))
-              }
-              return turns
-            })
-          const turns = [["get_weather"], [last.function.name], ["get_time"]]
-          const asTools = turnsOf((message) => [
-            message,
-            ...message.tool_calls!.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "fine" }))
-          ])
-          expect(yield* asTools).toEqual(turns)
-          // smolagents writes past calls as Python text, and their results as user messages.
-          const asText = turnsOf((message) => {
-            const calls = JSON.stringify(message.tool_calls).replaceAll('"', "'")
-            return [{ role: "assistant", content: `Calling tools:\n${calls}` }, ...user("Observation:\nfine")]
+  it.effect("give the final answer after all calls of the question, also when calls come back as text", () =>
+    Effect.gen(function* () {
+      const { client } = yield* customer(NANO)
+      type Message = OpenAI.ChatCompletionMessageParam
+      const finish = {
+        ...tool("finish", place),
+        function: { ...tool("finish", place).function, description: "Final answer" }
+      }
+      for (const last of [tool("final_answer", place), finish]) {
+        const next = (messages: ReadonlyArray<Message>) =>
+          Effect.promise(async () => {
+            const body = { ...question, messages: [...messages], tools: [last, time, weather] }
+            const answer = await client.chat.completions.create({ ...body, tool_choice: "required" })
+            return answer.choices[0]!.message
           })
-          expect(yield* asText).toEqual(turns)
-        }
-      })
+        const turnsOf = (follow: (message: OpenAI.ChatCompletionMessage) => ReadonlyArray<Message>) =>
+          Effect.gen(function* () {
+            const conversation: Array<Message> = user("Answer me: the weather in Rome, please")
+            const turns: Array<ReadonlyArray<string>> = []
+            for (const more of ["", "", "And the time in Oslo?"]) {
+              if (more !== "") conversation.push(...user(more))
+              const message = yield* next(conversation)
+              turns.push(message.tool_calls!.map((call) => (call.type === "function" ? call.function.name : "")))
+              conversation.push(...follow(message))
+            }
+            return turns
+          })
+        const turns = [["get_weather"], [last.function.name], ["get_time"]]
+        const asTools = turnsOf((message) => [
+          message,
+          ...message.tool_calls!.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "fine" }))
+        ])
+        expect(yield* asTools).toEqual(turns)
+        // smolagents writes past calls as Python text, and their results as user messages.
+        const asText = turnsOf((message) => {
+          const calls = JSON.stringify(message.tool_calls).replaceAll('"', "'")
+          return [{ role: "assistant", content: `Calling tools:\n${calls}` }, ...user("Observation:\nfine")]
+        })
+        expect(yield* asText).toEqual(turns)
+      }
+    })
   )
 
   it.effect("run the client's own loop to its end, and charge each turn", () =>

@@ -56,33 +56,38 @@ const said = (item: ResponseOutputItem) => {
 }
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("streams of responses", (it) => {
-  it.effect("a model that breaks ends the stream with its text, error and response.failed, and the text is charged", () =>
-    Effect.gen(function* () {
-      const { apiKey, principal, url } = yield* customer(NANO)
-      const response = yield* Effect.promise(() =>
-        fetch(`${url}/v1/responses`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-          body: JSON.stringify({ model: "breaks", input: "hi", stream: true })
+  it.effect(
+    "a model that breaks ends the stream with its text, error and response.failed, and the text is charged",
+    () =>
+      Effect.gen(function* () {
+        const { apiKey, principal, url } = yield* customer(NANO)
+        const response = yield* Effect.promise(() =>
+          fetch(`${url}/v1/responses`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+            body: JSON.stringify({ model: "breaks", input: "hi", stream: true })
+          })
+        )
+        expect([response.status, response.headers.get("content-type")]).toEqual([
+          200,
+          "text/event-stream; charset=utf-8"
+        ])
+        const body = yield* Effect.promise(() => response.text())
+        const blocks = body.split("\n\n")
+        expect(blocks.at(-1)).toBe("")
+        expect(blocks.at(-3)!.split("\n")[0]).toBe("event: error")
+        const [name, data] = blocks.at(-2)!.split("\n")
+        expect(name).toBe("event: response.failed")
+        expect(JSON.parse(data!.slice(6))).toMatchObject({
+          response: {
+            status: "failed",
+            error: { code: "upstream_broken", message: expect.stringContaining("Try again") }
+          }
         })
-      )
-      expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"])
-      const body = yield* Effect.promise(() => response.text())
-      const blocks = body.split("\n\n")
-      expect(blocks.at(-1)).toBe("")
-      expect(blocks.at(-3)!.split("\n")[0]).toBe("event: error")
-      const [name, data] = blocks.at(-2)!.split("\n")
-      expect(name).toBe("event: response.failed")
-      expect(JSON.parse(data!.slice(6))).toMatchObject({
-        response: {
-          status: "failed",
-          error: { code: "upstream_broken", message: expect.stringContaining("Try again") }
-        }
+        expect(body).not.toContain("[DONE]")
+        expect(body).not.toContain("response.completed")
+        expect(yield* money(principal)).toMatchObject({ spent: PROMPT + 2_000n, held: 0n, usage: 1n })
       })
-      expect(body).not.toContain("[DONE]")
-      expect(body).not.toContain("response.completed")
-      expect(yield* money(principal)).toMatchObject({ spent: PROMPT + 2_000n, held: 0n, usage: 1n })
-    })
   )
 
   it.effect("stock clients see a broken stream as a thrown error or an error part", () =>

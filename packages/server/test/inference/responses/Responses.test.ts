@@ -71,44 +71,46 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("responses t
     })
   )
 
-  it.effect("stream typed events that add up to the buffered response, and are charged durably before the last event", () =>
-    Effect.gen(function* () {
-      const { client, principal } = yield* customer(10n * NANO)
-      const asked = { model, input: "Tell me about rivers." }
-      const whole = yield* Effect.promise(() => client.responses.create(asked))
-      const events: Array<ResponseStreamEvent> = []
-      const stream = yield* Effect.promise(() => client.responses.create({ ...asked, stream: true }))
-      const iterator = stream[Symbol.asyncIterator]()
-      for (;;) {
-        const next = yield* Effect.promise(() => iterator.next())
-        if (next.done === true) break
-        events.push(next.value)
-        if (next.value.type === "response.completed")
-          expect(yield* money(principal)).toMatchObject({ usage: 2n, held: 0n })
-      }
-      expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
-      const types = events.map(({ type }) => type)
-      expect(types.filter((type, index) => type !== types[index - 1])).toEqual([
-        "response.created",
-        "response.in_progress",
-        "response.output_item.added",
-        "response.content_part.added",
-        "response.output_text.delta",
-        "response.output_text.done",
-        "response.content_part.done",
-        "response.output_item.done",
-        "response.completed"
-      ])
-      const deltas = events.flatMap((event) => (event.type === "response.output_text.delta" ? [event.delta] : []))
-      expect(deltas.length).toBeGreaterThan(3)
-      expect(deltas.join("")).toBe(whole.output_text)
-      const helper = client.responses.stream(asked)
-      const seen: Array<string> = []
-      helper.on("response.output_text.delta", ({ delta }) => void seen.push(delta))
-      const final = yield* Effect.promise(() => helper.finalResponse())
-      expect(seen).toEqual(deltas)
-      expect([final.output_text, final.usage, final.status]).toEqual([whole.output_text, whole.usage, "completed"])
-    })
+  it.effect(
+    "stream typed events that add up to the buffered response, and are charged durably before the last event",
+    () =>
+      Effect.gen(function* () {
+        const { client, principal } = yield* customer(10n * NANO)
+        const asked = { model, input: "Tell me about rivers." }
+        const whole = yield* Effect.promise(() => client.responses.create(asked))
+        const events: Array<ResponseStreamEvent> = []
+        const stream = yield* Effect.promise(() => client.responses.create({ ...asked, stream: true }))
+        const iterator = stream[Symbol.asyncIterator]()
+        for (;;) {
+          const next = yield* Effect.promise(() => iterator.next())
+          if (next.done === true) break
+          events.push(next.value)
+          if (next.value.type === "response.completed")
+            expect(yield* money(principal)).toMatchObject({ usage: 2n, held: 0n })
+        }
+        expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
+        const types = events.map(({ type }) => type)
+        expect(types.filter((type, index) => type !== types[index - 1])).toEqual([
+          "response.created",
+          "response.in_progress",
+          "response.output_item.added",
+          "response.content_part.added",
+          "response.output_text.delta",
+          "response.output_text.done",
+          "response.content_part.done",
+          "response.output_item.done",
+          "response.completed"
+        ])
+        const deltas = events.flatMap((event) => (event.type === "response.output_text.delta" ? [event.delta] : []))
+        expect(deltas.length).toBeGreaterThan(3)
+        expect(deltas.join("")).toBe(whole.output_text)
+        const helper = client.responses.stream(asked)
+        const seen: Array<string> = []
+        helper.on("response.output_text.delta", ({ delta }) => void seen.push(delta))
+        const final = yield* Effect.promise(() => helper.finalResponse())
+        expect(seen).toEqual(deltas)
+        expect([final.output_text, final.usage, final.status]).toEqual([whole.output_text, whole.usage, "completed"])
+      })
   )
 
   it.effect("match a zod schema, streamed too", () =>
