@@ -18,11 +18,11 @@ import { Schema } from "effect"
 const RICH = 100n * BLOCK_REQUESTS * BLOCK_SHARE
 
 /** An environment's credit that got `times` requests of `amount` at once. */
-const busy = (times: number, available: bigint, amount = 1n) => {
-  const purse = new EnvironmentCredit("account", "environment")
-  purse.recordFunds(available, false, 0)
-  for (let n = 0; n < times; n++) purse.take(amount, 0)
-  return purse
+const makeBusyCredit = (times: number, available: bigint, amount = 1n) => {
+  const credit = new EnvironmentCredit("account", "environment")
+  credit.recordFunds(available, false, 0)
+  for (let n = 0; n < times; n++) credit.take(amount, 0)
+  return credit
 }
 
 const steps = Schema.Array(
@@ -46,15 +46,15 @@ describe("A credit block", () => {
     let charged = 0n
     for (const step of given) {
       if (!step.settle) {
-        const room = step.amount <= block.left
-        const share = block.take(step.amount, 1)
-        expect(share !== undefined).toBe(room)
-        if (share !== undefined) open.push(share)
+        const fits = step.amount <= block.left
+        const lease = block.take(step.amount, 1)
+        expect(lease !== undefined).toBe(fits)
+        if (lease !== undefined) open.push(lease)
       } else if (open.length > 0) {
-        const share = open.shift()!
-        const cost = step.charged < share.amount ? step.charged : share.amount
-        block.settle(share, cost)
-        block.settle(share, 0n)
+        const lease = open.shift()!
+        const cost = step.charged < lease.amount ? step.charged : lease.amount
+        block.settle(lease, cost)
+        block.settle(lease, 0n)
         charged += cost
       }
       expect(block.left >= 0n).toBe(true)
@@ -71,42 +71,42 @@ describe("A credit block", () => {
   })
 
   it("is opened when many requests come at once and the balance covers many more, once at a time", () => {
-    expect(busy(BUSY_REQUESTS - 1, RICH).nextBlockSize(1n, 0)).toBeUndefined()
-    expect(busy(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).nextBlockSize(1n, 0)).toBeUndefined()
-    const purse = busy(BUSY_REQUESTS, RICH)
-    expect(purse.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
+    expect(makeBusyCredit(BUSY_REQUESTS - 1, RICH).nextBlockSize(1n, 0)).toBeUndefined()
+    expect(makeBusyCredit(BUSY_REQUESTS, BLOCK_REQUESTS * BLOCK_SHARE - 1n).nextBlockSize(1n, 0)).toBeUndefined()
+    const credit = makeBusyCredit(BUSY_REQUESTS, RICH)
+    expect(credit.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
     // A free request needs no money, and no statement before the model is called.
-    expect(busy(BUSY_REQUESTS, 0n, 0n).nextBlockSize(0n, 0)).toBe(0n)
-    purse.isOpening = true
-    expect(purse.nextBlockSize(1n, 0)).toBeUndefined()
+    expect(makeBusyCredit(BUSY_REQUESTS, 0n, 0n).nextBlockSize(0n, 0)).toBe(0n)
+    credit.isOpening = true
+    expect(credit.nextBlockSize(1n, 0)).toBeUndefined()
   })
 
   it("is not opened for a single request", () => {
-    const purse = busy(0, RICH)
+    const credit = makeBusyCredit(0, RICH)
     for (let n = 0; n < 100; n++) {
       const nowMs = (n * BUSY_MS) / (BUSY_REQUESTS - 1)
-      purse.take(1n, nowMs)
-      expect(purse.nextBlockSize(1n, nowMs)).toBeUndefined()
+      credit.take(1n, nowMs)
+      expect(credit.nextBlockSize(1n, nowMs)).toBeUndefined()
     }
   })
 
   it("is replaced before it is used up, and released when its requests have ended", () => {
-    const purse = busy(BUSY_REQUESTS, RICH)
+    const credit = makeBusyCredit(BUSY_REQUESTS, RICH)
     const first = new CreditBlock("first", BLOCK_REQUESTS, 0)
-    purse.open(first)
-    const shares = [purse.take(1n, 0)!]
-    expect(shares[0]!.block).toBe(first)
-    expect(purse.nextBlockSize(1n, 0)).toBeUndefined()
-    for (let n = 0n; n < BLOCK_REQUESTS / 2n; n++) shares.push(purse.take(1n, 0)!)
-    expect(purse.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
+    credit.open(first)
+    const leases = [credit.take(1n, 0)!]
+    expect(leases[0]!.block).toBe(first)
+    expect(credit.nextBlockSize(1n, 0)).toBeUndefined()
+    for (let n = 0n; n < BLOCK_REQUESTS / 2n; n++) leases.push(credit.take(1n, 0)!)
+    expect(credit.nextBlockSize(1n, 0)).toBe(BLOCK_REQUESTS)
     const second = new CreditBlock("second", BLOCK_REQUESTS, 0)
-    purse.open(second)
-    expect(purse.take(1n, 0)?.block).toBe(second)
-    expect(purse.takeFinished()).toEqual([])
-    for (const share of shares) first.settle(share, 1n)
-    expect(purse.takeFinished()).toEqual([first])
-    expect(purse.takeFinished()).toEqual([])
-    expect(purse.isEmpty).toBe(false)
+    credit.open(second)
+    expect(credit.take(1n, 0)?.block).toBe(second)
+    expect(credit.takeFinished()).toEqual([])
+    for (const lease of leases) first.settle(lease, 1n)
+    expect(credit.takeFinished()).toEqual([first])
+    expect(credit.takeFinished()).toEqual([])
+    expect(credit.isEmpty).toBe(false)
   })
 
   it("is a hold that outlives the longest answer of its last request", () => {
@@ -114,24 +114,24 @@ describe("A credit block", () => {
   })
 
   it("is replaced when it is old, whatever is left of it and whatever leases are open", () => {
-    const purse = busy(BUSY_REQUESTS, RICH)
-    purse.open(new CreditBlock("old", BLOCK_REQUESTS, 0))
-    expect(purse.take(1n, 0)).toBeDefined()
-    purse.recordFunds(RICH, false, BLOCK_AGE_MS)
-    for (let n = 0; n < BUSY_REQUESTS; n++) expect(purse.take(1n, BLOCK_AGE_MS)).toBeUndefined()
-    expect(purse.nextBlockSize(1n, BLOCK_AGE_MS)).toBe(BLOCK_REQUESTS)
-    expect(purse.nextBlockSize(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
+    const credit = makeBusyCredit(BUSY_REQUESTS, RICH)
+    credit.open(new CreditBlock("old", BLOCK_REQUESTS, 0))
+    expect(credit.take(1n, 0)).toBeDefined()
+    credit.recordFunds(RICH, false, BLOCK_AGE_MS)
+    for (let n = 0; n < BUSY_REQUESTS; n++) expect(credit.take(1n, BLOCK_AGE_MS)).toBeUndefined()
+    expect(credit.nextBlockSize(1n, BLOCK_AGE_MS)).toBe(BLOCK_REQUESTS)
+    expect(credit.nextBlockSize(1n, BLOCK_AGE_MS - 1)).toBeUndefined()
   })
 
   it("is not used while the budget is reached, or when the budget was checked too long ago", () => {
-    const purse = busy(0, RICH)
-    purse.open(new CreditBlock("b", 10n, 0))
-    expect(purse.take(1n, TRUSTED_MS - 1)).toBeDefined()
-    expect(purse.take(1n, TRUSTED_MS)).toBeUndefined()
-    purse.recordFunds(RICH, false, TRUSTED_MS)
-    expect(purse.take(1n, TRUSTED_MS)).toBeDefined()
-    expect(purse.take(1n, TRUSTED_MS - 1)).toBeUndefined()
-    purse.recordFunds(RICH, true, TRUSTED_MS)
-    expect(purse.take(1n, TRUSTED_MS)).toBeUndefined()
+    const credit = makeBusyCredit(0, RICH)
+    credit.open(new CreditBlock("b", 10n, 0))
+    expect(credit.take(1n, TRUSTED_MS - 1)).toBeDefined()
+    expect(credit.take(1n, TRUSTED_MS)).toBeUndefined()
+    credit.recordFunds(RICH, false, TRUSTED_MS)
+    expect(credit.take(1n, TRUSTED_MS)).toBeDefined()
+    expect(credit.take(1n, TRUSTED_MS - 1)).toBeUndefined()
+    credit.recordFunds(RICH, true, TRUSTED_MS)
+    expect(credit.take(1n, TRUSTED_MS)).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-/** Nothing of a statement is remembered, and each says what it was made of, though it is run twice. */
+/** Compiled statements are not cached, and each keeps its own text when it runs twice. */
 import { assert, it } from "@effect/vitest"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { BatchSql, RelaxedSql } from "@sluice/domain/database/Clients"
@@ -7,7 +7,7 @@ import { disableStatementCache, StatementCacheUnknown } from "@sluice/server/dat
 import { onEveryDatabase } from "@sluice/testing/engines/Databases"
 
 onEveryDatabase("a client's statements", (test) => {
-  test.effect("are forgotten once they were compiled", () =>
+  test.effect("statements are released once they were compiled", () =>
     Effect.gen(function* () {
       for (const sql of [yield* PgClient.PgClient, yield* BatchSql, yield* RelaxedSql]) {
         const statement = sql`select ${"a"}::text as a`
@@ -18,7 +18,7 @@ onEveryDatabase("a client's statements", (test) => {
     })
   )
 
-  test.effect("are what they say, though one is run twice", () =>
+  test.effect("statements keep their text when one runs twice", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [one, two] = [sql`select ${1}::int4 as n`, sql`select ${2}::int4 as n`]

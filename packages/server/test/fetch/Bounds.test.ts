@@ -178,37 +178,37 @@ describe("SafeFetch", () => {
 describe("FairSemaphore", () => {
   it.live("never exceeds its limits, and frees the place of an interrupted caller", () =>
     Effect.gen(function* () {
-      const turns = new FairSemaphore({ total: 3, each: 2, waitMs: 1_000 })
-      const now = new Map<string, number>()
-      let most = 0
+      const semaphore = new FairSemaphore({ total: 3, each: 2, waitMs: 1_000 })
+      const running = new Map<string, number>()
+      let mostAtOnce = 0
       let mostOfOne = 0
       const work = (owner: string) =>
         Effect.acquireUseRelease(
-          Effect.sync(() => now.set(owner, (now.get(owner) ?? 0) + 1)),
+          Effect.sync(() => running.set(owner, (running.get(owner) ?? 0) + 1)),
           () => {
-            most = Math.max(
-              most,
-              [...now.values()].reduce((sum, one) => sum + one, 0)
+            mostAtOnce = Math.max(
+              mostAtOnce,
+              [...running.values()].reduce((sum, one) => sum + one, 0)
             )
-            mostOfOne = Math.max(mostOfOne, ...now.values())
+            mostOfOne = Math.max(mostOfOne, ...running.values())
             return Effect.sleep(5)
           },
-          () => Effect.sync(() => now.set(owner, now.get(owner)! - 1))
+          () => Effect.sync(() => running.set(owner, running.get(owner)! - 1))
         )
       const owners = Array.from({ length: 60 }, (_, index) => ["a", "a", "b"][index % 3]!)
       const leaving = yield* Effect.forkChild(
-        Effect.forEach(owners, (owner) => turns.run(owner, work(owner)), { concurrency: "unbounded" })
+        Effect.forEach(owners, (owner) => semaphore.run(owner, work(owner)), { concurrency: "unbounded" })
       )
       yield* Effect.sleep(12)
       yield* Fiber.interrupt(leaving)
-      yield* Effect.forEach(owners, (owner) => turns.run(owner, work(owner)), { concurrency: "unbounded" })
-      expect([most, mostOfOne]).toEqual([3, 2])
-      const held = new FairSemaphore({ total: 1, each: 1, waitMs: 20 })
-      const first = yield* Effect.forkChild(held.run("a", Effect.never))
+      yield* Effect.forEach(owners, (owner) => semaphore.run(owner, work(owner)), { concurrency: "unbounded" })
+      expect([mostAtOnce, mostOfOne]).toEqual([3, 2])
+      const single = new FairSemaphore({ total: 1, each: 1, waitMs: 20 })
+      const first = yield* Effect.forkChild(single.run("a", Effect.never))
       yield* Effect.yieldNow
-      expect(yield* Effect.flip(held.run("b", Effect.void))).toEqual(new Busy())
+      expect(yield* Effect.flip(single.run("b", Effect.void))).toEqual(new Busy())
       yield* Fiber.interrupt(first)
-      yield* held.run("b", Effect.void)
+      yield* single.run("b", Effect.void)
     })
   )
 })

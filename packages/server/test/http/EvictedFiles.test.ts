@@ -19,8 +19,8 @@ layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk with
   it.effect("evicts the oldest upload with a 503, and frees all its room afterwards", () =>
     Effect.gen(function* () {
       const { alice, bob, port } = yield* TestServer
-      const room = yield* FileSpaceBudget
-      const begun = (key: string, body = BEGUN) =>
+      const budget = yield* FileSpaceBudget
+      const beginUpload = (key: string, body = BEGUN) =>
         Effect.forkChild(
           rawRequest(
             port,
@@ -35,21 +35,27 @@ layer(crowded, { excludeTestServices: true, timeout: "5 minutes" })("a disk with
           ),
           { startImmediately: true }
         )
-      const his = yield* begun(bob.key)
-      const hers = yield* Effect.forEach([1, 2, 3], () => Effect.tap(begun(alice.key), Effect.sleep("150 millis")))
-      const { body, head, status } = yield* Fiber.join(hers[0]!)
+      const bobsUpload = yield* beginUpload(bob.key)
+      const alicesUploads = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.tap(beginUpload(alice.key), Effect.sleep("150 millis"))
+      )
+      const { body, head, status } = yield* Fiber.join(alicesUploads[0]!)
       expect([status, head.toLowerCase().includes("retry-after")]).toEqual([503, true])
       expect(JSON.parse(body).error).toMatchObject({ type: "overloaded_error", code: "server_busy" })
-      expect([his, ...hers.slice(1)].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
-      expect(room.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
+      expect([bobsUpload, ...alicesUploads.slice(1)].map((fiber) => fiber.pollUnsafe())).toEqual([
+        undefined,
+        undefined,
+        undefined
+      ])
+      expect(budget.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
       // An upload takes no room before its first byte, whatever its Content-Length.
-      const empty = yield* Effect.forEach([1, 2, 3, 4], () => begun(alice.key, ""))
+      const empty = yield* Effect.forEach([1, 2, 3, 4], () => beginUpload(alice.key, ""))
       yield* Effect.sleep("150 millis")
-      expect(room.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
+      expect(budget.size).toEqual({ owners: 2, bytes: 3 * BEGUN.length })
 
-      yield* Effect.forEach([his, ...hers, ...empty], Fiber.interrupt)
-      while (room.size.bytes > 0) yield* Effect.sleep("20 millis")
-      expect(room.size).toEqual({ owners: 0, bytes: 0 })
+      yield* Effect.forEach([bobsUpload, ...alicesUploads, ...empty], Fiber.interrupt)
+      while (budget.size.bytes > 0) yield* Effect.sleep("20 millis")
+      expect(budget.size).toEqual({ owners: 0, bytes: 0 })
     })
   )
 

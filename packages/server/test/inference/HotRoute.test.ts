@@ -3,10 +3,10 @@ import { expect, layer } from "@effect/vitest"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
-import { chatServer, simulated } from "./support/ChatServer.ts"
+import { chatServer, simulateModels } from "./support/ChatServer.ts"
 import { customer, keys, NANO, user } from "./support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 /** The hot route does not take queries: the router answers. */
 const BY = ["", "?by=router"]

@@ -5,10 +5,10 @@ import { Effect, Layer } from "effect"
 import OpenAI, { type APIError } from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money, setBudget } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "./support/ChatServer.ts"
+import { chatServer, simulateModels } from "./support/ChatServer.ts"
 import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("refusals through the stock client", (it) => {
   it.effect("have OpenAI's form", () =>

@@ -6,10 +6,10 @@ import { routesOf } from "@sluice/server/http/RouteTable"
 import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
-import { chatServer, simulated } from "./support/ChatServer.ts"
+import { chatServer, simulateModels } from "./support/ChatServer.ts"
 import { customer, keys, NANO } from "./support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("scopes of the inference surface", (it) => {
   it.effect("are read for look-ups and write for all else, and a refusal names the missing scope", () =>

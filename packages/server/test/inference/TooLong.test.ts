@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { toFile } from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "./support/ChatServer.ts"
+import { chatServer, simulateModels } from "./support/ChatServer.ts"
 import { customer, failure, keys, NANO, user } from "./support/Customer.ts"
 
 const tooLong = () => Effect.fail(new UpstreamFailed({ reason: "too_long" }))
@@ -25,7 +25,9 @@ const small = ({
   speech: { ...speech!, speak: tooLong },
   transcription: { ...transcription!, transcribe: tooLong }
 })
-const models = Layer.effect(ModelProvider, Effect.map(ModelProvider, small)).pipe(Layer.provide(simulated(instant(7))))
+const models = Layer.effect(ModelProvider, Effect.map(ModelProvider, small)).pipe(
+  Layer.provide(simulateModels(instant(7)))
+)
 const Running = chatServer(keys, models).pipe(Layer.provideMerge(ownPglite))
 /** A second of silence: 8 kHz, a byte a sample. */
 const silence = () => {

@@ -6,7 +6,7 @@ import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer, Schedule } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../inference/support/ChatServer.ts"
+import { chatServer, simulateModels } from "../inference/support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../inference/support/Customer.ts"
 
 /** The prompt of a film decides how it fails. */
@@ -22,7 +22,7 @@ const failing = Layer.effect(
     const look: typeof videos.look = (_, reference) => Effect.succeed({ _tag: "Failed", code: codes.get(reference)! })
     return { ...world, videos: { ...videos, submit, look } }
   })
-).pipe(Layer.provide(simulated(instant(7))))
+).pipe(Layer.provide(simulateModels(instant(7))))
 
 const Running = chatServer(keys, failing).pipe(Layer.provideMerge(ownPglite))
 

@@ -8,7 +8,7 @@ import { Effect, Layer } from "effect"
 import { toFile } from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../inference/support/ChatServer.ts"
+import { chatServer, simulateModels } from "../inference/support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../inference/support/Customer.ts"
 
 /** The requests that the model received. */
@@ -24,7 +24,7 @@ const watched = Layer.effect(
       })
     return { ...world, videos: { ...videos, submit } }
   })
-).pipe(Layer.provide(simulated(instant(7))))
+).pipe(Layer.provide(simulateModels(instant(7))))
 
 const Running = chatServer(keys, watched).pipe(Layer.provideMerge(ownPglite))
 const ORDER = { model: "sluice-film", prompt: "a harbour at dawn", seconds: "4" } as const

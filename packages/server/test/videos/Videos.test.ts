@@ -9,10 +9,10 @@ import { ALL_FORMATS, BufferSource, Input } from "mediabunny"
 import { toFile } from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../inference/support/ChatServer.ts"
+import { chatServer, simulateModels } from "../inference/support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../inference/support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const PRICE_OF_FOUR_SECONDS = 400_000_000n
 /** Enough bytes of a film to recognise it. */
 const PNG = Buffer.from("89504e470d0a1a0a", "hex")

@@ -1,4 +1,4 @@
-/** What runs for ever beside honest commands in the two threads: seconds of real work each. `ShellWorkers.test.ts` is the quick part. */
+/** Endless commands beside bounded ones in the two threads: seconds of real work each. `ShellWorkers.test.ts` is the quick part. */
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Shell } from "@sluice/machine-shell/Shell"
@@ -8,7 +8,7 @@ import { defaultLimits, layerWith } from "../../src/world/ShellWorkers.ts"
 const run = (command: string, over = {}, slow = () => {}) =>
   Effect.flatMap(Shell, (shell) => shell.run(runOf(command, over), slow))
 
-it.live("an endless command holds up neither the others nor this thread, and is killed at the limit", () =>
+it.live("an endless command blocks neither other commands nor the main thread, and is killed at the limit", () =>
   Effect.gen(function* () {
     yield* run("true")
     const slow: Array<string> = []
@@ -30,7 +30,7 @@ it.live("an endless command holds up neither the others nor this thread, and is 
   }).pipe(Effect.provide(layerWith({ ...defaultLimits, sliceMs: 300, longSliceMs: 600, limitMs: 1_500 })))
 )
 
-it.live("a command of some work waits for no more than one of those that would take for ever", () =>
+it.live("a command of moderate work waits for at most one endless command", () =>
   Effect.gen(function* () {
     yield* run("true")
     const ended: Array<string> = []
@@ -38,7 +38,7 @@ it.live("a command of some work waits for no more than one of those that would t
       Effect.forkChild(Effect.tap(run(command, { untilMs: Infinity }), () => Effect.sync(() => void ended.push(name))))
     const endless = "while true; do sleep 0; echo x; done"
     const hostile = yield* Effect.forEach([1, 2, 3], (at) => begin(`endless ${at}`, endless))
-    // More than the quick lane gives it, less than the first slice of the slow one.
+    // More than the quick lane's share, less than the first slice of the slow lane.
     const honest = yield* begin("honest", "for i in $(seq 1 1500); do :; done; echo done")
     yield* Fiber.join(honest)
     yield* Effect.forEach(hostile, Fiber.join)

@@ -1,4 +1,4 @@
-/** What a tenant may ask of the metering store. */
+/** Work of a tenant on the metering store. */
 import type { Principal } from "@sluice/domain/access/Principal"
 import type { NanoUsd } from "@sluice/domain/billing/Money"
 import type { MeterRow } from "@sluice/domain/metering/MeteringStore"

@@ -6,7 +6,7 @@ import { defaultWorld } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, keys, NANO, user } from "../support/Customer.ts"
 
 /** The balance once no hold is open. */
@@ -17,7 +17,7 @@ const settled = (principal: Principal) =>
     Effect.orDie
   )
 
-const Paced = chatServer(keys, simulated(defaultWorld(7))).pipe(
+const Paced = chatServer(keys, simulateModels(defaultWorld(7))).pipe(
   Layer.provideMerge(ownPglite),
   Layer.provideMerge(DomainMetrics.layer)
 )

@@ -4,12 +4,12 @@ import { instant } from "@sluice/simulator/models/ModelWorld"
 import { Effect, Layer } from "effect"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../support/Customer.ts"
 import { speak, TEXT } from "../support/Spoken.ts"
 import { framesOf, wavOf } from "@sluice/testing/fixtures/Sounds"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const PER_CHARACTER = 15_000n
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("speech through the stock client", (it) => {

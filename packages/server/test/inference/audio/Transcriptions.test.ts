@@ -5,14 +5,14 @@ import { Effect, Layer } from "effect"
 import { toFile } from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../support/Customer.ts"
 import { type Client, speak, TEXT } from "../support/Spoken.ts"
 import { wavOf } from "@sluice/testing/fixtures/Sounds"
 
 const world = instant(7)
 const brief = { ...world.transcription[0]!, id: "brief", maxSeconds: 2 }
-const Running = chatServer(keys, simulated({ ...world, transcription: [...world.transcription, brief] })).pipe(
+const Running = chatServer(keys, simulateModels({ ...world, transcription: [...world.transcription, brief] })).pipe(
   Layer.provideMerge(ownPglite)
 )
 const PER_MINUTE = 6_000_000n
@@ -23,7 +23,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("transcripti
       client.audio.transcriptions.create({ model: "sluice-listen", file: await toFile(bytes, name), ...body } as never)
     )
 
-  it.effect("gives back the words of speech in every format, and charges its length", () =>
+  it.effect("returns the words of speech in every format, and charges its length", () =>
     Effect.gen(function* () {
       const { client, principal } = yield* customer(NANO)
       const wav = yield* speak(client, { response_format: "wav" })
@@ -80,11 +80,11 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("transcripti
     })
   )
 
-  it.effect("hears words of its own in a sound from elsewhere, always the same", () =>
+  it.effect("returns fixed words for a foreign sound", () =>
     Effect.gen(function* () {
       const { client } = yield* customer(NANO)
       const { bytes } = yield* speak(client, { response_format: "wav" })
-      // Without what the voice left in the file: its header and its samples.
+      // Without the text in the file: its header and its samples alone.
       const { samples } = wavOf(bytes)
       const header = Buffer.from(bytes.subarray(0, 44))
       header.write("data", 36)
@@ -120,7 +120,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("transcripti
     })
   )
 
-  it.effect("refuses what is no sound, what is too large, and what it can't do", () =>
+  it.effect("refuses invalid sounds, oversized files and unsupported options", () =>
     Effect.gen(function* () {
       const { client, apiKey, principal, url } = yield* customer(NANO)
       const { bytes } = yield* speak(client, { input: "hello", response_format: "wav" })
@@ -141,7 +141,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("transcripti
         code: "file_too_large",
         param: "file"
       })
-      // As large as it may be: what surrounds it in the form is not counted.
+      // A file of the largest permitted size: the rest of the form is not counted.
       expect(yield* refused(Buffer.alloc(26_214_400))).toMatchObject({ status: 400, code: "invalid_file" })
       // Of 16 bits at 24,000 samples a second: 48,000 bytes are one second.
       const sound = (seconds: number, rate = 24_000) => {

@@ -6,10 +6,10 @@ import { Effect, Layer, Schema } from "effect"
 import type OpenAI from "openai"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, failure, keys, NANO, user } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat through the stock client", (it) => {
   it.effect("answers, and charges the tokens of its usage", () =>
@@ -158,7 +158,7 @@ layer(Running, { excludeTestServices: true, timeout: "5 minutes" })("chat throug
         model.modalities.output.join(),
         typeof model.context_length
       ])
-      // What makes neither words nor vectors has no context: null, as JavaScript calls it, is an object.
+      // A model without text or vectors has no context length: null, an object in JavaScript.
       expect(new Set(lengths.map((pair) => pair.join(" ")))).toEqual(
         new Set(["text number", "embedding number", "text object", "image object", "audio object", "video object"])
       )

@@ -7,10 +7,10 @@ import { crc32, inflateSync } from "node:zlib"
 import type { ImageGenerateParamsNonStreaming } from "openai/resources/images"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, failure, keys, NANO } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 const MODEL = "sluice-image"
 const PRICE = 40_000_000n
 

@@ -7,10 +7,10 @@ import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, Permission
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { functionNames, turns } from "@sluice/testing/fixtures/Conversations"
 import { money, moneyAtRest, setBudget } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, failure, functionTool, keys, NANO } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 const model = "sluice-small"
 const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }

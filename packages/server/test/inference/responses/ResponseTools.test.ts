@@ -5,10 +5,10 @@ import { Effect, Layer } from "effect"
 import type { ResponseInput } from "openai/resources/responses/responses"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, functionTool, keys, NANO } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 const model = "sluice-small"
 

@@ -7,10 +7,10 @@ import type { ResponseStreamEvent } from "openai/resources/responses/responses"
 import { z } from "zod"
 import { ownPglite } from "@sluice/testing/engines/Databases"
 import { money } from "@sluice/testing/fixtures/Workspace"
-import { chatServer, simulated } from "../support/ChatServer.ts"
+import { chatServer, simulateModels } from "../support/ChatServer.ts"
 import { customer, functionTool, keys, NANO, user } from "../support/Customer.ts"
 
-const Running = chatServer(keys, simulated(instant(7))).pipe(Layer.provideMerge(ownPglite))
+const Running = chatServer(keys, simulateModels(instant(7))).pipe(Layer.provideMerge(ownPglite))
 
 const model = "sluice-small"
 /** Fields that no version of the API has. */
