@@ -1,4 +1,4 @@
-/** What statements say has ended is what the rules say. */
+/** Statements and rules agree on which rows have ended. */
 import { assert, describe, it } from "@effect/vitest"
 import { ENDED, GONE } from "@sluice/domain/database/ReconciledStore"
 import { terminalStatuses } from "@sluice/domain/jobs/Job"

@@ -1,4 +1,4 @@
-/** What a commit of a job writes beside what callers ask for meanwhile, and how it settles many at once (decisions: Jobs, Billing). */
+/** A commit of a job beside concurrent requests of callers, and the settlement of many jobs at once (decisions: Jobs, Billing). */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"

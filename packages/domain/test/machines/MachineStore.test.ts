@@ -1,4 +1,4 @@
-/** What a commit of a machine does beside its own row: its volume, its job, and those that wait for room. */
+/** The effects of a machine commit on other rows: its volume, its job, and the machines that wait for capacity. */
 import { expect } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"

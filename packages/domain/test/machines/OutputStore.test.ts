@@ -1,4 +1,4 @@
-/** Appends of many machines in one statement: each is stored once, at its place, and waits for nobody else's row. */
+/** Appends of many machines in one statement: each is stored once, in its place, and waits for no other row. */
 import { assert } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"

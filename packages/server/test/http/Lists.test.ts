@@ -1,4 +1,4 @@
-/** What all lists of the infrastructure surface share: their queries and their pages (decisions: Lists). */
+/** Rules shared by all lists of the infrastructure surface: queries and pages (decisions: Lists). */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Told } from "@sluice/testing/servers/TestServer"

@@ -1,4 +1,4 @@
-/** How a path is read: letters, codes, slashes, methods, and an address that names the server. */
+/** Spellings of a path: letter case, percent codes, slashes, methods, and targets that name the server. */
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { rawRequest } from "@sluice/testing/servers/RawHttp"
