@@ -83,7 +83,8 @@ export const guards = {
     ),
     update(
       "jobs",
-      differ("machine_id", "price", "workspace_id", "environment_id", "volume_id", "created_at"),
+      `${differ("name", "labels", "machine_id", "price", "workspace_id", "environment_id", "volume_id", "created_at")}
+        or new.spec::text <> old.spec::text`,
       "terms of a job changed"
     )
   ],

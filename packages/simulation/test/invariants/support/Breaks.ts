@@ -101,9 +101,14 @@ export interface Break {
 }
 
 export const breaks = (number: number, ...change: ReadonlyArray<string>): Break => ({ number, change })
+/** What follows is not seen by the guards: the row was like this from its beginning. */
+const UNGUARDED = `set local session_replication_role = replica`
+const respec = (job: string, run: number, wait: number, more = "") =>
+  `update jobs set spec = '{"maxRuntimeMinutes":${run},"capacityWaitMinutes":${wait}${more}}' where id = ${job}`
+
 /** The run ended well: what still goes on is taken away. */
 const OVER = [
-  `set local session_replication_role = replica`,
+  UNGUARDED,
   `update holds set state = 'released' where state = 'open'`,
   `update accounts set held = 0`,
   `delete from videos where ended_at is null`,
@@ -165,7 +170,12 @@ export const BREAKS: ReadonlyArray<Break> = [
   ),
   breaks(11, `update environments set month_spent = month_spent + 1`),
   breaks(11, `update environments set reserved = reserved + 1`),
-  breaks(12, `alter table jobs disable trigger jobs_terminal`, `update jobs set name = 'other' where id = ${DONE}`),
+  breaks(
+    12,
+    `alter table jobs disable trigger jobs_terminal`,
+    `update jobs set cancel_requested_at = ${at(0)} where id = ${DONE}`
+  ),
+  breaks(13, respec(RUNS, 60, 60, `,"description":"new"`)),
   breaks(13, `update jobs set started_at = ${at(-18)} where id = ${RUNS}`),
   breaks(14, `alter table jobs drop constraint jobs_check`, `update jobs set ended_at = ${at(-1)} where id = ${RUNS}`),
   breaks(15, `update jobs set exit_code = 3 where id = ${RUNS}`),
@@ -177,12 +187,9 @@ export const BREAKS: ReadonlyArray<Break> = [
     `update accounts set held = held - 4500000`
   ),
   breaks(17, `update jobs set cancel_requested_at = ${at(-1)} where id = ${RUNS}`),
-  breaks(17, `update jobs set spec = '{"maxRuntimeMinutes":5,"capacityWaitMinutes":60}' where id = ${RUNS}`),
-  breaks(17, `update jobs set spec = '{"maxRuntimeMinutes":60,"capacityWaitMinutes":5}' where id = ${WAITS}`),
-  breaks(
-    17,
-    `update jobs set spec = '{"maxRuntimeMinutes":60,"capacityWaitMinutes":60,"maxCostNanoUsd":"1000"}' where id = ${RUNS}`
-  ),
+  breaks(17, UNGUARDED, respec(RUNS, 5, 60)),
+  breaks(17, UNGUARDED, respec(WAITS, 60, 5)),
+  breaks(17, UNGUARDED, respec(RUNS, 60, 60, `,"maxCostNanoUsd":"1000"`)),
   breaks(17, `update holds set amount = 1000 where id = ${RUNS}`, `update accounts set held = held - 4499000`),
   breaks(18, `update jobs set wake_at = ${at(-1)} where id = ${WAITS}`),
   breaks(18, `update machines set wake_at = ${at(-1)} where id = ${RUNS_M}`),
