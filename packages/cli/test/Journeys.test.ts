@@ -76,7 +76,7 @@ describe("jobs", () => {
   })
 
   it("a detached job can be shown, listed by label, read by offset and by lines, and cancelled", async () => {
-    const name = ["--name", "long", "--label", "run=7", "--timeout", "10h"]
+    const name = ["--description", "nightly run", "--name", "long", "--label", "run=7", "--timeout", "10h"]
     const id = (
       await sluice("jobs", "run", "-d", "--gpu", "H100", ...name, "--", "echo first; echo second; sleep 30000")
     ).out.trim()
@@ -91,7 +91,7 @@ describe("jobs", () => {
       sluice("jobs", "logs", id, "--offset", "6"),
       sluice("jobs", "logs", id, "--tail", "1")
     ])
-    expect(JSON.parse(shown.out)).toMatchObject({ id, name: "long", labels: { run: "7" } })
+    expect(JSON.parse(shown.out)).toMatchObject({ id, name: "long", description: "nightly run", labels: { run: "7" } })
     expect(JSON.parse(listed.out).map((found: { id: string }) => found.id)).toEqual([id])
     expect([offset.out, tail.out]).toEqual(["second\n", "second\n"])
     const cancelled = await sluice("jobs", "cancel", id)

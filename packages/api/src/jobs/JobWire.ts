@@ -42,7 +42,8 @@ export const JobWire = Schema.Struct({
   status_reason: nullable(Schema.Literals(statusReasons)),
   region: nullable(Schema.String),
   labels: nullable(Schema.Record(Schema.String, Schema.String)),
-  rerun_of: nullable(Schema.String)
+  rerun_of: nullable(Schema.String),
+  description: nullable(Schema.String)
 }).annotate({ identifier: "Job" })
 export type JobWire = typeof JobWire.Type
 
@@ -73,7 +74,8 @@ export const jobToWire = (job: Job): JobWire => ({
   status_reason: job.statusReason,
   region: job.spec.region,
   labels: job.labels,
-  rerun_of: null
+  rerun_of: null,
+  description: job.spec.description ?? null
 })
 
 export const QuoteWire = Schema.Struct({

@@ -53,6 +53,7 @@ export const jobBody = Effect.fnUntraced(function* (flags: JobFlags) {
     ...given("image", flags.image),
     ...given("region", flags.region),
     ...given("name", flags.name),
+    ...given("description", flags.description),
     ...given("max_cost_usd", flags.maxCost),
     ...(wait === undefined ? {} : { capacity_wait_minutes: wait }),
     ...(Object.keys(env).length === 0 ? {} : { env }),

@@ -34,6 +34,7 @@ export const jobFlags = {
     Flag.withDescription("File of K=V lines")
   ),
   name: optional("name", "NAME", "Name of the job"),
+  description: optional("description", "TEXT", "What the job is for, in one line"),
   label: Flag.String("label").pipe(
     Flag.atLeast(0),
     Flag.withMetavar("K=V"),

@@ -41,6 +41,7 @@ export const jobText = (job: JobWire): string =>
   pairs([
     ["id", job.id],
     ["name", job.name],
+    ["description", job.description],
     [
       "status",
       job.cancel_requested_at !== null && job.ended_at === null ? `${job.status} (cancel requested)` : job.status

@@ -33,6 +33,8 @@ export interface JobSpec {
   readonly capacityWaitMinutes: number
   readonly maxCostNanoUsd: string | null
   readonly region: string | null
+  /** Missing if the caller gave none, and in jobs from before this field. */
+  readonly description?: string
 }
 
 export interface Job {

@@ -22,6 +22,7 @@ const MAX_COMMAND_BYTES = 65_536
 const MAX_RUNTIME_MINUTES = 1_440
 const DEFAULT_CAPACITY_WAIT_MINUTES = 30
 const MAX_NAME_CHARACTERS = 63
+const MAX_DESCRIPTION_CHARACTERS = 1_024
 const MAX_IMAGE_CHARACTERS = 255
 /** No real job costs more. The bound keeps amounts far from the end of int8 (9.2 billion USD). */
 const MAX_COST_USD = 1_000_000
@@ -74,6 +75,7 @@ export const JobRequestBody = Schema.Struct({
     text("must be a string: a volume's id").check(Schema.isUUID(undefined, withMessage("must be a UUID")))
   ),
   name: optional(text("must be a string").check(atMost(MAX_NAME_CHARACTERS), visibleLine)),
+  description: optional(text("must be a string").check(atMost(MAX_DESCRIPTION_CHARACTERS), visibleLine)),
   region: optional(text("must be a string: a region's id")),
   capacity_wait_minutes: optional(integer(1, MAX_RUNTIME_MINUTES)),
   max_cost_usd: optional(
@@ -157,7 +159,8 @@ export const decode = (input: unknown, offer: Offer): Result.Result<JobRequest, 
       maxRuntimeMinutes: body.max_runtime_minutes,
       capacityWaitMinutes: body.capacity_wait_minutes ?? DEFAULT_CAPACITY_WAIT_MINUTES,
       maxCostNanoUsd: body.max_cost_usd == null ? null : fromUsd(body.max_cost_usd).toString(),
-      region: body.region ?? null
+      region: body.region ?? null,
+      ...(body.description == null || body.description === "" ? {} : { description: body.description })
     },
     name: body.name == null || body.name === "" ? undefined : body.name,
     // Ids are stored in one spelling: the database treats two spellings as equal, but the provider, which stores the

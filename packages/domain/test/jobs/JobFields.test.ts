@@ -22,6 +22,10 @@ describe("The fields of a job", () => {
       [{ name: "two\nlines" }, "name"],
       [{ name: "a\0" }, "name"],
       [{ name: LONE_SURROGATE }, "name"],
+      [{ description: "d".repeat(1_025) }, "description"],
+      [{ description: "two\nlines" }, "description"],
+      [{ description: "abc\u202edef" }, "description"],
+      [{ description: " \u2800" }, "description"],
       [{ image: "i".repeat(256) }, "image"],
       [{ env: { A: "\0" } }, "env.A"],
       [{ env: { A: LONE_SURROGATE } }, "env.A"],
@@ -41,6 +45,8 @@ describe("The fields of a job", () => {
       { command: "printf 'é\\n'\n\ttrue" },
       { image: "i".repeat(255) },
       { env: { ["A".repeat(255)]: "two\nlines" } },
+      { description: "𝒅".repeat(1_024) },
+      { description: null },
       { labels: numbered(16, "v".repeat(63)) },
       { labels: { ["k".repeat(63)]: "a.b_c/d-e:f@g h" } },
       { max_cost_usd: 0.000_000_001 },
@@ -53,6 +59,7 @@ describe("The fields of a job", () => {
     const request = Result.getOrThrow(
       decode({
         name: "train",
+        description: "nightly run",
         gpu_count: 3,
         image: "python:3.12",
         region: "eu-north",
@@ -68,8 +75,10 @@ describe("The fields of a job", () => {
       region: "eu-north",
       capacityWaitMinutes: 7,
       maxRuntimeMinutes: 10,
-      maxCostNanoUsd: "1500000000"
+      maxCostNanoUsd: "1500000000",
+      description: "nightly run"
     })
     assert.isUndefined(Result.getOrThrow(decode({ name: "" })).name)
+    assert.notProperty(Result.getOrThrow(decode({ description: "" })).spec, "description")
   })
 })
