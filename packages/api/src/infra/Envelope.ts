@@ -5,7 +5,10 @@
 import type { Page, PageRequest } from "@sluice/domain/database/Page"
 import { DEFAULT_PAGE, MAX_PAGE } from "@sluice/domain/database/Page"
 import * as OpenApi from "effect/http-api/OpenApi"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 import { cursorOf, placeIn } from "./Cursor.ts"
 import { queryInteger } from "./WireFields.ts"
 
@@ -39,19 +42,29 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** True where the text has the form of a row's id. */
 export const isId = (text: string): boolean => uuid.test(text)
 
+/**
+ * A cursor as `isCursor` accepts it. Only the server checks it: to a client a cursor is opaque, so that it can page through the
+ * lists of a server of another version.
+ */
+const checkedCursor = (isCursor: (cursor: string) => boolean) =>
+  Schema.String.annotate({ description: "`meta.cursor` of the previous page." }).pipe(
+    Schema.middlewareDecoding(
+      Effect.flatMap((cursor: Option.Option<string>) =>
+        Option.isNone(cursor) || isCursor(cursor.value)
+          ? Effect.succeed(cursor)
+          : Effect.fail(new SchemaIssue.InvalidValue({ message: FOREIGN_CURSOR }))
+      )
+    )
+  )
+const FOREIGN_CURSOR = "must be the meta.cursor of a response; leave it out for the first page"
+
 /** The query of a list whose cursors `isCursor` accepts. */
 const paging = (defaultLimit: string, isCursor: (cursor: string) => boolean) => ({
   ...environmentQuery,
   limit: Schema.optionalKey(
     queryInteger(1, MAX_PAGE, { message: limitMessage, description: `1 to ${MAX_PAGE}, default ${defaultLimit}.` })
   ),
-  cursor: Schema.optionalKey(
-    Schema.String.annotate({ description: "`meta.cursor` of the previous page." }).check(
-      Schema.makeFilter((cursor: string) =>
-        isCursor(cursor) ? undefined : "must be the meta.cursor of a response; leave it out for the first page"
-      )
-    )
-  )
+  cursor: Schema.optionalKey(checkedCursor(isCursor))
 })
 
 export const listQuery = paging(`${DEFAULT_PAGE}`, (cursor) => isId(placeIn(cursor) ?? ""))
