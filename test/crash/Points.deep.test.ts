@@ -21,7 +21,7 @@ import { audit, check, type Expected, others, awaitSettled, submitter } from "./
 
 /** The longer a downtime is on the clock of the world, the more has happened in it: lives outrun what was held for them. */
 const SPEED = 120
-/** How long a server that is ready may run until it comes to the point where it is to die, at each try. */
+/** The time in which a ready server must reach its crash point, for each try. */
 const PATIENCE_MS = [8_000, 4_000]
 /**
  * Before a later try the server stays down so long: some points come only where a life outran what was held for it, its
@@ -56,7 +56,7 @@ const play = async (server: ServerProcess) => {
   const found: Array<Expected> = []
   let going = true
   await server.start()
-  // What only the first start does never comes again.
+  // Actions of the first start never come again.
   server.output = ""
   const workers = ["a", "b"].map((name) => submitter(server, name, () => going, found))
   const rest = others(server, () => going)
@@ -72,7 +72,7 @@ const play = async (server: ServerProcess) => {
   const next = () => {
     const missing = PLACES.filter((place) => ![...died].some(place.has))
     const misses = (point: string) => missing.some((place) => place.has(point))
-    // Where no server died yet comes first, a second time too, so that a slow machine sees each place.
+    // Places without a crash so far come first, twice, so that a slow machine reaches each place.
     const alive = [...points]
       .filter((point) => !died.has(point))
       .sort((a, b) => Number(misses(b)) - Number(misses(a)) || tries(a) - tries(b))
@@ -106,7 +106,7 @@ const holds = Effect.gen(function* () {
   const broken = yield* invariants.check(LATER)
   return [...problems, ...broken.flatMap(({ found, invariant }) => found.map((one) => `${invariant}: ${one}`))]
 })
-/** Who dies all the time may be late; that a stop keeps its bound is for the simulation to see. */
+/** A server that dies all the time may be late. The simulation checks the bound of a stop. */
 const LATER = { now: Date.UTC(2100, 0), sweepMs: 100 * YEAR_MS, stopMs: 100 * YEAR_MS, filmMs: 100 * YEAR_MS }
 
 const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problems: ReadonlyArray<string>) => {
@@ -117,7 +117,7 @@ const verify = (store: string, played: Awaited<ReturnType<typeof play>>, problem
   const spared = PLACES.filter((place) => ![...died].some(place.has)).map(({ name }) => name)
   assert.deepStrictEqual(spared, [], "the server never died there")
 }
-/** Where money, machines, jobs, videos, volumes, keys and what was answered are written: a store, or what is done to a table. */
+/** The writes of money, machines, jobs, videos, volumes, keys and answers: a store, or an action on a table. */
 const WRITTEN = [
   "ReconciledStore",
   "JobAdmissionStore",

@@ -18,7 +18,7 @@ const PATIENCE_MS = 60_000
 
 const document = openApiDocument()
 const schemas = document.components.schemas as Schemas
-// What takes the key or the budget away would end the run; both have tests of their own.
+// Requests that remove the key or the budget would end the run. Both have their own tests.
 const SPARED = /^\/api\/v1\/(api-keys\/|environments\/)/
 const operations = operationsOf(document)
 
@@ -75,7 +75,7 @@ export const fuzzWith = (count: number, seed: number) =>
     )
   })
 
-/** What is wrong with the answer. */
+/** Returns the fault of the answer; undefined if there is none. */
 const answered = async (
   origin: string,
   key: string,

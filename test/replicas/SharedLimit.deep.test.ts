@@ -19,7 +19,7 @@ const suite = () =>
         assert.strictEqual(made.status, 201, made.text)
         return made.json.data.key as string
       }
-      /** What a client reads. */
+      /** The rate limit headers that a client reads. */
       const ask = async (server: ServerProcess, key: string) => {
         const authorization = `Bearer ${key}`
         const { headers, status } = await server.call("GET", "/v1/models", undefined, { authorization })

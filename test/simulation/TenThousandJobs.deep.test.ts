@@ -46,7 +46,7 @@ onPglite("Ten thousand jobs", (it) => {
           { concurrency: 64, discard: true }
         )
         const submitted = performance.now()
-        // What is due within a minute is done in one go: lateness costs the operator's customers here, not the test.
+        // Each advance covers a minute. Late stops cost the customers more, which this test does not check.
         yield* playUntil(T0 + 30 * HOUR, 60_000)
         const seconds = (performance.now() - wall) / 1_000
         const rows = yield* sql.unsafe<{ readonly status: string; readonly n: bigint; readonly hours: number }>(

@@ -21,6 +21,7 @@ const BANNED_WORDS: ReadonlyArray<readonly [word: RegExp, instead: string]> = [
 
 const HEADER = /^(?:#!.*\n)?\/\*\*?\s*(?:\*\s*)?([A-Z]\w*)/
 const RELATIVE = /^(What|Who|Whom|Whose|Whether|Where|Which|How|Why|When)$/
+const OPENING = /(?:\/\*\*|\/\/)\s*((?:What|Who|Whoever|Whom|Whose|Whether|Where|Which|How)\b[^\n]{0,30})/g
 const PARTICIPLE =
   /^export (?:async )?(?:const|function) ([a-z]+(?:ed|ept)|told|held|kept|bound|made|said|read|put|sent|left|cut)\b(?: = (?:async )?(?:<[^=]*>)?\(|\()/gm
 
@@ -43,6 +44,14 @@ export const wordRules: ReadonlyArray<Rule> = [
       return first !== undefined && RELATIVE.test(first) ? [`begins with "${first}"`] : []
     }),
     breaks: ["packages/domain/src/jobs/A.ts", "/** What a job costs. */\nexport const a = 1"]
+  },
+  {
+    title: "a comment begins with its subject",
+    instead: "say what is returned, changed or bounded, with a noun or a verb first",
+    find: perFile(isChecked, (source) =>
+      [...commentsOf(source).matchAll(OPENING)].map(([, words]) => `begins with "${words}"`)
+    ),
+    breaks: ["packages/domain/src/jobs/A.ts", "/** A job. */\n/** Whether it has ended. */\nexport const a = 1"]
   },
   {
     title: "comments use plain words",

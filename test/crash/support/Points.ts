@@ -62,7 +62,7 @@ const watchedSql = <Client extends SqlClient.SqlClient>(sql: Client, watcher: Wa
 const placeOf = ({ stack = "" }: Error): string | undefined =>
   /packages\/domain\/src\/[^:]*?(\w+\.ts:\d+)/.exec(stack)?.[1]
 
-/** What acts on the world; looks do not. */
+/** The calls that change the world; observations do not. */
 const CALLS = ["launch", "stop", "release", "deleteVolume"] as const
 
 const watchedMachines = (provider: MachineProviderService, watcher: Watcher): MachineProviderService => {

@@ -16,7 +16,7 @@ const flags: Settings = parseArgs({
   allowPositionals: true,
   options: { port: text, data: text, speed: text }
 }).values
-/** Who is killed keeps nothing of what it compiled, and these are killed a hundred times. */
+/** A killed process does not write its compile cache, and these servers are killed a hundred times. */
 setTimeout(flushCompileCache, 5_000).unref()
 
 const config = Result.getOrThrow(parse({ ...fromVariables(process.env), ...flags }))

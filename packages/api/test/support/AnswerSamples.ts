@@ -83,7 +83,7 @@ const plain = (value: unknown): Sample => ({ value, grown: value, nullable: [] }
 const isNull = (schema: Json): boolean => schema.type === "null"
 const isNullable = (schema: Json): boolean => isNull(schema) || schema.anyOf?.some(isNull) === true
 
-/** What stands at `path`. */
+/** Returns the value at `path`. */
 export const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce((inner, key) => (inner as Readonly<Record<string, unknown>> | undefined)?.[key], value)
 

@@ -1,6 +1,4 @@
-/**
- * Budgets of environments: what is spent, what runs, and the moment at which the two reach the budget.
- */
+/** The SQL of budgets: the spending of a month, the running machines, and the change of an environment whose budget is reached. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { BatchSql, RelaxedSql } from "../database/Clients.ts"
 import { type Claims, claiming, ENDED, GONE, makeClaims, stopAsked, wakeNow } from "../database/ReconciledStore.ts"
@@ -15,9 +13,9 @@ import type { NanoUsd } from "./Money.ts"
 export interface ClaimedBudget {
   readonly id: string
   readonly budget: NanoUsd
-  /** When the UTC month began that counts. */
+  /** The start of the current UTC month, in Unix milliseconds. */
   readonly month: number
-  /** Settled in it. */
+  /** Settled in this month. */
   readonly spent: NanoUsd
   readonly fence: bigint
   readonly events: bigint
@@ -42,7 +40,7 @@ const claimedOf = (row: typeof Row.Type): ClaimedBudget => ({
   running: (row.running ?? []).map(({ price, since }) => ({ price: BigInt(price), since: Date.parse(since) }))
 })
 
-/** Who looks first in a new month begins it for all: what was marked of the one before marks nothing then. */
+/** The first claim in a new month begins it for all replicas. Marks of the month before no longer count. */
 const BEGIN_MONTH = ", month = greatest(month, $5::date), month_spent = spent_in(environments, $5::date)"
 
 const CLAIM = `with claimed_budgets as (

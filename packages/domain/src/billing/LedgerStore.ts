@@ -1,4 +1,4 @@
-/** Credit, balances, funds, transactions: the ledger as its owner reads it. */
+/** Reads and credits the ledger of an account: balance, funds, transactions. */
 import { Clock, Context, Crypto, Effect, Layer, Schema } from "effect"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type { Principal } from "../access/Principal.ts"
@@ -98,10 +98,10 @@ limit $3`
 export class LedgerStore extends Context.Service<
   LedgerStore,
   {
-    /** Credits a reference once: gives what an earlier call credited for it, or undefined where this one did. */
+    /** Credits a reference once. Returns the amount that an earlier call credited, or undefined if this call did. */
     readonly credit: (accountId: string, amount: NanoUsd, reference: string) => Effect.Effect<NanoUsd | undefined>
     readonly balance: (accountId: string) => Effect.Effect<Balance>
-    /** What of the balance is free, and what the environment's budget leaves. */
+    /** The available balance and the rest of the environment's budget. */
     readonly funds: (principal: Principal) => Effect.Effect<Funds>
     readonly transactions: (accountId: string, page: PageRequest) => Effect.Effect<Page<Transaction>>
   }

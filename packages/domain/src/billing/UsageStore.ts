@@ -1,4 +1,4 @@
-/** Inference usage as its owner reads it: the sum of some days, and what of it came by which day, model, key or environment. */
+/** Reads inference usage: the sum over some days, and its groups by day, model, key or environment. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Schema } from "effect"
 import { type Page, type PageRequest, pageOf } from "../database/Page.ts"
@@ -20,7 +20,7 @@ const groupRows = rowsOf(
 const SUMS = `count(*) as requests, coalesce(sum(tokens_in), 0)::int8 as tokens_in, coalesce(sum(tokens_out), 0)::int8 as tokens_out,
   coalesce(sum(cost), 0)::int8 as cost from usage where workspace_id = $1 and at >= $2 and at < $3`
 
-/** What names a group, and what it is called beside that. */
+/** The SQL of a group's id and name. */
 const GROUPS: Readonly<Record<UsageBy, { readonly id: string; readonly name: string }>> = {
   day: { id: `to_char(at at time zone 'UTC', 'YYYY-MM-DD')`, name: "null::text" },
   model: { id: "model", name: "null::text" },

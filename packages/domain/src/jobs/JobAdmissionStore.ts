@@ -1,9 +1,10 @@
 /**
- * Records jobs: budget, volume, hold and rows in one statement for many submissions, as if one came after the other.
+ * Admits jobs: checks budget and volume and records hold and rows, for many submissions in one statement, as if they came one
+ * after the other.
  *
- * The account rows are locked in order and the aggregate `admit` walks each account's rows: a row that does not fit is passed
- * over and later, smaller ones still may. A job whose id exists already is answered as admitted and changes nothing, so that
- * a flush whose connection broke is simply said again (StatementRetry.ts): what it had recorded itself, by the machine, is no repeat.
+ * The account rows are locked in order, and the aggregate `admit` walks the submissions of each account: one that does not fit is
+ * skipped, and a later, smaller one may still fit. A job whose id exists counts as admitted and changes nothing, so a flush with
+ * an unknown outcome is retried (StatementRetry.ts). The id of the machine distinguishes the flush's own rows from those of an earlier run.
  */
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -29,7 +30,7 @@ export interface Admission {
   readonly machineId: string
   readonly workspaceId: string
   readonly environmentId: string
-  /** As a refusal names it. */
+  /** The name that a refusal shows. */
   readonly environmentName: string
   readonly volumeId: string | undefined
   readonly name: string
@@ -41,16 +42,16 @@ export interface Admission {
   readonly price: NanoUsd
   /** Nano-USD to hold. */
   readonly hold: NanoUsd
-  /** Launch at once; false: no room is known, the machine waits for it. */
+  /** True to launch at once; false if there is no capacity and the machine waits. */
   readonly launch: boolean
-  /** Under an Idempotency-Key: a run that has lost it records nothing, as another one answers for it. */
+  /** Set with an Idempotency-Key. A run that lost its key records nothing, because another run answers. */
   readonly attempt?: Attempt | undefined
 }
 
-/** A machine that waits is asked for after this long at the latest: what was known of the room may be out of date. */
+/** Milliseconds until a waiting machine is first tried again, because the known capacity may be stale. */
 const FIRST_LOOK_MS = 30_000
 
-/** `repeated`: the job was there already (an earlier run of the same request). */
+/** `repeated`: an earlier run of the same request recorded the job. */
 export interface Admitted {
   readonly repeated: boolean
   readonly at: number
@@ -82,7 +83,7 @@ const inputOf = (admission: Admission, ord: number) => ({
   price: admission.price.toString(),
   amount: admission.hold.toString(),
   launch: admission.launch,
-  // When the job itself is looked at first, unless its machine changes before.
+  // The time of the job's first step, unless its machine changes before.
   wait_minutes: admission.spec.capacityWaitMinutes,
   attempt_key: admission.attempt?.key,
   locked_until: admission.attempt?.lockedUntil
@@ -91,7 +92,7 @@ const inputOf = (admission: Admission, ord: number) => ({
 export class JobAdmissionStore extends Context.Service<
   JobAdmissionStore,
   {
-    /** Records the job and its machine; one to launch is claimed by this replica (fence 1) with its launch asked for. */
+    /** Records the job and its machine. A machine to launch is claimed by this replica (fence 1) with the intent to launch. */
     readonly admit: (admission: Admission) => Effect.Effect<Admitted, Refusal>
   }
 >()("@sluice/domain/jobs/JobAdmissionStore") {

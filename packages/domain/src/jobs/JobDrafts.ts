@@ -12,7 +12,7 @@ import { wantedFacts } from "../machines/MachineLifecycle.ts"
 
 const MINUTE_MS = 60_000
 
-/** What the machine of a job is launched with: named one by one, as the job's own terms are no concern of its machine. */
+/** The launch spec of a job's machine. Fields are named one by one, because the job's other terms do not concern the machine. */
 const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): StoredSpec => ({
   gpuType: spec.gpuType,
   gpuCount: spec.gpuCount,
@@ -28,7 +28,7 @@ const machineSpecOf = (spec: JobSpec, variables: StoredSpec["variables"]): Store
 export const holdOf = (request: Pick<JobRequest, "price" | "spec">): NanoUsd =>
   costOf(request.price, (request.spec.maxRuntimeMinutes + SETUP_ALLOWANCE_MINUTES) * MINUTE_MS)
 
-/** All that is recorded of a job that is asked for. `sealed`: its variables, as only its machine may see them. */
+/** Returns every recorded value of a submitted job. `sealed`: its variables, which only its machine can open. */
 export const draftOf = (
   principal: Principal,
   request: JobRequest & { readonly launch: boolean },
@@ -55,7 +55,7 @@ export const draftOf = (
   }
 }
 
-/** The machine as it was recorded at `at`: claimed, its launch asked for. */
+/** The machine as recorded at `at`: claimed, with the intent to launch. */
 export const claimedMachine = (draft: Admission, at: number): ClaimedMachine => ({
   id: draft.machineId,
   workspaceId: draft.workspaceId,

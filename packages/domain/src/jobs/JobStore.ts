@@ -29,7 +29,7 @@ export interface JobCommit {
 export interface Committed {
   readonly committed: boolean
   readonly wakeAt: number
-  /** What it runs up counts against a budget, which is to look at it. */
+  /** The job's cost counts against a budget, whose reconciler must look at it. */
   readonly limited: boolean
 }
 
@@ -72,7 +72,7 @@ const inputOf = ({ row, state, stopMachine, settle, wakeAt }: JobCommit) => {
     exit_code: state.exitCode,
     error: state.error,
     status_reason: state.statusReason,
-    // What the customer pays; what the operator bears stands in the books alone.
+    // The customer's part. The operator's part is in the ledger only.
     cost: settle === null || row.machine.runningAt === null ? null : bill.charged.toString(),
     charged: bill.charged.toString(),
     written_off: bill.writtenOff.toString(),
@@ -139,7 +139,7 @@ export class JobStore extends Context.Service<
 
       return JobStore.of({
         ...(yield* makeClaims({ table: "jobs", claim: CLAIM, rows: claimedRows, of: claimedOf })),
-        // What its machine showed can be seen again; an end and a stop are decisions, and wait for the disk.
+        // The state of a machine is observed again, so its commit need not wait for the disk. An end and a stop are decisions and do.
         commit: (step) => commit(step, isTerminal(step.state.status) || step.stopMachine),
         stop: (jobId, reason) =>
           Effect.asVoid(

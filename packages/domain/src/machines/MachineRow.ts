@@ -4,7 +4,7 @@ import { jsonOf } from "../database/RowDecoder.ts"
 import { type MachineSpec, machineStatuses } from "./Machine.ts"
 import { exitCauses, type MachineFacts } from "./MachineLifecycle.ts"
 
-/** What a machine is launched with, beside what can be shown: kept in `machines.spec`. */
+/** The launch spec as stored in `machines.spec`: the public spec and the fields that are not shown. */
 export interface StoredSpec extends MachineSpec {
   /** Undefined for a rented machine. */
   readonly command?: string

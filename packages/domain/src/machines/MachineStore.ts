@@ -1,8 +1,8 @@
 /**
  * The rows of machines, for the reconciler: claim, renew, commit. The only SQL that writes a machine's facts.
  *
- * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. It claims the machine's
- * job for the same replica and gives its volume back in the same statement. Locks as ARCHITECTURE.md says (Lock order).
+ * A commit is guarded by the claim (replica and fence): a claim that was lost commits nothing. In the same
+ * statement it claims the machine's job for the same replica and detaches its volume. Locks as ARCHITECTURE.md says (Lock order).
  */
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { type BatchSql, RelaxedSql } from "../database/Clients.ts"
@@ -17,16 +17,16 @@ import { type ClaimedMachine, claimedOf, factTexts, instant, MachineRow } from "
 export interface MachineCommit {
   readonly machine: ClaimedMachine
   readonly facts: MachineFacts
-  /** Keep the claim for a further step; otherwise the row is given back, to wake at `wakeAt`. */
+  /** True to keep the claim for a further step; otherwise the row is released and wakes at `wakeAt`. */
   readonly keep: boolean
   readonly wakeAt: number
-  /** The job is to look at what changed. */
+  /** True if the change concerns the job. */
   readonly wakeJob: boolean
   /** Bytes that the stopped machine saved to its volume. */
   readonly volumeBytes: number | null
 }
 
-/** `committed` false: the claim was lost and nothing was written. `wakeAt` is earlier where an event came meanwhile. */
+/** `committed` false: the claim was lost and nothing was written. `wakeAt` is earlier if an event came meanwhile. */
 export interface Committed {
   readonly committed: boolean
   readonly wakeAt: number
@@ -34,7 +34,7 @@ export interface Committed {
   readonly owner: OwnerRow | undefined
 }
 
-/** $1 now, $2 how many. Those that wait longest come first; a row that is in a step looks for itself. */
+/** $1 now, $2 the limit. The longest waits come first. A row in a step polls by itself. */
 const WAKE_WAITING = `update machines
 set wake_at = $1
 where id = any(array(

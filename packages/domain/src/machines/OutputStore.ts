@@ -1,7 +1,7 @@
 /**
- * The stored output of machines: chunks by byte offset, and the positions of those who read it live.
+ * The stored output of machines: chunks by byte offset, and the positions of live readers.
  *
- * An append succeeds only at the end of what is stored (compare and set on `machines.output_bytes`), so any replica may
+ * An append succeeds only at the end of the stored bytes (compare and set on `machines.output_bytes`), so any replica may
  * append at any time and nothing is stored twice or with a hole.
  */
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
@@ -12,12 +12,12 @@ import { rowsOf } from "../database/RowDecoder.ts"
 
 /** Bytes of one chunk at most. */
 export const MAX_CHUNK_BYTES = 262_144
-/** A reader that has not moved for so many looks does not hold bytes back any more. */
+/** Polls without progress after which a reader no longer keeps bytes from being pruned. */
 const READER_STALE_LOOKS = 15
 /** Chunks of one read at most. */
 const READ_CHUNKS = 16
 
-/** What a drain needs to know of a machine. */
+/** The fields of a machine that a drain needs. */
 const Source = Schema.Struct({ id: Schema.String, sealed: Schema.NullOr(Schema.Uint8Array) })
 export type Source = typeof Source.Type
 
@@ -76,11 +76,11 @@ const PRUNE = `delete from output_chunks where machine_id = $1 and start >= $2::
 export class OutputStore extends Context.Service<
   OutputStore,
   {
-    /** Whose output it is, and the sealed values to mask in it; undefined for an unknown machine. */
+    /** The machine and its sealed values, which are masked in the output; undefined for an unknown machine. */
     readonly source: (machineId: string) => Effect.Effect<Source | undefined>
-    /** False: the store has grown otherwise meanwhile, or is being written to; nothing was written. */
+    /** Returns false, and writes nothing, if another append came first or holds the row. */
     readonly append: (machineId: string, at: number, bytes: Uint8Array) => Effect.Effect<boolean>
-    /** How many bytes were stored in all, those dropped since included. */
+    /** Bytes stored so far, dropped ones included. */
     readonly total: (machineId: string) => Effect.Effect<number>
     /** Chunks that hold bytes from `position` on, in order; at most a few megabytes. */
     readonly read: (machineId: string, position: number) => Effect.Effect<ReadonlyArray<StoredChunk>>
@@ -89,7 +89,7 @@ export class OutputStore extends Context.Service<
     readonly slowest: (machineId: string) => Effect.Effect<number | undefined>
     readonly reading: (machineId: string, readerId: string, position: number) => Effect.Effect<void>
     readonly left: (machineId: string, readerId: string) => Effect.Effect<void>
-    /** Takes away readers that do not count any more: their process died before they could leave. */
+    /** Deletes stale readers, whose process died before they could leave. */
     readonly dropStale: Effect.Effect<void>
   }
 >()("@sluice/domain/machines/OutputStore") {

@@ -1,10 +1,10 @@
 /**
- * One statement that reserves and settles many requests, each with its own outcome, as if they had come one after the
- * other in the order of the batch.
+ * Reserves and settles many requests in one statement, each with its own outcome, as if they came one after the other in the
+ * order of the batch.
  *
  * Locks as ARCHITECTURE.md says (Lock order); only the sweep of expired holds also locks the holds of these requests.
- * `admit` walks each environment's rows along its budget, and then each account's along its balance: what does not fit
- * leaves the sum where it is. A row that was done before is `done` and changes nothing.
+ * `admit` walks each environment's rows along its budget, and then each account's along its balance: a row that
+ * does not fit leaves the sum unchanged. A repeated row is `done` and changes nothing.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
@@ -19,28 +19,28 @@ export interface MeterRow {
   readonly id: string
   readonly accountId: string
   readonly environmentId: string
-  /** Null on reservations, and where nothing is counted. */
+  /** Null on reservations, and if no usage is counted. */
   readonly keyId: string | null
-  /** To hold, or the cost to settle. */
+  /** The amount to hold, or the cost to settle. */
   readonly amount: NanoUsd
-  /** A reservation for many requests, which is never let past the budget. Others may pass it alone, by less than their price. */
+  /** True for a credit block, which may never exceed the budget. A single request may, by less than its price. */
   readonly shared?: boolean
-  /** The hold that pays, and how much of it at most; undefined: the row's own hold, whole. */
+  /** The hold that pays, and the largest part of it; undefined for the row's own hold. */
   readonly block: { readonly id: string; readonly reserved: NanoUsd } | undefined
   readonly model: string
   readonly requestId: string
-  /** What the bill calls it. */
+  /** The description on the bill. */
   readonly description: string
-  /** Null on reservations, and where nothing was delivered: no usage is counted then. */
+  /** Null on reservations and if nothing was delivered; no usage is counted then. */
   readonly tokensIn: number | null
   readonly tokensOut: number | null
 }
 
 export interface MeterOutcome {
   readonly refused: "budget_reached" | "insufficient_credits" | null
-  /** What the account could still hold when this row's turn came. */
+  /** The available balance of the account before this row. */
   readonly available: NanoUsd
-  /** Whether the environment's budget was reached before. */
+  /** True if the environment's budget was reached before this row. */
   readonly budgetReached: boolean
   /** The rest of the environment's budget, without spending and reservations, before this row; null without a budget. */
   readonly room: NanoUsd | null

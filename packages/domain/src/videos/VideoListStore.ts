@@ -28,11 +28,11 @@ export class VideoListStore extends Context.Service<
   VideoListStore,
   {
     readonly find: (id: string, environmentId: string) => Effect.Effect<SeenVideo | undefined>
-    /** The one that was ordered under this key. */
+    /** The video that was ordered under this key. */
     readonly ordered: (idempotencyKey: string, environmentId: string) => Effect.Effect<SeenVideo | undefined>
-    /** One more than the limit, if there is more. */
+    /** Up to one row more than the limit, which shows that there is a next page. */
     readonly page: (environmentId: string, page: VideoPage) => Effect.Effect<ReadonlyArray<SeenVideo>>
-    /** Whether there was an ended one to delete. */
+    /** Returns false if no ended video has this id. */
     readonly remove: (id: string, environmentId: string) => Effect.Effect<boolean>
   }
 >()("@sluice/domain/videos/VideoListStore") {

@@ -39,9 +39,9 @@ export class VideoStore extends Context.Service<
   Claims<VideoRow> & {
     /** Holds the price and writes the row, or refuses. */
     readonly admit: (video: NewVideo) => Effect.Effect<AdmissionRow>
-    /** Whether the claim still held. */
+    /** Returns false if the claim was lost. */
     readonly commit: (row: VideoRow, state: VideoState, wakeAt: number) => Effect.Effect<boolean>
-    /** Of one that was deleted. */
+    /** Deletes the row of a deleted video. */
     readonly forget: (row: VideoRow) => Effect.Effect<void>
     readonly later: (row: VideoRow, wakeAt: number) => Effect.Effect<void>
   }

@@ -31,7 +31,7 @@ interface Account {
 const makeModel = (accounts: ReadonlyArray<Account>) => {
   const holds = new Map<string, { amount: bigint; open: boolean }>()
   const charged = new Set<string>()
-  /** What of a block each row of a batch may take, so that they can't take more than there is. */
+  /** The part of a block that each row of a batch may take, so that together they never take more than the block. */
   const share = (block: string) => (holds.get(block)?.amount ?? 0n) / BigInt(MAX_BATCH)
   const run = (rows: ReadonlyArray<MeterRow & { readonly account: number }>) => {
     const free = accounts.map(({ balance, held }) => balance - held)

@@ -1,12 +1,12 @@
 /**
- * Finds requests whose body stops coming, by the timer that Node restarts with each byte of a socket. A body that waits for
- * this server, because it reads slowly, is never one. It bounds no whole request and no answer.
+ * Ends requests whose body stops arriving, by the timer that Node restarts with each byte of a socket. A body that waits for this
+ * server, because the server reads slowly, does not count. The module does not bound whole requests or answers.
  */
 import type { IncomingMessage, Server } from "node:http"
 import type { Socket } from "node:net"
 import type { PipelinedRequests } from "./PipelinedRequests.ts"
 
-/** Calls `end` for each request of which no byte came for so many milliseconds; closes kept connections whose time is over. */
+/** Calls `end` for each request without a byte for `silenceMs` milliseconds, and closes idle kept-alive connections. */
 export const watchSilence = (
   server: Server,
   pipelines: PipelinedRequests,
@@ -24,6 +24,6 @@ export const watchSilence = (
   })
 }
 
-/** Whether bytes of a body wait for this server, and not for its caller. */
+/** True if bytes of a body wait for this server, not for the caller. */
 const isHeldBack = (source: IncomingMessage): boolean =>
   source.socket.isPaused() || source.isPaused() || source.readableLength >= source.readableHighWaterMark

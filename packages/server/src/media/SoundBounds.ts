@@ -1,6 +1,6 @@
-/** Bounds of what is a sound at all. A header outside them is a mistake or a trick: by it a small file would last for days. */
+/** Bounds of a plausible sound. With a header outside them, a small file would count as days of sound. */
 
-/** Samples a second: telephones have 8,000, instruments 192,000. */
+/** Samples a second. Telephones use 8,000, instruments 192,000. */
 const MIN_SAMPLE_RATE = 4_000
 const MAX_SAMPLE_RATE = 384_000
 /** Ambisonic recordings of the seventh order have 64. */
@@ -16,5 +16,5 @@ export interface SoundShape {
 export const couldBeSound = ({ channels, sampleRate }: SoundShape): boolean =>
   channels >= 1 && channels <= MAX_CHANNELS && sampleRate >= MIN_SAMPLE_RATE && sampleRate <= MAX_SAMPLE_RATE
 
-/** Whether a compressed file of this many bytes can last so long. */
+/** True if a compressed file of `bytes` bytes can last `seconds` seconds. */
 export const couldLast = (seconds: number, bytes: number): boolean => seconds * MIN_BYTES_PER_SECOND <= bytes

@@ -1,7 +1,7 @@
 /**
- * Measures WAV files by their header and their bytes. A recorder that streams does not know how much will follow: it writes 0 or
- * 0xFFFFFFFF for the size of the file and of the sound. Then the rest of the file is the sound. No size that a file states makes
- * it longer than its bytes. The reader looks at a bounded number of chunks, of 44 bytes each at most.
+ * Measures WAV files by their header and their bytes. A streaming recorder does not know the final size and writes 0 or
+ * 0xFFFFFFFF; the rest of the file is the sound then. A stated size never makes a sound longer than the file's bytes. The reader
+ * reads a bounded number of chunks, at most 44 bytes of each.
  */
 import { couldBeSound } from "./SoundBounds.ts"
 
@@ -21,10 +21,10 @@ const MIN_FORMAT = 16
 /** Bits of a sample: of whole numbers, of fractions, of A-law and of mu-law. */
 const DEPTHS: Readonly<Record<number, ReadonlyArray<number>>> = { 1: [8, 16, 24, 32], 3: [32, 64], 6: [8], 7: [8] }
 const EXTENSIBLE = 0xfffe
-/** Where an extensible format says what it is. */
+/** The offset of the real format tag in an extensible format. */
 const SUB_FORMAT = 24
 
-/** Undefined: it is no WAV file. */
+/** Returns undefined if the file is no WAV file. */
 export const readWave = async (read: ReadAt, size: number): Promise<Wave | "invalid" | undefined> => {
   const head = view(await read(0, Math.min(RIFF_HEAD, size)))
   const kind = textAt(head, 0)
@@ -44,7 +44,7 @@ export const readWave = async (read: ReadAt, size: number): Promise<Wave | "inva
     if (id === "data") {
       if (format === undefined) return "invalid"
       const rest = size - start
-      // A file that is as long as it states, and states that it has no sound, has none.
+      // A file with its stated length and a sound size of 0 has no sound.
       const isWhole = length === 0 && stated + CHUNK_HEAD === size
       const isStreamed = wideSize === 0 && UNKNOWN_SIZES.includes(length) && !isWhole
       const bytes = isStreamed ? rest : Math.min(wideSize > 0 ? wideSize : length, rest)

@@ -1,23 +1,23 @@
 /**
  * Finds the tool call or tool result of a conversation that has no counterpart. The results of an assistant's calls follow its
  * message at once, one for each call, in any order; the calls at the end of a conversation may still be open.
- * Ids are compared within one turn: upstreams give an id again in a later turn, and some give it to two parallel calls.
+ * Ids are compared within one turn: upstreams reuse an id in a later turn, and some use one id for two parallel calls.
  */
 import type { MessageBody } from "./ChatBody.ts"
 
 export interface ToolFault {
-  /** The index of the message: the assistant's where a call has no result, else the result's. */
+  /** The index of the assistant's message if a call has no result, otherwise of the result. */
   readonly message: number
-  /** The index of the call in the assistant's message; undefined: the result is wrong. */
+  /** The index of the call in the assistant's message; undefined if a result is wrong. */
   readonly call: number | undefined
   readonly why: string
 }
 
-/** The first fault; undefined: every result has its call, and every call before the last message has its result. */
+/** Returns the first fault; undefined if every result has its call, and every call that a later message follows has its result. */
 export const toolFaultOf = (messages: ReadonlyArray<MessageBody>): ToolFault | undefined => {
   let calls: Calls = []
   let caller = 0
-  /** How many results the calls of each id still want, and all together. */
+  /** The number of missing results for each id; `open` is their sum. */
   let wanted = NONE
   let open = 0
   for (const [index, { role, tool_call_id, tool_calls }] of messages.entries()) {
